@@ -8,7 +8,6 @@ import { quoteName } from '../../db/sql.ts';
 import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
-import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
 import {
   buildSchema,
@@ -33,7 +32,7 @@ import { bringingTo, type Bringing } from './bringing.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
-import { throwNamed } from '../publish/name-records.ts';
+import { withRecords } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
 import { declaredAs, directTables, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
@@ -254,16 +253,16 @@ export const buildTables = async (
       const own = { ...session, statisticsOf };
       const bringing = await bringingTo(own, table, planned, sqlTexts, built);
       const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
-        (cause: unknown) => throwNamed(own, runId, namesOf(spec, table, bringing.extent), cause),
+        async (cause: unknown) => {
+          throw await withRecords(own, runId, cause, () => namesOf(spec, table, bringing.extent));
+        },
       );
       built.set(name, await building);
     }),
   );
   const tables = tableOrder(spec.tables).map(({ name }) => built.get(name)!);
-  await buildForeignKeys(client, tables).catch((cause: unknown) =>
-    cause instanceof RowsRefused
-      ? throwNamed(context, runId, built.get(cause.table)!, cause)
-      : Promise.reject(cause),
-  );
+  await buildForeignKeys(client, tables).catch(async (cause: unknown) => {
+    throw await withRecords(context, runId, cause, (name) => built.get(name)!);
+  });
   return tables;
 };

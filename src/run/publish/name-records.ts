@@ -1,16 +1,16 @@
-// Names the records of rows that a key has refused, by file and line.
+// Names the records of rows that a key, a check or a foreign key refused, by file and line.
 
 import { stagingTable } from '../../copy/staging.ts';
 import { runFiles } from '../../checkpoint/ledger.ts';
 import { runQuery } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
-import type { DuplicateRows } from '../../publish/constraints/duplicates.ts';
+import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { builtName, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import {
   findRefused,
   noneRefused,
-  type LoadedRow,
   RowsRefused,
+  type LoadedRow,
 } from '../../publish/constraints/refused-rows.ts';
 import { plural } from '../../wording.ts';
 import { stopSignal, type RunContext } from '../context.ts';
@@ -46,13 +46,12 @@ const placeOf = async (
   return line === undefined ? undefined : `${file.name}:${line}`;
 };
 
-/** The error of rows that have the key of others. Errors: those of their files' sources. */
-export const nameRecords = async (
+/** The error for rows that have the key of others. Errors: those of their files' sources. */
+const duplicatesError = async (
   context: RunContext,
   runId: number,
-  duplicates: DuplicateRows,
+  { plan, what, rows, cause }: DuplicateRows,
 ): Promise<EtlError> => {
-  const { plan, what, rows } = duplicates;
   const records: string[] = [];
   for (const row of rows) {
     const place = await placeOf(context, runId, plan.table, row);
@@ -60,18 +59,18 @@ export const nameRecords = async (
     records.push(`${place === undefined ? '' : `${place} `}(${row.key}) ${other}`);
   }
   const details = { table: plan.table.table, key: what, records: records.join('; ') };
-  return new EtlError('ETL_DUPLICATE_ROWS', details, { cause: duplicates.cause });
+  return new EtlError('ETL_DUPLICATE_ROWS', details, { cause });
 };
 
-/** Where the rows of a table were loaded, if they still are there: in staging they lie as their files had them. */
+/** Where the rows of a table were loaded, if they are still there: in staging they have the order of their files. */
 const loadedRows = ({ spec }: RunContext, names: TableNames): string => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
   const isStaged = table.kind === 'source' && table.staging === 'typed';
   return isStaged ? stagingTable(spec.name, table.name) : builtName(names);
 };
 
-/** The error of rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
-const nameRefused = async (
+/** The error for rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
+const refusedError = async (
   context: RunContext,
   runId: number,
   names: TableNames,
@@ -79,7 +78,7 @@ const nameRefused = async (
 ): Promise<EtlError> => {
   const { table } = names;
   const rowsFrom = loadedRows(context, names);
-  // Rows that SQL made for partitions are gone: then the server's words are all there is.
+  // Rows that SQL made for partitions are gone; then only the server's message remains.
   const { rows, all } = await findRefused(context.client, names.path, rowsFrom, rule).catch(
     () => noneRefused,
   );
@@ -115,12 +114,16 @@ const nameRefused = async (
   );
 };
 
-/** Throws the cause; rows that were refused with their records. */
-export const throwNamed = async (
+/**
+ * The error of a build or publication: rows that were refused are named by file and line, any other error is returned as it is.
+ * `tableNamed`: the built table that the refusal names. Errors: those of the files' sources.
+ */
+export const withRecords = async (
   context: RunContext,
   runId: number,
-  names: TableNames,
-  cause: unknown,
-): Promise<never> => {
-  throw cause instanceof RowsRefused ? await nameRefused(context, runId, names, cause) : cause;
+  error: unknown,
+  tableNamed: (name: string) => TableNames,
+): Promise<unknown> => {
+  if (error instanceof DuplicateRows) return duplicatesError(context, runId, error);
+  return error instanceof RowsRefused ? refusedError(context, runId, tableNamed(error.table), error) : error;
 };

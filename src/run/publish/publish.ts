@@ -1,65 +1,30 @@
 // Publishes all tables of a run in one transaction, as a list of steps; each publication knows how its tables are published.
 
 import { assertPublishing } from '../../checkpoint/epoch.ts';
-import { finishRun } from '../../checkpoint/ledger.ts';
+import { markPublished } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { lockViews } from '../../publish/production/views.ts';
-import { probeAttributes } from '../../publish/attributes/probe.ts';
-import {
-  checkPlanned,
-  checkTargets as checkAll,
-  insertPublished,
-  planPublish,
-  replacedText,
-} from '../../publish/plan.ts';
-import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
+import { checkPlanned, insertPublished, planPublish, replacedText } from '../../publish/plan.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
 import { refuseOtherSchemas } from '../../server/preflight.ts';
-import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
-import { declaredAs, landingTable } from '../landing.ts';
 import { owePublished } from '../notify/events.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
-import { nameRecords, throwNamed } from './name-records.ts';
+import { withRecords } from './name-records.ts';
 
 /** The server ends a publishing session whose client does nothing for this long: the client is frozen, and others wait for its
  *  locks. We pause for at most a second. Proved by test/fault/publish-frozen.test.ts. */
 const frozenMs = 5_000;
-
-/**
- * Checks production before anything is loaded. The columns of tables that SQL makes are not known yet, and are checked when
- * they are built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
- */
-export const checkTargets = async (
-  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
-  planned: readonly PlannedTable[],
-): Promise<void> => {
-  await checkAll(
-    client,
-    spec.tables.map((table) => {
-      const extent = planned.find((one) => one.table === table)?.intake.extent ?? 'whole';
-      const isTyped = table.kind === 'source' && table.transform === undefined;
-      const like = isTyped ? landingTable(spec, table) : undefined;
-      return { table: declaredAs(spec, table, extent), like };
-    }),
-  );
-  for (const table of spec.tables) {
-    const like =
-      table.kind === 'source' && table.transform === undefined ? landingTable(spec, table) : undefined;
-    await probeAttributes(client, declaredAs(spec, table, 'whole'), like);
-  }
-};
 
 /** Why tables are published: files were loaded, or a rollback puts back an earlier version. */
 export interface Occasion {
@@ -121,8 +86,8 @@ const commit = async (
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
   const viewNames = views.map(({ name }) => name);
   await untilTaken([...viewNames, ...locked, ...touched], readersWait, async (names, queueMs) => {
-    const finished = await runQuery(client, finishRun(runId, totals));
-    if (finished.rowCount === 0) throw await whyStopped(client, runId);
+    const marked = await runQuery(client, markPublished(runId, totals));
+    if (marked.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
     // We may lack the right to lock other people's tables, so statements that lock them get the same bound. So do those that create
     // views and policies, which read anybody's tables.
@@ -181,13 +146,6 @@ export const publishRun = async (
     begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
     record: (_, plans) => recordFiles(context, runId, plans),
   }).catch(async (cause: unknown) => {
-    if (cause instanceof RowsRefused)
-      await throwNamed(
-        context,
-        runId,
-        built.find(({ table }) => table === cause.table)!,
-        cause,
-      );
-    throw cause instanceof DuplicateRows ? await nameRecords(context, runId, cause) : cause;
+    throw await withRecords(context, runId, cause, (name) => built.find(({ table }) => table === name)!);
   });
 };
