@@ -40,8 +40,8 @@ export const tablespace: Attribute = {
   },
 };
 
-/** The statement that sends what is created next to where it is declared, or to where production is; undefined: it goes there. */
-const selectPlace = async (
+/** The tablespace where the table is declared, or where production has it; undefined: new tables go there without being asked to. */
+const wantedTablespace = async (
   client: Client,
   names: TableNames,
   like: TableNames,
@@ -61,18 +61,18 @@ const selectPlace = async (
 };
 
 /**
- * Creates tables and indexes where they are declared, or where production has the table; a new partition where `like`, its table, is.
- * Otherwise a table that somebody has moved would come back.
+ * Creates tables and indexes in the tablespace that is declared, or in the one where production has the table; a new partition in that of
+ * `like`, its table. Otherwise a table that somebody has moved would return to the default tablespace.
  */
-export const inPlaceOf = async <T>(
+export const inTablespaceOf = async <T>(
   client: Client,
   names: TableNames,
   work: () => Promise<T>,
   like = names,
 ): Promise<T> => {
-  const place = await selectPlace(client, names, like);
-  if (place === undefined) return work();
-  await client.query(`set default_tablespace = ${quoteText(place)}`);
+  const tablespace = await wantedTablespace(client, names, like);
+  if (tablespace === undefined) return work();
+  await client.query(`set default_tablespace = ${quoteText(tablespace)}`);
   const made = await work();
   await client.query('reset default_tablespace');
   return made;

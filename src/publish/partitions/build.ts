@@ -5,7 +5,7 @@ import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError, codeOf } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { createAs } from '../attributes/storage.ts';
-import { inPlaceOf } from '../attributes/tablespace.ts';
+import { inTablespaceOf } from '../attributes/tablespace.ts';
 import {
   buildDeclared,
   buildError,
@@ -24,7 +24,7 @@ const boundName = 'etl_bound';
 
 /** Makes the divided table aside, with its keys and indexes, which partitions have before they are attached. */
 export const createDivided = (dividing: Dividing): Promise<void> =>
-  inPlaceOf(dividing.client, dividing.names, () => createEmpty(dividing));
+  inTablespaceOf(dividing.client, dividing.names, () => createEmpty(dividing));
 
 const createEmpty = async (dividing: Dividing): Promise<void> => {
   const { client, names, spec, columns, required, source } = dividing;

@@ -3,7 +3,7 @@
 import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../../db/client.ts';
-import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
+import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { createLanding } from '../../publish/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
 import type { RunContext } from '../context.ts';
@@ -53,7 +53,7 @@ const makeLanding = async (
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
   const names = namesOf(spec, table);
-  await inPlaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
+  await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
 /** Makes them, in place of those of an earlier run, inside the caller's transaction. */

@@ -2,7 +2,7 @@
 
 import type { TableSpec } from '../../declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
-import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
+import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import {
   builtName,
   modeOf,
@@ -98,7 +98,7 @@ export const buildPartitions = async (
     client,
     largestFirst.map((part) => async (own) => {
       const buildOne = () => buildPartition(own, dividing, { ...part, statistics }, source, build, tell);
-      done.push(await withTransaction(own, () => inPlaceOf(own, part.names, buildOne, names)));
+      done.push(await withTransaction(own, () => inTablespaceOf(own, part.names, buildOne, names)));
     }),
   );
   if (source !== rows.source) await client.query(`drop table ${source}`);

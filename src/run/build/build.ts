@@ -5,7 +5,7 @@ import { stagingTable } from '../../copy/staging.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
+import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
 import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
@@ -176,7 +176,7 @@ export const buildOne = async (
   const { indexes, partitionBy, keep = 0 } = table;
   const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
   const build = isDivided ? buildDivided : buildWhole;
-  const filled = await inPlaceOf(context.client, names, () =>
+  const filled = await inTablespaceOf(context.client, names, () =>
     build(context, table, names, bringing, alongside),
   );
   return {
