@@ -1,6 +1,7 @@
 // Applies the publications of all tables of a run, in the order in which readers wait least.
 
 import { withPath, type Client } from '../db/client.ts';
+import { countRows } from '../db/rows.ts';
 import type { RowChanges } from '../model.ts';
 import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import {
@@ -50,10 +51,8 @@ const countFollowing = async (
   written: readonly PublishPlan[],
   rows: Map<string, number>,
 ): Promise<void> => {
-  for (const { table } of written.filter((plan) => followsDeletes(plan, written))) {
-    const found = await client.query(`select count(*)::float8 as rows from ${productionName(table)}`);
-    rows.set(table.table, found.rows[0].rows);
-  }
+  for (const { table } of written.filter((plan) => followsDeletes(plan, written)))
+    rows.set(table.table, await countRows(client, productionName(table)));
 };
 
 /** Writes the rows of tables that stay, first of those whose readers do not wait, and has the server check them. */

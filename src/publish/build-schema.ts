@@ -1,4 +1,4 @@
-// Empties the build schema of a pipeline, but keeps rows that were loaded straight into new tables.
+// The build schema of a pipeline: makes the tables that rows are loaded straight into, and drops everything else there.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
@@ -17,11 +17,6 @@ export const createLanding = (names: TableNames, columns: readonly LandingColumn
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
   )${storageClause(names.attributes)}`,
-});
-
-/** Rows of a table by its quoted name. */
-export const countRows = (table: string): Query => ({
-  text: `select count(*)::float8 as rows from ${table}`,
 });
 
 /** Tables of the schema, and partitions of them that are still where production had them; divided ones last. */

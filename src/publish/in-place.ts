@@ -3,6 +3,7 @@
 // Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
 
 import { withPath, type Client } from '../db/client.ts';
+import { countRows } from '../db/rows.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
@@ -212,11 +213,9 @@ export const inPlace: Publication = {
   /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
   verify: async (client, { table, production }, copied, before) => {
     checkCopied(table.table, copied, table.staged);
-    const { rows } = await client.query(
-      `select count(*)::float8 as n from ${rowsOf(table, production!)} where ${replacedOf(table)}`,
-    );
-    if (rows[0].n === table.rows) return rowsWith(table, before);
-    const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)}`;
+    const found = await countRows(client, `${rowsOf(table, production!)} where ${replacedOf(table)}`);
+    if (found === table.rows) return rowsWith(table, before);
+    const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(found)}`;
     throw rowsWithheld(table.table, production!, problem);
   },
 

@@ -12,6 +12,7 @@ import {
 } from '../../checkpoint/published-files.ts';
 import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { isThere, type Client } from '../../db/client.ts';
+import { hasRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { modeOf } from '../../publish/names.ts';
@@ -21,13 +22,12 @@ import { noneOutgoing, Tally, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
 
 /** Whether there is a table in production that has rows. */
-export const hasRows = async (
+export const isFilled = async (
   client: Client,
   { schema, table }: Pick<FilesOf, 'schema' | 'table'>,
 ): Promise<boolean> => {
   const name = quoteName(schema, table);
-  if (!(await isThere(client, name))) return false;
-  return (await client.query(`select exists (select from ${name}) as "hasRows"`)).rows[0].hasRows;
+  return (await isThere(client, name)) && hasRows(client, name);
 };
 
 /** A table of ours that has no rows because the newest run left none; one that somebody has emptied had some. */
@@ -41,7 +41,7 @@ const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise
 };
 
 const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
-  (await hasRows(client, of)) || wasLeftEmpty(client, of);
+  (await isFilled(client, of)) || wasLeftEmpty(client, of);
 
 /** A run brings some files only to a table that has the others. */
 const extentOf = async (
@@ -61,7 +61,7 @@ const refuseLoss = async (
   listed: readonly number[],
 ): Promise<void> => {
   const { table } = of;
-  if (modeOf(publish) === 'replace' || allowShrink.includes(table) || !(await hasRows(client, of))) return;
+  if (modeOf(publish) === 'replace' || allowShrink.includes(table) || !(await isFilled(client, of))) return;
   if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
     throw new EtlError('ETL_ROWS_LOST', { table, problem: 'versions whose times are those of earlier runs' });
   const others = await rowsOfOthers(client, of, listed);

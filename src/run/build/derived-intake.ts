@@ -4,7 +4,7 @@ import type { TableSpec } from '../../declaration.ts';
 import { modeOf, type BuiltTable } from '../../publish/names.ts';
 import { modes } from '../../publish/registry.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
-import { hasRows } from '../begin/needed-files.ts';
+import { isFilled } from '../begin/needed-files.ts';
 import { isFullRefresh } from '../begin/outset.ts';
 import { noneOutgoing, type Intake } from '../begin/sieve.ts';
 import type { BuildContext } from '../context.ts';
@@ -45,7 +45,7 @@ export const derivedIntake = async (
     ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
   );
   if (read.some(({ mode, extent }) => extent === 'whole' && modes[mode].part !== undefined)) return whole;
-  if (!(await hasRows(client, { schema: spec.schema, table: table.name }))) return whole;
+  if (!(await isFilled(client, { schema: spec.schema, table: table.name }))) return whole;
   await tellIfChanged(context, table.name);
   return { extent: 'part', outgoing: noneOutgoing };
 };

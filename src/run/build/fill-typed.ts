@@ -2,12 +2,12 @@
 
 import type { Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
 import { runQuery } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { createAs } from '../../publish/attributes/storage.ts';
 import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
-import { countRows } from '../../publish/build-schema.ts';
 import { createMerged, hasTwice, lastRecords } from '../../publish/part/merge-rows.ts';
 import { selectVersions, type Versioned } from '../../publish/part/versions.ts';
 import {
@@ -70,11 +70,10 @@ const fillVersions = async (
 ): Promise<Filled> => {
   const staging = stagingTable(spec.name, table.name);
   const columns = publishedColumns(table).map(({ name }) => name);
-  const { rows } = await runQuery(client, countRows(staging));
+  const staged = await countRows(client, staging);
   const all = selectVersions({ primaryKey: table.primaryKey, columns, merge, staging });
   const create = `${createAs(names)} ${all}`;
   const made = await client.query(extent === 'whole' ? create : `${create} with no data`);
-  const staged: number = rows[0].rows;
   return extent === 'whole'
     ? { rows: made.rowCount ?? 0, rowsFrom: builtName(names), staged, deletions: 0 }
     : { rows: staged, rowsFrom: staging, staged, deletions: 0 };
@@ -92,13 +91,13 @@ const fillMerged = async (
   const staging = stagingTable(spec.name, table.name);
   const { primaryKey } = table;
   const columns = publishedColumns(table).map(({ name }) => name);
-  const { rows } = await runQuery(client, countRows(staging));
+  const records = await countRows(client, staging);
   const isTwice = await hasTwice(client, { primaryKey, staging });
   if (isTwice && (table.publish as MergeSpec).twice === 'reject') await refuseTwice(context, table, staging);
-  const staged = { names, primaryKey, columns, merge, staging, records: rows[0].rows, hasTwice: isTwice };
+  const staged = { names, primaryKey, columns, merge, staging, records, hasTwice: isTwice };
   const filled = await (extent === 'whole' ? createMerged : lastRecords)(client, staged);
   if (extent === 'part') await runQuery(client, createShape(names, columns, staging));
-  return { ...filled, staged: staged.records };
+  return { ...filled, staged: records };
 };
 
 /** All rows of staging: in the new table, or counted for the one that is there. */
@@ -109,17 +108,15 @@ const fillAll = async (
   extent: Extent,
 ): Promise<Filled> => {
   const rowsFrom = builtName(names);
-  const count = async (from: string): Promise<number> =>
-    (await runQuery(client, countRows(from))).rows[0].rows;
   // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
-  if (landsDirectly(table)) return eachStaged(await count(rowsFrom), rowsFrom);
+  if (landsDirectly(table)) return eachStaged(await countRows(client, rowsFrom), rowsFrom);
   const staging = stagingTable(spec.name, table.name);
   const columns = table.columns.map(({ name }) => name);
   const create = extent === 'whole' ? createFromStaging : createShape;
   const filled = await runQuery(client, create(names, columns, staging));
   return extent === 'whole'
     ? eachStaged(filled.rowCount ?? 0, rowsFrom)
-    : eachStaged(await count(staging), staging);
+    : eachStaged(await countRows(client, staging), staging);
 };
 
 /** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */

@@ -3,7 +3,7 @@
 import { fileTotals, type FileTotals, type TableTotals } from '../../checkpoint/ledger.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
-import type { Client } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import { EtlError, codeOf } from '../../errors.ts';
 import type { Counts } from '../../model.ts';
 import { checkCopied } from '../../publish/build-table.ts';
@@ -63,11 +63,6 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
   });
 };
 
-const stagedRows = async (client: Client, pipeline: string, table: string): Promise<number> => {
-  const { rows } = await client.query(`select count(*)::float8 as n from ${stagingTable(pipeline, table)}`);
-  return rows[0].n;
-};
-
 /** What is known of a run that is complete. */
 export interface Complete {
   /** Rows that were copied into each typed table; SQL over a text table may drop rows, its staging may not. */
@@ -91,7 +86,8 @@ const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals 
  * Proves, from the ledger, that every byte of every file is accounted for. Called inside the publishing transaction. Errors: ETL_INCOMPLETE.
  */
 export const checkComplete = async (context: RunContext, runId: number): Promise<Complete> => {
-  const totals = await fileTotals(context.client, runId);
+  const { client, spec } = context;
+  const totals = await fileTotals(client, runId);
   const incomplete = (table: string, problem: string): EtlError =>
     new EtlError('ETL_INCOMPLETE', { table, problem });
   for (const { table, name, covered, records, copied, rejected, filtered } of totals) {
@@ -106,8 +102,7 @@ export const checkComplete = async (context: RunContext, runId: number): Promise
   const sums = sourceTables(context).map(({ name }) => tableTotals(totals, name));
   for (const [place, { name, staging }] of sourceTables(context).entries()) {
     const { copied } = sums[place]!;
-    if (staging === 'text')
-      checkCopied(name, copied, await stagedRows(context.client, context.spec.name, name));
+    if (staging === 'text') checkCopied(name, copied, await countRows(client, stagingTable(spec.name, name)));
     else typed.set(name, copied);
   }
   return { copied: typed, totals: sums.filter(({ files }) => files > 0) };

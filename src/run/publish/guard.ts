@@ -2,6 +2,7 @@
 
 import type { Guard } from '../../declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
@@ -31,10 +32,10 @@ const selectKnown = ({ schema, table }: TableNames): Query => ({
 const countLockMs = 2_000;
 
 /** As readers see it. Takes no lock that a reader feels, and waits for none for long. */
-const countRows = (client: Client, table: TableNames): Promise<number> =>
+const countProduction = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${countLockMs}`);
-    return (await client.query(`select count(*)::float8 as rows from ${productionName(table)}`)).rows[0].rows;
+    return countRows(client, productionName(table));
   });
 
 /** Rows of a table before it is published, null when there is none, and after that. */
@@ -66,7 +67,7 @@ const measure = async (
   if (known === undefined) return measured(null);
   const { published } = known;
   if (published !== null && isPassed(guard, measured(published))) return measured(published);
-  return measured(await countRows(client, table));
+  return measured(await countProduction(client, table));
 };
 
 const refusalText = (

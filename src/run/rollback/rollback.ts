@@ -14,12 +14,13 @@ import { forgetAllFiles, insertPublishedFiles } from '../../checkpoint/published
 import { abandonRuns } from '../../checkpoint/take-over.ts';
 import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { setDurableCommits } from '../../db/session/session-settings.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import { countRows, dropBuildSchema } from '../../publish/build-schema.ts';
+import { dropBuildSchema } from '../../publish/build-schema.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import {
   buildSchema,
@@ -149,7 +150,7 @@ const makeReady = async (
   const { names, rows } = isMoved
     ? {
         names: { ...declared, buildSchema: keptSchema, built: version.name },
-        rows: version.rows ?? ((await runQuery(client, countRows(version.location))).rows[0].rows as number),
+        rows: version.rows ?? (await countRows(client, version.location)),
       }
     : await copyBack(context, back);
   return {

@@ -2,6 +2,7 @@
 
 import { standOf } from '../../checkpoint/loaded-files.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
@@ -35,9 +36,8 @@ const readProduction = async (
   const name = quoteName(spec.schema, table.name);
   const there = await columnsThere(client, name);
   if (there === undefined || files.length === 0) return { there, sums: undefined };
-  const { rows } = await client.query(`select count(*)::float8 as rows from ${name}`);
   // Values are added up only where they can be compared.
-  const why = whyNotRows(table, files, rows[0].rows);
+  const why = whyNotRows(table, files, await countRows(client, name));
   const { columns, fileColumn } = columnsInProduction(table, there);
   const isAsked = why === undefined;
   const sums = await productionSums(client, name, isAsked ? columns : [], isAsked ? fileColumn : undefined);
