@@ -119,9 +119,6 @@ export interface Publication {
   /** The fewest rows that production can have after the commit, if it has `before` now; a guard judges this number. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
-  /** Whether readers have to wait from `apply` on. */
-  blocksReaders(table: BuiltOver): boolean;
-
   /** Tells the user in advance what publishing will cost; undefined: nothing to say. */
   notice(plan: PublishPlan): string | undefined;
 

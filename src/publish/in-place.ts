@@ -7,27 +7,20 @@ import { countRows } from '../db/rows.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
+import { applyEach } from './apply-each.ts';
 import { buildAside, checkCopied } from './build-table.ts';
-import type { BuiltOver, PublishPlan, Publication } from './contract.ts';
+import type { PublishPlan, Publication } from './contract.ts';
+import { ownRows } from './production/own-rows.ts';
 import { dependText, dependentsText } from './production/dependents.ts';
-import { keepsRowsElsewhere } from './production/extensions.ts';
 import { refuseUnfit } from './evolve.ts';
 import { copyAway, isKept } from './production/keep.ts';
-import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
+import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
 import { builtName, productionName, rowsWith, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
 import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf, rowsWithheld } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from './production/table-state.ts';
-
-/** A plan of this publication: there is a table. */
-export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
-  keyChanges(table, builtAs, production!);
-
-/** The table's own rows: partitions belong to it, tables that inherit from it do not. */
-export const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
-  kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
 /** SQL: the rows that are replaced. */
 const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
@@ -50,7 +43,7 @@ const tradedIndexes = async (
     // A value that holds the key belongs to one row.
     if (primaryKey.every((column) => columns.includes(column))) continue;
     const { rows } = await client.query(
-      `select exists (select from ${builtName(table)} n join ${rowsOf(table, production)} o on ${haveSame(index, 'n', 'o')}
+      `select exists (select from ${builtName(table)} n join ${ownRows(table, production)} o on ${haveSame(index, 'n', 'o')}
         where not (${haveSame(key, 'n', 'o')})
           and exists (select from ${builtName(table)} k where ${haveSame(key, 'k', 'o')})) as traded`,
     );
@@ -101,7 +94,7 @@ const replaceByKey = async (
       : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
   await withPath(client, table.path, async () => {
     await client.query(
-      `delete from ${rowsOf(table, production)} o where (${replacedOf(table)}) and not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
+      `delete from ${ownRows(table, production)} o where (${replacedOf(table)}) and not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
     );
     await client.query(
       `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
@@ -110,15 +103,11 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** A statement that this kind of table refuses, and the reason: Citus refuses some by 0A000. */
-const unsupported = (
-  { schema, table }: BuiltTable,
-  { dependents }: ProductionTable,
-  cause: unknown,
-): unknown => {
-  if (codeOf(cause) !== '0A000') return cause;
+/** The server's refusal as our error. 0A000: this kind of table does not support the statement; Citus refuses some. */
+const refused = ({ table: { schema, table }, production }: PublishPlan, cause: unknown): unknown => {
+  if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to remain the same table because of ${dependentsText(dependents)}. Rename it, run, and then give the new table the properties of the old one.`;
+  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Rename it, run, and then give the new table the properties of the old one.`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
@@ -127,10 +116,10 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   const { table, builtAs } = plan;
   const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
-  const changes = changesOf(plan);
+  const changes = keyChanges(plan);
   // A policy that hides rows from us is an error; otherwise those rows would stay.
   await client.query('set local row_security = off');
-  await copyAway(client, plan, rowsOf(table, production));
+  await copyAway(client, plan, ownRows(table, production));
   await ensurePartitions(client, plan);
   const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);
@@ -142,7 +131,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   } else {
     // The key comes after the rows: a table that is replicated loses none without it.
     await withPath(client, table.path, () =>
-      client.query(`delete from ${rowsOf(table, production)} where ${replacedOf(table)}`),
+      client.query(`delete from ${ownRows(table, production)} where ${replacedOf(table)}`),
     );
     await doKeySteps(client, table, changes.drop);
     await withPath(client, table.path, () =>
@@ -178,11 +167,9 @@ export const inPlace: Publication = {
 
   rowsAtLeast: rowsWith,
 
-  blocksReaders: (plan) => changesOf(plan).blocksReaders,
-
   notice: (plan) => {
     const { schema, table } = plan.table;
-    const { texts } = changesOf(plan);
+    const { texts } = keyChanges(plan);
     const readers =
       texts.length === 0
         ? 'readers see the old rows until the end, writers wait'
@@ -194,26 +181,12 @@ export const inPlace: Publication = {
     );
   },
 
-  apply: async (client, plans) => {
-    const unfinished: { readonly table: BuiltTable; readonly steps: readonly KeyStep[] }[] = [];
-    for (const plan of plans) {
-      const { table, production } = plan;
-      const steps = await replaceRows(client, plan).catch((cause: unknown) => {
-        throw refusalOf(table.table, unsupported(table, production!, cause));
-      });
-      unfinished.push({ table, steps });
-    }
-    return {
-      finish: async () => {
-        for (const { table, steps } of unfinished) await doKeySteps(client, table, steps);
-      },
-    };
-  },
+  apply: (client, plans) => applyEach(client, plans, replaceRows, refused),
 
   /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
   verify: async (client, { table, production }, copied, before) => {
     checkCopied(table.table, copied, table.staged);
-    const found = await countRows(client, `${rowsOf(table, production!)} where ${replacedOf(table)}`);
+    const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
     if (found === table.rows) return rowsWith(table, before);
     const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(found)}`;
     throw rowsWithheld(table.table, production!, problem);

@@ -1,6 +1,7 @@
 // Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../db/client.ts';
+import type { BuiltOver } from './contract.ts';
 import { foreignKeyChanges } from './constraints/foreign-keys.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { isRefusal } from '../db/server-error.ts';
@@ -186,10 +187,11 @@ const constraintChanges = (
 };
 
 /**
- * Differences between a table that stays and the one that was built for it, columns included that may change. Keys and indexes made by hand stay:
- * test/modes/publish-keys.test.ts, "keeps an index made by hand".
+ * Differences between a table that stays and the one that was built for it, also in columns that may change. Keys and indexes made by
+ * hand stay: test/modes/publish-keys.test.ts, "keeps an index made by hand".
  */
-export const keyChanges = (table: BuiltTable, built: TableState, production: ProductionTable): KeyChanges => {
+export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOver): KeyChanges => {
+  const production = found!;
   const key = primaryKeyChanges(table, production);
   const indexes = indexChanges(table, built, production);
   const nulls = nullChanges(table, built, production);

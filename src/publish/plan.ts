@@ -9,6 +9,7 @@ import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { BuiltOver, Found, Publication, PublishPlan } from './contract.ts';
+import { keyChanges } from './keys.ts';
 import { mergeColumns, type BuiltTable, type DeclaredTable } from './names.ts';
 import {
   ProductionChanged,
@@ -92,7 +93,9 @@ const planOf = (over: BuiltOver, publication: Publication, found?: Found): Publi
     rebuilt === undefined
       ? over
       : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
-  return { ...plan, publication: chosen, found, blocksReaders: chosen.blocksReaders(over) };
+  // A publication that writes alters the table first, where it differs from the declaration.
+  const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
+  return { ...plan, publication: chosen, found, blocksReaders };
 };
 
 /**

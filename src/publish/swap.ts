@@ -134,7 +134,6 @@ export const swap: Publication = {
   check: refuseLoss,
   build: buildAside,
   rowsAtLeast: ({ rows }) => rows,
-  blocksReaders: () => false,
   notice: noticeOutside,
 
   apply: async (client, plans) => {

@@ -50,15 +50,24 @@ export const refusedByServer = (
   return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
 };
 
-/** The same; rows that are in its way are named by who knows where they are from. */
-const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown => {
-  const { table } = names;
+/** Rows that one of these constraints refused; undefined: the error is another one. */
+export const rowsRefusedBy = (
+  table: string,
+  constraints: readonly ConstraintSpec[],
+  cause: unknown,
+): RowsRefused | undefined => {
   const { constraint: name } = cause as { constraint?: string };
   const violated = constraints.find((constraint) => constraint.name === name);
-  if (violated !== undefined && ['23505', '23514'].includes(codeOf(cause) ?? ''))
-    return new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
-  return refusedByServer(names, constraints, cause);
+  return violated !== undefined &&
+    violated.kind !== 'foreign key' &&
+    ['23505', '23514'].includes(codeOf(cause) ?? '')
+    ? new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause })
+    : undefined;
 };
+
+/** The same, or the constraint itself was refused. */
+const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown =>
+  rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
 
 /** Makes the constraints of a table aside, without its foreign keys. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
 export const buildConstraints = async (

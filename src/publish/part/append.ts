@@ -6,13 +6,12 @@ import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
-import { applyEach, beside } from './beside.ts';
+import { writeEach, beside } from './beside.ts';
 import { checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication } from '../contract.ts';
 import { DuplicateRows, findDuplicates } from '../constraints/duplicates.ts';
-import { changesOf } from '../in-place.ts';
 import { inKeyOrder } from './key-order.ts';
-import { doKeySteps, type KeyStep } from '../keys.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../keys.ts';
 import { fileColumn, productionName } from '../names.ts';
 import { writtenColumns } from '../production/table-state.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
@@ -89,7 +88,7 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
 /** Returns the keys and indexes that have yet to be made. */
 const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table } = plan;
-  const changes = changesOf(plan);
+  const changes = keyChanges(plan);
   // A policy that hides rows from us is an error; otherwise those of files that leave would stay.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
@@ -102,7 +101,7 @@ export const append: Publication = {
   ...beside,
   name: 'append',
   rowsAtLeast: ({ rows, outgoing }, before) => (before ?? 0) - outgoing.rows + rows,
-  apply: (client, plans) => applyEach(client, plans, appendRows),
+  apply: (client, plans) => writeEach(client, plans, appendRows),
 
   /** `apply` has compared the rows that the server took with those that there are. */
   verify: async (_, plan, copied, before) => {

@@ -5,14 +5,13 @@ import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { BuiltOver, Differences, PublishPlan } from '../contract.ts';
-import { changesOf, rowsOf } from '../in-place.ts';
-import { doKeySteps, type KeyStep } from '../keys.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../keys.ts';
 import { inKeyOrderOver, rowsMin } from './key-order.ts';
 import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
 import { diffName, productionName } from '../names.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
 import { rowsWithheld } from '../refusals.ts';
-import { keepsRowsElsewhere } from '../production/extensions.ts';
+import { isOnePiece, ownRows } from '../production/own-rows.ts';
 import { haveSame, writtenColumns } from '../production/table-state.ts';
 
 /** What happens to a row, in the table of differences. Older records lose against the row that is there. */
@@ -28,13 +27,9 @@ export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSch
 export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
   writtenColumns(builtAs.columns).map(({ name }) => name);
 
-/** Only in a table of one piece does the place of a row say which it is. */
-export const isOnePiece = ({ production }: BuiltOver): boolean =>
-  production!.kind === 'r' && !keepsRowsElsewhere(production!.dependents);
-
 /** Where the row that is there is found again. */
 const place = (over: BuiltOver): string =>
-  isOnePiece(over) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
+  isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
 /** Makes the table of differences of a selection that ends in the kind; `given` are queries that it names. */
 export const createDifferences = async (
@@ -71,9 +66,14 @@ export const prepareJoin = async (
 const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   const { table, builtAs, production } = over;
   const { rowsFrom, rows, deletions } = table;
-  if (rows + deletions < rowsMin || !isOnePiece(over)) return '';
+  if (rows + deletions < rowsMin || !isOnePiece(production!)) return '';
   const key = keyOf(builtAs);
-  return inKeyOrderOver(client, { rowsFrom, rows: rows + deletions, there: rowsOf(table, production!), key });
+  return inKeyOrderOver(client, {
+    rowsFrom,
+    rows: rows + deletions,
+    there: ownRows(table, production!),
+    key,
+  });
 };
 
 /** Finds what differs, as rows will be. The server may do it in parallel, because nothing of production is written. */
@@ -97,7 +97,7 @@ export const findDifferences = async (client: Client, over: BuiltOver): Promise<
     values,
     `(case when not ${isThere} then '${kinds.insert}' when ${older} then '${kinds.older}'
           when ${deletion} then '${kinds.remove}' else '${kinds.update}' end)::"char" as ${kindColumn}
-      from ${table.rowsFrom} n left join ${rowsOf(table, production!)} o on ${haveSame(key, 'n', 'o')}
+      from ${table.rowsFrom} n left join ${ownRows(table, production!)} o on ${haveSame(key, 'n', 'o')}
       where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end ${order}`,
   );
 };
@@ -122,7 +122,9 @@ export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differ
 /** The row of production that a difference is about, in the version in which it was compared: a place may get another row. */
 const sameRow = (plan: PublishPlan): string => {
   const key = haveSame(keyOf(plan.builtAs), 'd', 'o');
-  return isOnePiece(plan) ? `o.ctid = d.${atColumn} and o.xmin = d.${seenColumn} and ${key}` : key;
+  return isOnePiece(plan.production!)
+    ? `o.ctid = d.${atColumn} and o.xmin = d.${seenColumn} and ${key}`
+    : key;
 };
 
 const words = { remove: 'deleted', update: 'updated', insert: 'inserted' } as const;
@@ -130,13 +132,13 @@ const words = { remove: 'deleted', update: 'updated', insert: 'inserted' } as co
 /** The statements, each for the differences of one kind. */
 const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => string>> = {
   remove: (plan) =>
-    `delete from ${rowsOf(plan.table, plan.production!)} o using ${diffOf(plan)} d
+    `delete from ${ownRows(plan.table, plan.production!)} o using ${diffOf(plan)} d
       where d.${kindColumn} = '${kinds.remove}' and ${sameRow(plan)}`,
   update: (plan) => {
     const set = changingColumns(plan.table, columnNames(plan)).map(
       (name) => `${quoteName(name)} = d.${quoteName(name)}`,
     );
-    return `update ${rowsOf(plan.table, plan.production!)} o set ${set.join(', ')} from ${diffOf(plan)} d
+    return `update ${ownRows(plan.table, plan.production!)} o set ${set.join(', ')} from ${diffOf(plan)} d
       where d.${kindColumn} = '${kinds.update}' and ${sameRow(plan)}`;
   },
   insert: (plan) => {
@@ -170,7 +172,7 @@ export const writeFound = async (
   find: (client: Client, plan: PublishPlan) => Promise<void>,
 ): Promise<readonly KeyStep[]> => {
   const { table } = plan;
-  const changes = changesOf(plan);
+  const changes = keyChanges(plan);
   // A policy that hides rows from us is an error; otherwise they would be inserted again.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);

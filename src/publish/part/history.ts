@@ -5,15 +5,13 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import { applyEach } from './beside.ts';
+import { writeEach } from './beside.ts';
 import type { PublishPlan, Publication } from '../contract.ts';
-import { rowsOf } from '../in-place.ts';
 import { keyOf } from './merge-sql.ts';
 import {
   columnNames,
   createDifferences,
   differencesOf,
-  isOnePiece,
   kindColumn,
   kinds,
   prepareJoin,
@@ -21,6 +19,7 @@ import {
 } from './differences.ts';
 import { merge } from './merge.ts';
 import type { BuiltTable } from '../names.ts';
+import { isOnePiece, ownRows } from '../production/own-rows.ts';
 import { haveSame, type TableIndex } from '../production/table-state.ts';
 import { comparedColumns, selectVersions, type Versioned } from './versions.ts';
 
@@ -48,7 +47,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   const names = columnNames(plan);
   const versioned = versionedOf(table, names);
   const key = keyOf(builtAs);
-  const rows = rowsOf(table, production!);
+  const rows = ownRows(table, production!);
   const first = quoteName(key.columns[0]!);
   const to = quoteName(versioned.merge.versions.to);
   const compared = comparedColumns(versioned);
@@ -59,7 +58,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       ? `coalesce(t.${quoteName(name)}, o.${quoteName(name)}) as ${quoteName(name)}`
       : `t.${quoteName(name)}`,
   );
-  const place = isOnePiece(plan) ? 'o.ctid, o.xmin, ' : '';
+  const place = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
   await prepareJoin(client, plan, table.staged);
   await createDifferences(
     client,
@@ -82,7 +81,7 @@ export const history: Publication = {
   /** Versions come; those that a late record makes one of are few. */
   rowsAtLeast: (_, before) => before ?? 0,
 
-  apply: (client, plans) => applyEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
+  apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
 
   changes: async (client, plan) => {
     const { insert, update, remove } = await differencesOf(client, plan);

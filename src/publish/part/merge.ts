@@ -7,7 +7,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { codeOf } from '../../errors.ts';
-import { applyEach, beside } from './beside.ts';
+import { writeEach, beside } from './beside.ts';
 import { checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication } from '../contract.ts';
 import { differencesOf, findDifferences, writeFound } from './differences.ts';
@@ -52,7 +52,7 @@ export const merge: Publication = {
   /** Rows that come are there afterwards, or newer ones with their keys. */
   rowsAtLeast: ({ rows, deletions }, before) => Math.max((before ?? 0) - deletions, rows),
 
-  apply: (client, plans) => applyEach(client, plans, (_, plan) => write(client, plan)),
+  apply: (client, plans) => writeEach(client, plans, (_, plan) => write(client, plan)),
 
   changes: async (client, plan) => {
     const { rows, deletions, staged } = plan.table;

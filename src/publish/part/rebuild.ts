@@ -19,13 +19,13 @@ import {
   countDifferences,
   diffOf,
   findDifferences,
-  isOnePiece,
   kindColumn,
   kinds,
 } from './differences.ts';
-import { changesOf } from '../in-place.ts';
+import { keyChanges } from '../keys.ts';
 import { merge } from './merge.ts';
 import { builtName, partName, productionName, rebuiltName, type TableNames } from '../names.ts';
+import { isOnePiece } from '../production/own-rows.ts';
 import { ProductionChanged, type ProductionTable } from '../production/production.ts';
 import { refusalOf } from '../refusals.ts';
 import { swap } from '../swap.ts';
@@ -170,8 +170,8 @@ const lockMs = 2_000;
  */
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;
-  if (production === undefined || table.extent === 'whole' || !isOnePiece(over)) return undefined;
-  if (changesOf(over).texts.length > 0) return undefined;
+  if (production === undefined || table.extent === 'whole' || !isOnePiece(production)) return undefined;
+  if (keyChanges(over).texts.length > 0) return undefined;
   // A key that is checked at the end would say too late that somebody else has written a row with it.
   if (production.indexes.some(({ isImmediate }) => !isImmediate)) return undefined;
   const { by } = table.merge!;
@@ -201,8 +201,6 @@ export const rebuild: Publication = {
   summary: 'Merged by building the table again',
 
   takes: (_, __, found) => found?.rebuilt !== undefined,
-
-  blocksReaders: () => false,
 
   notice: ({ table, found }) =>
     `${table.schema}.${table.table}: ${plural(changedRows(found!.counts), 'row')} of ${formatCount(found!.rebuilt!.read.rows)} change, so it was built again, and is swapped`,

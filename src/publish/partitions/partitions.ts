@@ -11,7 +11,7 @@ import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
 import { inherit } from '../inherit.ts';
-import { changesOf } from '../in-place.ts';
+import { keyChanges } from '../keys.ts';
 import {
   checkUnchanged,
   freeNames,
@@ -157,7 +157,7 @@ const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   if (production === undefined)
     return [`alter table ${quoteName(table.schema, waitingName(plan))} rename to ${quoteName(table.table)};`];
   if (takesPlace(plan)) return takePlace({ plan, coming, leaving });
-  const { drop, key, make } = changesOf(stayingOf({ plan, leaving }));
+  const { drop, key, make } = keyChanges(stayingOf({ plan, leaving }));
   return [
     ...leaving.flatMap((old) => [
       `alter table ${name} detach partition ${quoteName(old.schema, old.name)};`,
@@ -228,7 +228,6 @@ export const partitions: Publication = {
   },
   build: buildAside,
   rowsAtLeast: rowsWith,
-  blocksReaders: () => false,
   notice: (plan) => {
     const { schema, table, touched } = plan.table;
     if (plan.production === undefined) return undefined;
@@ -236,7 +235,7 @@ export const partitions: Publication = {
     const notices = [...locksText(plan, leaving.length)];
     if (!takesPlace(plan)) {
       notices.push(...waitText(plan, leaving.length));
-      const { texts } = changesOf(stayingOf({ plan, leaving }));
+      const { texts } = keyChanges(stayingOf({ plan, leaving }));
       const when = touched === undefined ? 'for a moment' : 'while all partitions change';
       if (texts.length > 0) notices.push(`readers and writers wait ${when}: ${texts.join(', ')}`);
     }

@@ -60,7 +60,7 @@ const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
 /** What differs between the table in production and the declared one. */
 const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
   const { table, builtAs, production } = plan;
-  const { texts, drop, key, make } = keyChanges(table, builtAs, production!);
+  const { texts, drop, key, make } = keyChanges(plan);
   const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
   const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
   if (isSameTable(plan)) return { ddl: statements, changes: texts };
