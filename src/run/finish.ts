@@ -7,7 +7,7 @@ import { walBytesSince } from '../db/session/server-wal.ts';
 import { adviceSecondsMin } from '../limits.ts';
 import type { RunResult } from '../model.ts';
 import { secondsSince, type RunContext } from './context.ts';
-import { keepSaid } from './plan/keep.ts';
+import { saveNotices } from './notices/save-notices.ts';
 import { adviceOf } from './profile/advice.ts';
 import { tableResults } from './publish/results.ts';
 
@@ -38,8 +38,8 @@ export const finishRun = async (
   { start, wal }: Since,
 ): Promise<RunResult> => {
   const { client, spec, report } = context;
-  // A standing run has said what it had to say.
-  if (outcome === 'published') await keepSaid(client, report, runId);
+  // A standing run saved its notices when it was published.
+  if (outcome === 'published') await saveNotices(client, report, runId);
   const tables = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);
   const tests = await testsOfRun(client, runId);

@@ -11,7 +11,7 @@ import type { Logger } from '../logger.ts';
 import type { Receiver } from '../notification.ts';
 import { tellUnkept } from './notify/at-end.ts';
 import { oweFailed, oweFailedBefore } from './notify/events.ts';
-import { keepSaid } from './plan/keep.ts';
+import { saveNotices } from './notices/save-notices.ts';
 import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {
@@ -58,7 +58,7 @@ export const recordEnd = async (prepared: PreparedRun, runId: number, error: Etl
   };
   const endAndKeep = async (client: Client): Promise<void> => {
     await withTransaction(client, () => end(client));
-    await keepSaid(client, report, runId);
+    await saveNotices(client, report, runId);
   };
   await withClient(address, endAndKeep).catch(async (cause: unknown) => {
     report.logger.warn({ error: cause }, 'the end of the run could not be recorded');

@@ -10,7 +10,7 @@ import type { RunHooks, RunSettings } from './options.ts';
 import type { Measurements } from './profile/advice.ts';
 import { startProfiler } from './profile/profiler.ts';
 import { rounded } from './rounded.ts';
-import { createSaidLog, type Unkept } from './said/said-log.ts';
+import { createNoticeLog, type Unsaved } from './notices/notice-log.ts';
 
 export interface Reporter {
   readonly logger: Logger;
@@ -32,8 +32,8 @@ export interface Reporter {
   readonly measured: () => Measurements;
   /** `--profile`: the result is to have what was measured, and the server is looked at too. */
   readonly isProfiled: boolean;
-  /** What it said that is worth a line, and is not in the ledger yet. */
-  readonly unkept: () => Unkept;
+  /** Notices that are not in the ledger yet. */
+  readonly unsaved: () => Unsaved;
   readonly end: (error?: unknown) => Promise<void>;
 }
 
@@ -86,13 +86,13 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
   const profiler = startProfiler(isProfiled ? address : undefined, logger);
   const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, hooks.parent) : undefined;
   const steps: StepTime[] = [];
-  const saidLog = createSaidLog();
+  const noticeLog = createNoticeLog();
   let progress = 0;
   return {
     logger,
     emit: (event) => {
       if (event.type === 'building') progress += 1;
-      saidLog.hear(event);
+      noticeLog.hear(event);
       profiler.hear(event);
       trace?.hear(event);
       tellHost(event);
@@ -122,7 +122,7 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
     steps: () => steps,
     measured: () => profiler.result(),
     isProfiled,
-    unkept: saidLog.unkept,
+    unsaved: noticeLog.unsaved,
     end: async (error) => {
       trace?.end(error);
       await profiler.stop();

@@ -25,7 +25,8 @@ import type { LoadingRun } from './load/loading-run.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { finishRun } from './finish.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
-import { keepRunPlan, keepSaid } from './plan/keep.ts';
+import { saveNotices } from './notices/save-notices.ts';
+import { keepRunPlan } from './plan/keep-plan.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
@@ -53,7 +54,7 @@ interface Memory {
   readonly start: number;
 }
 
-/** Advances the state of the run, and keeps what it said until then. Errors: ETL_RUN_CANCELLED. */
+/** Advances the state of the run, and saves its notices so far. Errors: ETL_RUN_CANCELLED. */
 const advance = async (
   { client, report }: RunContext,
   runId: number,
@@ -61,7 +62,7 @@ const advance = async (
 ): Promise<void> => {
   const advanced = await runQuery(client, advanceRun(runId, state));
   if (advanced.rowCount === 0) throw await whyStopped(client, runId);
-  await keepSaid(client, report, runId);
+  await saveNotices(client, report, runId);
 };
 
 /**

@@ -6,7 +6,7 @@ import { clip, textWidth, visibleLines } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 import { barLines } from './bar-lines.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/said/notice.ts';
+import { noticeOf } from '../../run/notices/notice.ts';
 import { applyEvent, emptyProgress } from './state.ts';
 
 const hideCursor = '\u001b[?25l';

@@ -6,7 +6,7 @@ import { visibleLines } from '../text/layout.ts';
 import { openBars } from './bars.ts';
 import type { RunEvent } from '../../model.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/said/notice.ts';
+import { noticeOf } from '../../run/notices/notice.ts';
 import { openLines } from './lines.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;

@@ -7,7 +7,7 @@ import { formatCount, plural } from '../../wording.ts';
 import type { Io } from '../io.ts';
 import { visibleLines } from '../text/layout.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/said/notice.ts';
+import { noticeOf } from '../../run/notices/notice.ts';
 import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';
 import type { Progress, TableProgress } from './state.ts';
 

@@ -1,20 +1,20 @@
-// The notices of a run, until they are kept in the ledger.
+// Collects the notices of a run until they are saved in the ledger.
 
 import { noticesKept, type Notice, type Said } from '../../checkpoint/run-story.ts';
 import type { RunEvent } from '../../model.ts';
 import { noticeOf } from './notice.ts';
 
-/** What was said since it was kept last, and what to call when it is kept. */
-export interface Unkept extends Said {
-  readonly isKept: () => void;
+/** Notices since the last save, and the function to call once they are saved. */
+export interface Unsaved extends Said {
+  readonly isSaved: () => void;
 }
 
-export interface SaidLog {
+interface NoticeLog {
   readonly hear: (event: RunEvent) => void;
-  readonly unkept: () => Unkept;
+  readonly unsaved: () => Unsaved;
 }
 
-export const createSaidLog = (): SaidLog => {
+export const createNoticeLog = (): NoticeLog => {
   let notices: Notice[] = [];
   let said = 0;
   return {
@@ -25,13 +25,13 @@ export const createSaidLog = (): SaidLog => {
       if (notices.length >= noticesKept) notices.shift();
       notices.push({ at: new Date().toISOString(), text });
     },
-    unkept: () => {
+    unsaved: () => {
       const [given, count] = [notices.slice(), said];
-      const isKept = (): void => {
+      const isSaved = (): void => {
         notices = notices.filter((notice) => !given.includes(notice));
         said -= count;
       };
-      return { notices: given, said: count, isKept };
+      return { notices: given, said: count, isSaved };
     },
   };
 };

@@ -1,11 +1,9 @@
-// Keeps the plan of a run, once it is rehearsed, with its trace id; and the notices of the run.
+// Keeps the plan of a run in the ledger, once it is rehearsed, with the id of its trace.
 
-import { keepNotices, keepPlan } from '../../checkpoint/run-story.ts';
-import type { Client } from '../../db/client.ts';
+import { keepPlan } from '../../checkpoint/run-story.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
-import type { Reporter } from '../report.ts';
 import { describeTables } from './describe.ts';
 import { plannedRows } from './rows.ts';
 
@@ -22,17 +20,4 @@ export const keepRunPlan = async (
   const described = describeTables(spec, settings, { planned, plans, partitions: new Map() });
   const traceId = traceIdOf(report.trace()?.traceparent);
   await keepPlan(client, runId, described.map(plannedRows), traceId);
-};
-
-/** What was said since the last time. Without it the run is as published, or as failed, as with it. */
-export const keepSaid = async (
-  client: Client,
-  { logger, unkept }: Pick<Reporter, 'logger' | 'unkept'>,
-  runId: number,
-): Promise<void> => {
-  const { notices, said, isKept } = unkept();
-  if (said === 0) return;
-  await keepNotices(client, runId, { notices, said }).then(isKept, (error: unknown) =>
-    logger.warn({ error }, 'the notices of the run could not be saved'),
-  );
 };

@@ -1,0 +1,18 @@
+// Saves the notices of a run in the ledger.
+
+import { keepNotices } from '../../checkpoint/run-story.ts';
+import type { Client } from '../../db/client.ts';
+import type { Reporter } from '../report.ts';
+
+/** Saves those that are new. A failure is only logged: the run is published, or has failed, with or without them. */
+export const saveNotices = async (
+  client: Client,
+  { logger, unsaved }: Pick<Reporter, 'logger' | 'unsaved'>,
+  runId: number,
+): Promise<void> => {
+  const { notices, said, isSaved } = unsaved();
+  if (said === 0) return;
+  await keepNotices(client, runId, { notices, said }).then(isSaved, (error: unknown) =>
+    logger.warn({ error }, 'the notices of the run could not be saved'),
+  );
+};
