@@ -13,20 +13,20 @@ import { didYouMean } from '../pipeline/check/suggestion.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';
 
-/** What a worker says about a run, beside a caller's options. */
-export interface RunHooks {
-  /** The job that this run is for. */
+/** What a worker adds to the options of a run: the job that asks for the run, and who else wants to know about it. */
+export interface FromWorker {
+  /** The job that asks for the run; undefined for a helper. */
   readonly jobId?: string;
   /** The queue that it was on. */
   readonly queueName?: string;
-  /** Hash that the definition must have: with these parameters, or with those of the run. */
+  /** The hash that the definition must have: with these parameters, or else with those of the run. */
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
-  /** Continue the unfinished run, even if an earlier run published the same: it was asked for. */
+  /** Continue the unfinished run, even if an earlier run published the same files. */
   readonly resume?: boolean;
-  /** Told of what becomes of the run, beside those of the pipeline. */
+  /** Receivers in addition to those of the pipeline. */
   readonly notify?: readonly Receiver[];
   readonly onChunk?: (times: LoadTimes) => void;
-  /** What the run is part of, when it is traced. */
+  /** The span that a traced run belongs to. */
   readonly parent?: TraceContext | undefined;
 }
 

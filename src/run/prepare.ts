@@ -21,7 +21,7 @@ import { readDefinition, type Definition } from './definition.ts';
 import {
   refuseUnknownTables,
   resolveOptions,
-  type RunHooks,
+  type FromWorker,
   type RunOptions,
   type RunSettings,
 } from './options.ts';
@@ -32,7 +32,7 @@ export interface PreparedRun extends Definition {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
   readonly settings: RunSettings;
-  readonly hooks: RunHooks;
+  readonly fromWorker: FromWorker;
   readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }
@@ -69,7 +69,7 @@ export const refuseIncomplete = (
 export const prepareRun = async (
   pipeline: Pipeline,
   options: RunOptions,
-  hooks: RunHooks,
+  fromWorker: FromWorker,
   as: Reported['as'],
 ): Promise<PreparedRun> => {
   const settings = resolveOptions(options);
@@ -77,27 +77,27 @@ export const prepareRun = async (
   const { directory, databaseUrl, connection } = settings;
   const definition = await readDefinition(pipeline, settings);
   const { name } = definition.spec;
-  if (hooks.definition !== undefined) {
-    const { hash, params } = hooks.definition;
+  if (fromWorker.definition !== undefined) {
+    const { hash, params } = fromWorker.definition;
     const { hashes } =
       params === undefined ? definition : await readDefinition(pipeline, { params, directory });
     if (hash !== hashes.definition) throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: name });
   }
-  if (as === 'helper' || hooks.jobId !== undefined) refuseUnshared(definition.spec);
+  if (as === 'helper' || fromWorker.jobId !== undefined) refuseUnshared(definition.spec);
   refuseIncomplete(definition.spec, settings);
   const etlDirectory = findEtlDirectory(process.cwd());
   const found = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
   // So that its sessions are known as ours after a connection was lost.
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);
-  const report = createReporter({ pipeline: name, address, settings, hooks, as });
-  const receivers = [...(definition.spec.notify ?? []), ...(hooks.notify ?? [])];
-  return { ...definition, address, backend, settings, hooks, receivers, report };
+  const report = createReporter({ pipeline: name, address, settings, fromWorker, as });
+  const receivers = [...(definition.spec.notify ?? []), ...(fromWorker.notify ?? [])];
+  return { ...definition, address, backend, settings, fromWorker, receivers, report };
 };
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hookTexts, testTexts, hashes, address, backend, settings, hooks, receivers, report }: PreparedRun,
+  { spec, hookTexts, testTexts, hashes, address, backend, settings, fromWorker, receivers, report }: PreparedRun,
   client: Client,
   trust?: Trust,
 ): Promise<RunContext> => ({
@@ -118,8 +118,8 @@ export const createContext = async (
           params: settings.params,
           definition: hashes.definition,
         },
-  jobId: hooks.jobId,
-  queueName: hooks.queueName ?? defaultQueue,
+  jobId: fromWorker.jobId,
+  queueName: fromWorker.queueName ?? defaultQueue,
   receivers,
   report,
 });

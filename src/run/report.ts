@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import type { BuildWhat, RunEvent, RunStep, StepTime, TraceContext } from '../model.ts';
 import type { LoadTimes } from '../profile.ts';
 import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from '../trace/run-trace.ts';
-import type { RunHooks, RunSettings } from './options.ts';
+import type { FromWorker, RunSettings } from './options.ts';
 import type { Measurements } from './profile/advice.ts';
 import { startProfiler } from './profile/profiler.ts';
 import { rounded } from './rounded.ts';
@@ -74,17 +74,17 @@ export interface Reported {
   readonly pipeline: string;
   readonly address: ServerAddress;
   readonly settings: RunSettings;
-  readonly hooks: RunHooks;
+  readonly fromWorker: FromWorker;
   /** Only a coordinator has a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
 }
 
-export const createReporter = ({ pipeline, address, settings, hooks, as }: Reported): Reporter => {
+export const createReporter = ({ pipeline, address, settings, fromWorker, as }: Reported): Reporter => {
   const { logger, tracer } = settings;
   const tellHost = createTellHost(settings);
   const isProfiled = settings.profile;
   const profiler = startProfiler(isProfiled ? address : undefined, logger);
-  const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, hooks.parent) : undefined;
+  const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, fromWorker.parent) : undefined;
   const steps: StepTime[] = [];
   const noticeLog = createNoticeLog();
   let progress = 0;
@@ -112,7 +112,7 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
           progress += 1;
           spans?.loaded(times, news);
           profiler.addLoad(about.table, times);
-          hooks.onChunk?.(times);
+          fromWorker.onChunk?.(times);
         },
         failed: (error) => spans?.failed(error),
       };

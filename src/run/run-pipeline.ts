@@ -22,7 +22,7 @@ import { callFailed, callOwed, callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
-import type { RunHooks, RunOptions } from './options.ts';
+import type { FromWorker, RunOptions } from './options.ts';
 import { finishRun } from './finish.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { saveNotices } from './notices/save-notices.ts';
@@ -158,7 +158,7 @@ const attempt = async (
   memory: Memory,
   isRetry: boolean,
 ): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, settings, hooks } = prepared;
+  const { spec, sqlTexts, hashes, settings, fromWorker } = prepared;
   const seen = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
   const trust = await migrate(client, seen);
@@ -183,7 +183,7 @@ const attempt = async (
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging, settings));
     const { fresh, fullRefresh } = settings;
-    const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: hooks.resume ?? false };
+    const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: fromWorker.resume ?? false };
     const outset = await findOutset(context, hashes, planned, asked);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
@@ -206,11 +206,11 @@ const attempt = async (
 };
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
-  const { address, backend, settings, hooks, spec, report, receivers } = prepared;
+  const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
   const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
   // A worker delivers notifications beside its other runs.
   const deliver = async (): Promise<void> => {
-    if (memory.owes && memory.wasReached && hooks.jobId === undefined)
+    if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)
       await deliverAtEnd(address, report.logger);
   };
   const recovery: RecoverOptions = {
@@ -240,7 +240,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
     const runId = memory.run?.lease.runId;
     error.run = runId;
     if (runId !== undefined) await recordEnd(prepared, runId, error);
-    else if (hooks.jobId === undefined) {
+    else if (fromWorker.jobId === undefined) {
       const failed = { pipeline: spec.name, job: null, queue: defaultQueue };
       await recordFailure(address, failed, error, report.logger, receivers);
     }
@@ -255,8 +255,8 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
 export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
-  hooks: RunHooks,
-): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, hooks, 'coordinator'));
+  fromWorker: FromWorker,
+): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, fromWorker, 'coordinator'));
 
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.

@@ -11,7 +11,7 @@ import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
 import { recordFailure } from '../run/record-failure.ts';
-import type { RunHooks, RunOptions } from '../run/options.ts';
+import type { FromWorker, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../trace/job-trace.ts';
 import type { Catalog } from './catalog.ts';
@@ -31,7 +31,7 @@ export interface Shared {
   readonly abort: AbortController;
   /** Options of every run of this worker. */
   readonly common: RunOptions;
-  readonly hooksOf: (pipeline: string) => RunHooks;
+  readonly fromWorker: (pipeline: string) => FromWorker;
   /** Who is notified of a pipeline's runs; without one, of requests that cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
@@ -59,7 +59,7 @@ const runRequest = async (
   parent: TraceContext | undefined,
   onBegun: () => void,
 ): Promise<'published' | 'unchanged'> => {
-  const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const { catalog, metrics, logger, drain, abort, common, fromWorker } = shared;
   const { pipeline: name, options } = request;
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
@@ -91,7 +91,7 @@ const runRequest = async (
   };
   const resume = !isFirst || options.resume;
   const result = await runForWorker(pipeline, own, {
-    ...hooksOf(name),
+    ...fromWorker(name),
     jobId,
     queueName,
     definition: { hash, ...(definedBy !== undefined && { params: definedBy }) },

@@ -7,7 +7,7 @@ import { asEtlError } from '../errors.ts';
 import { helpPollMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { loadForWorker } from '../run/load/join-run.ts';
-import type { RunHooks, RunOptions } from '../run/options.ts';
+import type { FromWorker, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
 import type { Look } from './watch.ts';
 
@@ -35,7 +35,7 @@ export interface HelperOptions {
   readonly logger: Logger;
   /** Options of every run of this worker. */
   readonly common: RunOptions;
-  readonly hooksOf: (pipeline: string) => RunHooks;
+  readonly fromWorker: (pipeline: string) => FromWorker;
   /** Aborts chunks in flight. */
   readonly abort: AbortSignal;
 }
@@ -67,14 +67,14 @@ const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL
  * this coordinator, or the whole run if the fault is here; undefined: it may help again.
  */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
-  const { catalog, logger, common, hooksOf, abort } = options;
+  const { catalog, logger, common, fromWorker, abort } = options;
   const { pipeline: name, params, id: run } = row;
   const { pipeline, directory, file } = catalog.find(name);
   const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
   try {
     logger.info({ run, pipeline: name }, 'helping a run');
     const own = { ...common, params, directory, pipelineFile: file, drain, signal: abort };
-    await loadForWorker(pipeline, own, hooksOf(name));
+    await loadForWorker(pipeline, own, fromWorker(name));
     logger.info({ run, pipeline: name }, 'helped a run');
     return undefined;
   } catch (error) {

@@ -110,7 +110,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const [drain, abort] = [new AbortController(), new AbortController()];
   const metrics = createMetrics(() => depthOfQueues(site.queues, queueNames), drain.signal, registry);
   const common: RunOptions = { ...own, connection: site.address.config };
-  const hooksOf: Shared['hooksOf'] = (pipeline) => ({
+  const fromWorker: Shared['fromWorker'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
     notify,
   });
@@ -124,7 +124,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
     drain,
     abort,
     common,
-    hooksOf,
+    fromWorker,
     receiversOf: receiversFor(catalog, notify),
   };
 };
@@ -156,8 +156,8 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const helper = createHelper({ catalog, queueNames, logger, common, hooksOf, abort: abort.signal });
+  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, fromWorker } = shared;
+  const helper = createHelper({ catalog, queueNames, logger, common, fromWorker, abort: abort.signal });
   const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());

@@ -14,7 +14,7 @@ import { withRoomForCorrections } from './apply-corrections.ts';
 import { withSegmentWork } from './load.ts';
 import type { LoadingRun } from './loading-run.ts';
 import { landingsThere } from '../begin/make-landings.ts';
-import type { RunHooks, RunOptions } from '../options.ts';
+import type { FromWorker, RunOptions } from '../options.ts';
 import { stagingColumns } from '../begin/plan.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
@@ -69,9 +69,9 @@ const isLoading = async (client: Client, { runId, generation }: Lease): Promise<
 export const loadForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
-  hooks: RunHooks,
+  fromWorker: FromWorker,
 ): Promise<void> => {
-  const prepared = await prepareRun(pipeline, options, hooks, 'helper');
+  const prepared = await prepareRun(pipeline, options, fromWorker, 'helper');
   await withClient(prepared.address, async (client) => {
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
