@@ -38,27 +38,27 @@ const runSql = async (client: Client, hook: HookName, sql: SqlText): Promise<voi
   });
 };
 
-/** What a hook gets beside what every hook gets. */
-interface Told {
+/** The part of a hook's context that depends on the run. */
+interface RunFacts {
   readonly runId: number | null;
   readonly tables: readonly HookTable[];
   readonly error?: HookError;
 }
 
-/** What it takes to call one: there may be no connection of the run any more. */
+/** What calling a hook takes; the run's connection may be gone. */
 type Calling = Pick<RunContext, 'address' | 'spec' | 'hookTexts' | 'report' | 'abort' | 'drain'>;
 
 const runFunction = async (
   { spec, report }: Calling,
   client: Client,
   hook: HookName,
-  told: Told,
+  facts: RunFacts,
   signal: AbortSignal,
 ): Promise<void> => {
   const given = {
     hook,
     pipeline: spec.name,
-    ...told,
+    ...facts,
     params: spec.params,
     query: async (sql: string, values: readonly unknown[] = []) =>
       (await client.query(sql, [...values])).rows,
@@ -66,39 +66,39 @@ const runFunction = async (
     logger: report.logger,
   };
   try {
-    // Only the one for failures gets an error, and no run.
+    // Only the hook `failed` gets an error, and may get no run.
     await (spec.hooks![hook] as (context: FailedHookContext) => unknown)(given as FailedHookContext);
   } catch (cause) {
     throw hookError(hook, '', messageOf(cause), cause);
   }
 };
 
-/** How SQL learns what functions are told: `current_setting('etl.error_code')`. */
-const setTold = async (client: Client, { runId, error }: Told): Promise<void> => {
+/** SQL files read these facts as settings: `current_setting('etl.error_code')`. */
+const setFacts = async (client: Client, { runId, error }: RunFacts): Promise<void> => {
   await client.query(
     `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
     [String(runId ?? ''), error?.code ?? '', storable(error?.message ?? '')],
   );
 };
 
-const callHook = async (context: Calling, hook: HookName, told: Told): Promise<void> => {
+const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Promise<void> => {
   const { address, spec, hookTexts, report } = context;
   const { timeoutMs } = spec.hooks!;
   const stop = stopSignal(context);
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([stop, timeout]);
-  report.logger.info({ hook, run: told.runId }, 'a hook begins');
+  report.logger.info({ hook, run: facts.runId }, 'a hook begins');
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
   const work = withClient(
     address,
     async (client) => {
-      if (told.error !== undefined) await setTold(client, told);
+      if (facts.error !== undefined) await setFacts(client, facts);
       await client.query(`set statement_timeout = ${timeoutMs}; set client_connection_check_interval = ${connectionCheckMs};
         set search_path = ${searchPath(authorsPath(spec))}`);
       const sql = hookTexts.get(hook);
-      if (sql === undefined) await runFunction(context, client, hook, told, signal);
+      if (sql === undefined) await runFunction(context, client, hook, facts, signal);
       else await runSql(client, hook, sql);
     },
     signal,
@@ -124,7 +124,7 @@ export const runHook = async (context: RunContext, hook: HookName, runId: number
   await callHook(context, hook, { runId, tables });
 };
 
-/** Calls the hook for failures, once the failure is recorded. What fails in it is reported, and the run's error stays what it was. */
+/** Calls the hook `failed`, once the failure is recorded. An error of the hook is only reported: the run keeps its own error. */
 export const callFailed = async (
   { address, spec, hookTexts, report, settings: { abort, drain } }: PreparedRun,
   runId: number | undefined,
@@ -134,15 +134,15 @@ export const callFailed = async (
   try {
     const tables =
       runId === undefined ? [] : await withClient(address, (client) => tablesOf(client, spec, runId));
-    const told = { runId: runId ?? null, tables, error: { code, message, hint } };
-    await callHook({ address, spec, hookTexts, report, abort, drain }, 'failed', told);
+    const facts = { runId: runId ?? null, tables, error: { code, message, hint } };
+    await callHook({ address, spec, hookTexts, report, abort, drain }, 'failed', facts);
   } catch (error) {
     report.logger.warn({ error }, 'the hook for failures failed');
     report.emit({ type: 'notice', message: messageOf(error) });
   }
 };
 
-/** SQLSTATE by which an error of the hook differs from other errors of the last message; nobody else uses its class. */
+/** SQLSTATE that marks an error of the hook among errors of the last message; nobody else uses its class. */
 const hookState = 'ZHOOK';
 
 /**
@@ -173,12 +173,12 @@ export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, ca
     ? hookError('publishing', ` ${hookTexts.get('publishing')!.file}`, messageOf(cause), cause)
     : cause;
 
-/** In the publishing transaction: the hook after it is owed from now on. */
+/** In the publishing transaction: records that the hook `published` has to be called. */
 export const oweHook = async ({ client, spec }: RunContext, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, hasPendingHook(runId));
 };
 
-/** Calls the hook of a published run, and records that it has ended, well or not: only one that was cut off is called again. */
+/** Calls the hook `published`, and records that it has ended, with or without an error: only one whose process died is called again. */
 export const callPublished = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   try {
@@ -191,7 +191,7 @@ export const callPublished = async (context: RunContext, runId: number): Promise
   await runQuery(client, hookEnded(context.spec.name, runId));
 };
 
-/** Calls the hook that the newest published run still owes, because its process was killed. A failure ends no later run. */
+/** Calls the hook `published` of the newest published run, if its process was killed before the hook ended. An error does not end this run. */
 export const callOwed = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const owed = await pendingHook(client, spec.name);

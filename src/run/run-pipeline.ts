@@ -158,7 +158,7 @@ const attempt = async (
   memory: Memory,
   isRetry: boolean,
 ): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, settings, fromWorker } = prepared;
+  const { spec, sqlTexts, hashes, fromWorker } = prepared;
   const seen = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
   const trust = await migrate(client, seen);
@@ -181,10 +181,8 @@ const attempt = async (
   if (memory.run === undefined) {
     // Evaluated again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
-    const planned = await step(context, 'plan', () => planNeeded(judging, settings));
-    const { fresh, fullRefresh } = settings;
-    const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: fromWorker.resume ?? false };
-    const outset = await findOutset(context, hashes, planned, asked);
+    const planned = await step(context, 'plan', () => planNeeded(judging));
+    const outset = await findOutset(context, hashes, planned, fromWorker.resume ?? false);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.

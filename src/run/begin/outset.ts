@@ -24,14 +24,10 @@ export interface Outset {
   readonly standing: number | undefined;
 }
 
-export interface Asked {
-  /** Everything is to be loaded again. */
-  readonly startOver: boolean;
-  /** So it was for everything that a rollback has withdrawn. */
-  readonly fullRefresh: boolean;
-  /** An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped. */
-  readonly resume: boolean;
-}
+/** What the user asked for. */
+type Asked = Pick<RunSettings, 'fullRefresh' | 'fresh'>;
+
+const startsOver = ({ fullRefresh, fresh }: Asked): boolean => fullRefresh || fresh;
 
 export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
@@ -42,13 +38,13 @@ export const isFullRefresh = async ({
   spec,
   fullRefresh,
   fresh,
-}: Pick<Looking, 'client' | 'spec'> & Pick<RunSettings, 'fullRefresh' | 'fresh'>): Promise<boolean> => {
-  if (fullRefresh || fresh) return fullRefresh;
+}: Pick<Looking, 'client' | 'spec'> & Asked): Promise<boolean> => {
+  if (startsOver({ fullRefresh, fresh })) return fullRefresh;
   const latest = await latestRun(client, spec.name);
   return isUnfinished(latest) && latest.isFullRefresh;
 };
 
-/** Files of an unfinished run, and of which of them something is in staging that counts. */
+/** Files of an unfinished run, and whether anything loaded from each of them still counts. */
 const knownFiles = async (
   { client, spec, epoch }: Looking,
   run: LatestRun,
@@ -82,14 +78,17 @@ const decide = async (
 };
 
 /**
- * Looks, and changes nothing: what it sees of an unfinished run may change while somebody loads for it. Errors: ETL_ROLLED_BACK.
+ * Looks, and changes nothing. `resume`: an unfinished run is continued, even if an earlier run published the same files. An unfinished run
+ * may change while others load for it. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
-  context: Looking,
+  context: Looking & Asked,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  { startOver, fullRefresh, resume }: Asked,
+  resume = false,
 ): Promise<Outset> => {
+  const { fullRefresh } = context;
+  const startOver = startsOver(context);
   const latest = await latestRun(context.client, context.spec.name);
   const beginning = await decide(context, latest, hashes, planned, startOver);
   const isAsItWas =
@@ -102,22 +101,22 @@ export const lookAtOutset = async (
   return { latest, beginning, isAsItWas, standing };
 };
 
-/** The same for who holds the pipeline's lock: nobody loads for an unfinished run any more when its changes are reported. */
+/** The same for the holder of the pipeline's lock, who stops the loaders of an unfinished run before its changes are reported. */
 export const findOutset = async (
-  context: Looking,
+  context: Looking & Asked,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  asked: Asked,
+  resume: boolean,
 ): Promise<Outset> => {
-  const outset = await lookAtOutset(context, hashes, planned, asked);
+  const outset = await lookAtOutset(context, hashes, planned, resume);
   const { latest, beginning, standing } = outset;
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
   // A chunk in flight may be the first of a file that has changed.
   await runQuery(context.client, fenceRun(beginning.runId));
-  return { ...outset, beginning: await decide(context, latest, hashes, planned, asked.startOver) };
+  return { ...outset, beginning: await decide(context, latest, hashes, planned, startsOver(context)) };
 };
 
-/** Why a run is not simply continued, a line each. */
+/** Why a run is not simply continued, one line per reason. */
 export const reasonsOf = (beginning: Beginning): readonly string[] => {
   if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
   return beginning.changes.map(({ table, isKept, why }) =>

@@ -246,11 +246,10 @@ export const planSources = async (
 
 /** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
 export const planNeeded = async (
-  judging: Omit<Judging, 'asked'>,
-  settings: RunSettings,
+  judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
-  const asked = askedFiles(settings);
-  const planned = await planSources(judging.spec, settings, (table) =>
+  const asked = askedFiles(judging);
+  const planned = await planSources(judging.spec, judging, (table) =>
     createSieve({ ...judging, asked }, table),
   );
   asked.refuseUnknown(judging.spec.name);

@@ -11,6 +11,7 @@ import { asServerError } from '../../db/server-error.ts';
 import { EtlError } from '../../errors.ts';
 import type { RunEvent } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { modeOf } from '../../publish/names.ts';
 import { namesOfTouched } from '../../publish/partitions/touched.ts';
 import { freeBytesOf } from '../../server/facts.ts';
 import { preflight } from '../../server/preflight.ts';
@@ -61,9 +62,7 @@ const touchedPartitions = async (
   { planned, partitions }: Findings,
 ): Promise<void> => {
   for (const { table, intake } of planned) {
-    const { publish } = table;
-    const isTouched = typeof publish === 'object' && publish.mode === 'replace';
-    if (!isTouched || intake.extent === 'whole') continue;
+    if (modeOf(table.publish) !== 'touched' || intake.extent === 'whole') continue;
     partitions.set(table.name, await namesOfTouched(client, namesOf(spec, table), intake.outgoing.files));
   }
 };
@@ -82,10 +81,8 @@ const judge = async (
   const judging = { ...looking, fullRefresh: await isFullRefresh(looking), countsGone: true };
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
-  findings.planned = await planNeeded(judging, settings);
-  const { fresh, fullRefresh } = settings;
-  const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: false };
-  const outset = await lookAtOutset(looking, hashes, findings.planned, asked);
+  findings.planned = await planNeeded(judging);
+  const outset = await lookAtOutset(looking, hashes, findings.planned);
   if (outset.standing !== undefined) {
     findings.outcome = 'nothing';
     findings.run = outset.standing;
