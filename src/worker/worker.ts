@@ -156,7 +156,8 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, fromWorker } = shared;
+  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, fromWorker } =
+    shared;
   const helper = createHelper({ catalog, queueNames, logger, common, fromWorker, abort: abort.signal });
   const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {

@@ -70,9 +70,9 @@ export const inTablespaceOf = async <T>(
   work: () => Promise<T>,
   like = names,
 ): Promise<T> => {
-  const tablespace = await wantedTablespace(client, names, like);
-  if (tablespace === undefined) return work();
-  await client.query(`set default_tablespace = ${quoteText(tablespace)}`);
+  const wanted = await wantedTablespace(client, names, like);
+  if (wanted === undefined) return work();
+  await client.query(`set default_tablespace = ${quoteText(wanted)}`);
   const made = await work();
   await client.query('reset default_tablespace');
   return made;
