@@ -23,7 +23,7 @@ import { bindPipeline } from '../src/pipeline/bind.ts';
 import { chunkBlocks, takeBlock, emptyTally, type FileLoad } from '../src/run/load/chunk-source.ts';
 import { landingTable } from '../src/run/landing.ts';
 import { loadChunk } from '../src/run/load/load-chunk.ts';
-import { planSources } from '../src/run/begin/plan.ts';
+import { planSources } from '../src/run/begin/plan-sources.ts';
 import { openSegment, type SegmentBlocks } from '../src/run/load/segment-blocks.ts';
 import { createTableLoad } from '../src/run/load/table-load.ts';
 import type { Splitter } from '../src/format/split/splitter.ts';

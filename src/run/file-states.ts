@@ -18,7 +18,7 @@ import { refuseStrangers } from '../server/preflight.ts';
 import { versionsAsListed } from './begin/as-listed.ts';
 import type { Found } from './begin/found-files.ts';
 import { takeEverything, type Sieve } from './begin/sieve.ts';
-import { planSources } from './begin/plan.ts';
+import { planSources } from './begin/plan-sources.ts';
 import { readDefinition } from './definition.ts';
 import { resolveOptions, type RunOptions } from './options.ts';
 

@@ -97,7 +97,18 @@ export const prepareRun = async (
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hookTexts, testTexts, hashes, address, backend, settings, fromWorker, receivers, report }: PreparedRun,
+  {
+    spec,
+    hookTexts,
+    testTexts,
+    hashes,
+    address,
+    backend,
+    settings,
+    fromWorker,
+    receivers,
+    report,
+  }: PreparedRun,
   client: Client,
   trust?: Trust,
 ): Promise<RunContext> => ({

@@ -20,7 +20,7 @@ import { sqlFile } from '../../src/pipeline/declare/sql-file.ts';
 import type { FileLoad } from '../../src/run/load/chunk-source.ts';
 import { landingTable } from '../../src/run/landing.ts';
 import { loadChunk } from '../../src/run/load/load-chunk.ts';
-import { planSources } from '../../src/run/begin/plan.ts';
+import { planSources } from '../../src/run/begin/plan-sources.ts';
 import { openSegment } from '../../src/run/load/segment-blocks.ts';
 import { createTableLoad } from '../../src/run/load/table-load.ts';
 

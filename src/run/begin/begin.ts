@@ -17,7 +17,7 @@ import { forgetJobs } from '../load/load.ts';
 import type { LoadingRun } from '../load/loading-run.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
-import type { PlannedTable } from './plan.ts';
+import type { PlannedTable } from './planned-table.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 

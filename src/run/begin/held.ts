@@ -4,7 +4,7 @@ import { versionKey, withdrawnBy } from '../../checkpoint/kept.ts';
 import { EtlError } from '../../errors.ts';
 import { firstOf } from '../../wording.ts';
 import type { Looking } from '../context.ts';
-import type { PlannedTable } from './plan.ts';
+import type { PlannedTable } from './planned-table.ts';
 
 /** Files that the error names. */
 const filesShown = 5;

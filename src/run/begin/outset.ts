@@ -11,7 +11,7 @@ import { directTables } from '../landing.ts';
 import type { RunSettings } from '../options.ts';
 import { refuseWithdrawn } from './held.ts';
 import { landingsThere } from './make-landings.ts';
-import type { PlannedTable } from './plan.ts';
+import type { PlannedTable } from './planned-table.ts';
 import { standingRun } from '../publish/results.ts';
 
 export interface Outset {

@@ -18,7 +18,7 @@ import type { RunContext } from '../context.ts';
 import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { landsDirectly, sourceNames } from '../landing.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
-import type { PlannedTable } from './plan.ts';
+import type { PlannedTable } from './planned-table.ts';
 
 /** Makes this process the run's coordinator. */
 export const adopt = async (

@@ -4,7 +4,7 @@ import type { TableSpec } from '../../declaration.ts';
 import { prerequisites } from '../../pipeline/check/table-order.ts';
 import { publishedColumns, type BuiltTable, type MergeRules } from '../../publish/names.ts';
 import type { SqlText } from '../../transform/sql-file.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import type { BuildContext } from '../context.ts';
 import { versionsOf } from '../landing.ts';
 import { derivedIntake, type Brought } from './derived-intake.ts';

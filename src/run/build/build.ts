@@ -24,7 +24,7 @@ import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';

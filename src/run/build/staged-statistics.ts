@@ -3,7 +3,7 @@
 import { stagingTable } from '../../copy/staging.ts';
 import { modeOf } from '../../publish/names.ts';
 import { mayRestoreStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../landing.ts';
 

@@ -15,7 +15,7 @@ import { withSegmentWork } from './load.ts';
 import type { LoadingRun } from './loading-run.ts';
 import { landingsThere } from '../begin/make-landings.ts';
 import type { FromWorker, RunOptions } from '../options.ts';
-import { stagingColumns } from '../begin/plan.ts';
+import { stagingColumns } from '../begin/planned-table.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 

@@ -1,7 +1,7 @@
 // The part of a run that loading needs.
 
 import type { Lease, SourceFile } from '../../model.ts';
-import type { LoadedTable } from '../begin/plan.ts';
+import type { LoadedTable } from '../begin/planned-table.ts';
 
 export interface LoadingRun {
   readonly lease: Lease;

@@ -2,7 +2,7 @@
 
 import { probeAttributes } from '../../publish/attributes/probe.ts';
 import { checkTargets as checkProduction } from '../../publish/plan.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { declaredAs, landingTable } from '../landing.ts';
 

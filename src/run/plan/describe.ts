@@ -5,7 +5,7 @@ import { hookNames } from '../../hook.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { modeOf } from '../../publish/names.ts';
 import { firstOf } from '../../wording.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import type { Definition } from '../definition.ts';
 import { unsetText } from '../notify/at-end.ts';
 import type { RunSettings } from '../options.ts';

@@ -3,7 +3,7 @@
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { PipelineSpec } from '../../declaration.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 
 /** Published runs that are compared. */
 const runsCompared = 10;

@@ -2,7 +2,7 @@
 
 import { keepPlan } from '../../checkpoint/run-story.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { describeTables } from './describe.ts';
 import { plannedRows } from './rows.ts';

@@ -17,7 +17,7 @@ import { freeBytesOf } from '../../server/facts.ts';
 import { preflight } from '../../server/preflight.ts';
 import { plural } from '../../wording.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../begin/outset.ts';
-import { planNeeded, planSources } from '../begin/plan.ts';
+import { planNeeded, planSources } from '../begin/plan-sources.ts';
 import { readDefinition, type Definition } from '../definition.ts';
 import { namesOf } from '../landing.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../options.ts';

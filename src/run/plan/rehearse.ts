@@ -26,7 +26,7 @@ import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planPublish } from '../../publish/plan.ts';
 import type { SqlText } from '../../transform/sql-file.ts';
 import { createLandings } from '../begin/make-landings.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
 import { buildOne } from '../build/build.ts';
 import type { BuildContext, RunContext } from '../context.ts';

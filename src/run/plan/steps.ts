@@ -9,7 +9,7 @@ import { constraintText } from '../../publish/constraints/constraints.ts';
 import { columnText, serverColumnsOf } from '../../publish/attributes/server-columns.ts';
 import { isExclusion } from '../../source/registry.ts';
 import { formatCount, onOneLine, plural } from '../../wording.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import { isSeekable } from '../input.ts';
 import { sharedFiles } from '../load/cut-segments.ts';
 import { chooseDecoder, type DecoderChoice } from '../load/table-load.ts';

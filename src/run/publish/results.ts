@@ -9,7 +9,7 @@ import type { TableResult } from '../../model.ts';
 import { plural } from '../../wording.ts';
 import type { Looking } from '../context.ts';
 import { addCounts, noCounts } from '../load/counts.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 
 /** Results of every table of a published run, in declared order. */
 export const tableResults = async (

@@ -7,7 +7,7 @@ import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../wording.ts';
-import { planSources } from '../begin/plan.ts';
+import { planSources } from '../begin/plan-sources.ts';
 import { takeEverything, type Sieve } from '../begin/sieve.ts';
 import type { RunSettings } from '../options.ts';
 import type { ListedFile } from './count-file.ts';

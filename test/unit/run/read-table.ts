@@ -2,7 +2,7 @@
 
 import { tableOfFile, type PipelineSpec, type ReadTable } from '../../../src/declaration.ts';
 import { openInput } from '../../../src/run/input.ts';
-import { planSources } from '../../../src/run/begin/plan.ts';
+import { planSources } from '../../../src/run/begin/plan-sources.ts';
 import { openSegment } from '../../../src/run/load/segment-blocks.ts';
 import { blocksOfPiece, streamPieces } from '../../../src/run/load/stream/pieces.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
