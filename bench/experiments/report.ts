@@ -32,7 +32,7 @@ const textTable = (rows: readonly (readonly string[])[]): string => {
     .join('\n');
 };
 
-export const experimentOf = (number: number) => experiments.find((one) => one.number === number)!;
+const experimentOf = (number: number) => experiments.find((one) => one.number === number)!;
 
 /** An experiment for the terminal. */
 export const resultText = (result: Result): string => {

@@ -7,7 +7,7 @@ import { byName, changedFiles, changingSides, loadBase, nightShape, staged, thei
 import type { Night } from '../shapes/contract.ts';
 import { scriptSchema } from '../sql.ts';
 
-export const historySides = {
+const historySides = {
   scripts: {
     update: 'psql, UPDATE of versions that end, INSERT of those that begin',
     sorted: 'psql, the same, inserted in the order of the key',

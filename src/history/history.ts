@@ -158,7 +158,7 @@ const selectRow = (runId: number): Query => ({
  * Tables of a run: those with files, those it published, and derived ones that it did not get to publish. A schema older than 0010
  * has no `rows_before`.
  */
-export const selectTables = (runId: number): Query => ({
+const selectTables = (runId: number): Query => ({
   text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
     declared as (
@@ -179,7 +179,7 @@ export const selectTables = (runId: number): Query => ({
 });
 
 /** Files of a run, in the order in which they count as written. An older schema does not say how they differ, nor how they are encoded. */
-export const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
+const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
   text: `select f.table_name as table, f.name as file, f.location, nullif(j.file -> 'differs', 'null') as differs,
       j.file ->> 'decoding' as decoding, coalesce(j.file ->> 'encoding', 'utf-8') as encoding,
       coalesce((j.file ->> 'reading')::integer, 0) as reading, f.bytes::float8 as bytes,

@@ -11,7 +11,7 @@ import { commonWords } from './null-words.ts';
 import { shownText } from './shown-text.ts';
 
 /** Records of a group. */
-export const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
+const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
   let count = counters[counter]!;
   for (const one of texts.values()) count += counters[one]!;
   return count;

@@ -24,7 +24,7 @@ const recordsMax = 500;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** The first records in a dialect; a last one that may go on is left out. */
-export const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
+const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
   const bytes = head.subarray(0, 3).equals(byteOrderMark) ? head.subarray(3) : head;
   const lineEnd: LineEnd = findLineEnd(bytes, isWhole, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
   const { starts, ends, lines, faults } = createSplitter(dialect, 2, lineEnd).split(bytes, isWhole);

@@ -43,13 +43,13 @@ export const setNotNull = (names: TableNames, columns: readonly string[]): Query
     .join(', ')}`,
 });
 
-export const addPrimaryKey = (names: TableNames, columns: readonly string[]): Query => ({
+const addPrimaryKey = (names: TableNames, columns: readonly string[]): Query => ({
   text: `alter table ${builtName(names)}
     add constraint ${quoteName(`${names.table}_pkey`)} primary key (${quoteNames(columns)})`,
 });
 
 /** Statements in one message share a transaction, so the search path of a `where` ends with it. */
-export const createIndex = (names: TableNames, index: IndexSpec): Query => {
+const createIndex = (names: TableNames, index: IndexSpec): Query => {
   const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
     `on ${builtName(names)} using ${index.using} (${quoteNames(index.columns)})`,

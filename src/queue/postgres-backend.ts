@@ -24,7 +24,7 @@ import { createSocketSet, type SocketSet } from './sockets.ts';
 const poolConnections = 2;
 
 /** Schema of BullMQ's own tables, beside our bookkeeping. */
-export const queueSchema = 'etl_queue';
+const queueSchema = 'etl_queue';
 
 const isCurrent = async (client: Client): Promise<boolean> => {
   const { LATEST_SCHEMA_VERSION } = loadBullMq();

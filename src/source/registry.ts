@@ -7,7 +7,7 @@ import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
 /** In the order in which a location is offered to them: a path may look like anything, so local files are the last. */
-export const sources: readonly Source[] = [stdin, http, s3, localFiles];
+const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
 /** The source with this name in the ledger. */
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;

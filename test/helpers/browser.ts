@@ -26,7 +26,7 @@ const findBrowser = (): string => {
 };
 
 /** Starts the browser. As root it has no sandbox, and it meets no pages but ours. */
-export const startBrowser = (): Promise<Browser> =>
+const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: findBrowser(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
@@ -94,7 +94,7 @@ const watch = (page: Page, origin: string): string[] => {
 };
 
 /** A visitor of the page at an address whose first request brings its token, in a window of its own. */
-export const visit = async (
+const visit = async (
   browser: Browser,
   address: string,
   options: BrowserContextOptions = {},

@@ -22,7 +22,7 @@ const countModule = (module: TestModule, tally: Tally): void => {
   for (const suite of module.children.allSuites()) tally.failed += suite.errors().length;
 };
 
-export const closingText = ({ passed, failed, skipped }: Tally): string =>
+const closingText = ({ passed, failed, skipped }: Tally): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 
 /**

@@ -38,7 +38,7 @@ export const loadDirectly = (directory: string): void => {
 };
 
 /** Puts every file of the data in gzip, under the name that it has. */
-export const compressFiles = (directory: string): void => {
+const compressFiles = (directory: string): void => {
   const data = join(directory, 'data/noaa');
   for (const name of readdirSync(data))
     writeFileSync(join(data, name), gzipSync(readFileSync(join(data, name))));

@@ -19,7 +19,7 @@ const columnOf = (kind: Kind, ref: string | number) =>
   kind === 'numeric' ? column.numeric(ref, { precision: 12, scale: 2 }) : column[kind](ref);
 
 /** The columns of a table, by name or by position, and its filter. */
-export const fieldsOf = (scene: TableScene, writing: Writing) => {
+const fieldsOf = (scene: TableScene, writing: Writing) => {
   const { kinds, constants } = scene;
   const refOf = (place: number): string | number =>
     writing.header === 'none' ? place + 1 : fieldName(place, writing);
@@ -36,7 +36,7 @@ export const columnsIn = ({ kinds, constants }: TableScene): number =>
   kinds.length + (constants === null ? 0 : 1);
 
 /** The locations of a table's files, with what is true of each alone. */
-export const located = (scene: TableScene, locations: readonly string[]) =>
+const located = (scene: TableScene, locations: readonly string[]) =>
   locations.map((path, file) => {
     const constant = constantOf(scene, file);
     const own = sceneOf(scene, file);

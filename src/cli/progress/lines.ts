@@ -34,7 +34,7 @@ const describeLoaded = (table: TableProgress, nowMs: number): string =>
   ].join(', ');
 
 /** The lines that one event is worth; progress is rationed by the caller. */
-export const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
+const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
   const table =
     'table' in event ? progress.tables.find(({ table: name }) => name === event.table) : undefined;
   if (event.type === 'started')

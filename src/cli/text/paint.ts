@@ -9,7 +9,7 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
 
 /** NO_COLOR (https://no-color.org) wins over FORCE_COLOR, which wins over what the stream is. */
-export const wantsColour = (output: Output, env: NodeJS.ProcessEnv): boolean => {
+const wantsColour = (output: Output, env: NodeJS.ProcessEnv): boolean => {
   if (env['NO_COLOR']) return false;
   const force = env['FORCE_COLOR'];
   if (force !== undefined) return force !== '0' && force !== 'false';

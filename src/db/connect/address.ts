@@ -71,7 +71,7 @@ const unbounded: pg.ClientConfig = {
 };
 
 /** An address from node-postgres settings; missing ones come from PG* or its defaults. Errors: ETL_USAGE. */
-export const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
+const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
   const { connectionString } = connection as pg.ClientConfig;
   // node-postgres lets a URL win over settings beside it; one that is not valid is reported without its password.
   if (connectionString !== undefined) addressFromUrl(connectionString);

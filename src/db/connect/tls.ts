@@ -106,7 +106,7 @@ export const settleTls = (config: pg.ClientConfig, env: NodeJS.ProcessEnv): TlsC
 };
 
 /** Code of a server that has no TLS: node-postgres reports it only in a message. */
-export const noTlsCode = 'SERVER_WITHOUT_TLS';
+const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
  * Reads the server's answer to SSLRequest, a single byte, before node-postgres does. After 'N' (no TLS) a connection that may be

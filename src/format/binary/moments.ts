@@ -1,7 +1,7 @@
 // Dates and times as PostgreSQL counts them: days and microseconds since 2000-01-01.
 
 /** Days from 2000-01-01 to a day of the proleptic Gregorian calendar. Algorithm: Howard Hinnant, days_from_civil. */
-export const daysFromCivil = (year: number, month: number, day: number): number => {
+const daysFromCivil = (year: number, month: number, day: number): number => {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;

@@ -4,8 +4,8 @@ import type { Dialect, LineEnd } from '../../declaration.ts';
 
 export const LF = 10;
 export const CR = 13;
-export const SPACE = 32;
-export const TAB = 9;
+const SPACE = 32;
+const TAB = 9;
 export const BACKSLASH = 92;
 
 export interface Grammar {
@@ -126,7 +126,7 @@ export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll 
   (escapesAll && bytes[at] === BACKSLASH);
 
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
-export const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
+const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1)
     if (isEscape(block, at, grammar)) at += 1;
     else if (block[at] === grammar.quote) return at + 1;

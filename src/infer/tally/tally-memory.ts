@@ -3,7 +3,7 @@
 import { groupBytes } from '../../format/simd/instance.ts';
 
 /** Bytes of whole records that are in the memory at once: as many as `windowsOf` gives. */
-export const windowBytes = 64 * 1024;
+const windowBytes = 64 * 1024;
 
 /** State of the routine, as addresses of i32. */
 export const state = {
@@ -45,7 +45,7 @@ const newMax = newAtOnce + windowBytes / 2;
 /** Hashes of the window's records, for each column that may be in a key: the lower halves, and the higher ones. */
 export const hashesAt = newAt + newText.bytes * newMax;
 export const hashListBytes = 4 * windowBytes;
-export const hashColumnsMax = 8;
+const hashColumnsMax = 8;
 
 /** What a column needs; `hashesAt` is 0 where nobody asks for hashes. */
 export const columnLayout = { slotsAt: 0, countersAt: 4, isText: 8, hashesAt: 12, bytes: 16 };

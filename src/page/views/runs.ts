@@ -13,7 +13,7 @@ const runsOfPage = 50;
 
 const states = Object.keys(shownStates) as readonly ShownState[];
 
-export const runColumns = ({ href }: ViewContext): readonly Column<RunSummary>[] => [
+const runColumns = ({ href }: ViewContext): readonly Column<RunSummary>[] => [
   { title: 'Run', cell: ({ id }) => html`<a href="${href(`/runs/${id}`)}">${id}</a>`, isNumber: true },
   { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
   { title: 'State', cell: stateBadge },

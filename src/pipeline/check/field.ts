@@ -5,7 +5,7 @@ import { mustBe } from './problems.ts';
 
 const groupsOf = (pattern: RegExp): number => new RegExp(`${pattern.source}|`).exec('')!.length - 1;
 
-export const fieldMust = mustBe(
+const fieldMust = mustBe(
   "a header name, a position from 1, { from: ['name', 'other name'] }, or path(/pattern/)",
 );
 export const fieldsMust = mustBe(

@@ -38,7 +38,7 @@ export interface CommonOptions {
   readonly separator?: string;
 }
 
-/** Key of the raw declaration; registered, so that two copies of sluice understand each other. */
+/** Key of the raw declaration; registered, so that two copies of sluice understand each other. @public in declarations of types. */
 export const columnState: unique symbol = Symbol.for('sluice.column') as never;
 declare const valueTypes: unique symbol;
 

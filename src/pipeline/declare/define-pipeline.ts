@@ -16,7 +16,7 @@ import type { RowOf, Table, Tables } from './table.ts';
 import { limitSchema } from './share.ts';
 import { tableSpecs } from '../check/table-spec.ts';
 
-/** Marks what definePipeline made; registered, so that another copy of sluice is understood too. */
+/** Marks what definePipeline made; registered, so that another copy of sluice is understood too. @public in declarations of types. */
 export const pipelineBrand: unique symbol = Symbol.for('sluice.pipeline') as never;
 declare const tableTypes: unique symbol;
 declare const paramTypes: unique symbol;

@@ -19,7 +19,7 @@ export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as co
 
 /** Columns of the table of differences, beside those of the rows: place and version of the row that is there, and the kind. */
 export const atColumn = '_etl_at';
-export const seenColumn = '_etl_seen';
+const seenColumn = '_etl_seen';
 export const kindColumn = '_etl_kind';
 
 export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSchema, diffName(table.table));

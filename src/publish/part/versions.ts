@@ -32,7 +32,7 @@ export const comparedColumns = ({
   );
 
 /** Columns of a version, in the order of the table. */
-export const versionColumns = ({
+const versionColumns = ({
   columns,
   merge: { versions },
 }: Pick<Versioned, 'columns' | 'merge'>): readonly string[] =>

@@ -18,10 +18,9 @@ export const isKept = <Plan extends BuiltOver>(plan: Plan): plan is Plan & Repla
   plan.table.keep > 0 && plan.table.extent === 'whole' && plan.production !== undefined;
 
 /** The run that loaded the rows that are in production; 0: none did. */
-export const versionOf = ({ published }: ProductionTable): number => published?.run ?? 0;
+const versionOf = ({ published }: ProductionTable): number => published?.run ?? 0;
 
-export const keptName = (production: ProductionTable): string =>
-  `run_${versionOf(production)}_${production.oid}`;
+const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;
 
 /** Name of an index of a table that left production. */
 export const oldIndexName = (oid: number, place: number): string => `etl_old_${oid}_${place}`;

@@ -224,7 +224,7 @@ const shapeOf = (file: DraftFile): string => {
 };
 
 /** The files of each table. */
-export const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => [
+const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => [
   ...groupedBy(files, shapeOf).values(),
 ];
 

@@ -71,14 +71,14 @@ const nothingKnown: Omit<Data, 'pipeline' | 'state'> = {
   error: null,
 };
 
-export const notificationOf = (type: NotifyEvent, at: Date, data: Data): Notification => ({
+const notificationOf = (type: NotifyEvent, at: Date, data: Data): Notification => ({
   version: 1,
   type,
   timestamp: at.toISOString(),
   data,
 });
 
-export const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, message, hint });
+const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, message, hint });
 
 /** What failed before there was a run. */
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>

@@ -123,7 +123,7 @@ const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
  * Share of a run that `staging: 'none'` would save, at least about: rows are not written a second time, but COPY writes them to the
  * log.
  */
-export const savedWithoutStaging = (
+const savedWithoutStaging = (
   profile: Measurements,
   steps: readonly StepTime[],
   spec: PipelineSpec,

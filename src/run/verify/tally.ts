@@ -67,7 +67,7 @@ export const decimalText = ({ unscaled, scale }: Decimal): string => {
   return `${sign}${digits.slice(0, -scale)}${fraction === '' ? '' : `.${fraction}`}`;
 };
 
-export const addDecimals = (one: Decimal, other: Decimal): Decimal => {
+const addDecimals = (one: Decimal, other: Decimal): Decimal => {
   const scale = Math.max(one.scale, other.scale);
   const scaled = ({ unscaled, scale: own }: Decimal): bigint => unscaled * 10n ** BigInt(scale - own);
   return { unscaled: scaled(one) + scaled(other), scale };

@@ -17,7 +17,7 @@ export interface FakeIo extends Io {
   advance(ms: number): void;
 }
 
-export const fakeOutput = (terminal: Partial<FakeOutput> = {}): FakeOutput => ({
+const fakeOutput = (terminal: Partial<FakeOutput> = {}): FakeOutput => ({
   text: '',
   ...terminal,
   write(text: string, done?: () => void) {

@@ -28,7 +28,7 @@ interface ShownReject extends RejectRow {
 }
 
 /** File and line of a place as the list prints it; of several lines the first. Errors: ETL_USAGE. */
-export const parsePlace = (place: string): { readonly file: string; readonly line: number } => {
+const parsePlace = (place: string): { readonly file: string; readonly line: number } => {
   const [, file, line] = /^(.+):(\d{1,15})(?:-\d+)?$/s.exec(place) ?? [];
   if (file !== undefined) return { file, line: Number(line) };
   throw new EtlError('ETL_USAGE', {
@@ -49,7 +49,7 @@ const fieldLines = (fields: readonly ShownField[], paint: Paint): readonly strin
   );
 
 /** Everything about one reject, as lines. */
-export const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
+const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
   const { file, line, lastLine, byte, record, table, faults, more, fields, raw, isCut } = reject;
   const place = linesOf(file, line, lastLine);
   const unseen = faults - 1 - more.length;

@@ -36,9 +36,7 @@ const sectionOf = (text: string, isHeading: (name: string) => boolean): Profile 
 };
 
 /** Both files where the environment, or else the home directory, has them. */
-export const profilePaths = (
-  env: Environment,
-): { readonly config: string; readonly credentials: string } => ({
+const profilePaths = (env: Environment): { readonly config: string; readonly credentials: string } => ({
   config: env['AWS_CONFIG_FILE'] || join(homedir(), '.aws', 'config'),
   credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
 });
