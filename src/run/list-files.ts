@@ -6,7 +6,7 @@ import type { FileState } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { filesOf } from './file-states.ts';
 import type { RunOptions } from './options.ts';
-import { onServer } from './upkeep/on-server.ts';
+import { onServer } from './find-server.ts';
 
 export type ListOptions = Pick<
   RunOptions,

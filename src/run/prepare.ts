@@ -2,8 +2,7 @@
 
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
-import { findEtlDirectory } from '../embedded/find-directory.ts';
-import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session/session-names.ts';
@@ -18,6 +17,7 @@ import { areShared } from '../source/registry.ts';
 import { refuseMissingSecrets } from '../source/secret.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
+import { findServer } from './find-server.ts';
 import {
   refuseUnknownTables,
   resolveOptions,
@@ -74,7 +74,7 @@ export const prepareRun = async (
 ): Promise<PreparedRun> => {
   const settings = resolveOptions(options);
   refuseOther(pipeline);
-  const { directory, databaseUrl, connection } = settings;
+  const { directory } = settings;
   const definition = await readDefinition(pipeline, settings);
   const { name } = definition.spec;
   if (fromWorker.definition !== undefined) {
@@ -85,8 +85,7 @@ export const prepareRun = async (
   }
   if (as === 'helper' || fromWorker.jobId !== undefined) refuseUnshared(definition.spec);
   refuseIncomplete(definition.spec, settings);
-  const etlDirectory = findEtlDirectory(process.cwd());
-  const found = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
+  const found = await findServer(settings);
   // So that its sessions are known as ours after a connection was lost.
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);

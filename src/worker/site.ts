@@ -1,7 +1,6 @@
 // A site: one database with its bookkeeping and its queues, shared by workers and those who enqueue.
 
-import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
-import { findEtlDirectory } from '../embedded/find-directory.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/connect/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
@@ -9,6 +8,7 @@ import { silentLogger } from '../logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { Queues } from '../queue/job-queue.ts';
+import { findServer } from '../run/find-server.ts';
 import type { SiteOptions } from './options.ts';
 import { rememberQueueNames } from './queues.ts';
 
@@ -16,9 +16,6 @@ export interface Site {
   readonly address: ServerAddress;
   readonly queues: Queues;
 }
-
-const findServer = ({ databaseUrl, connection }: SiteOptions): Promise<ServerAddress> =>
-  resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
 /** The bookkeeping alone, for work that must not fail without a queue. */
 export const withBookkeeping = async <T>(

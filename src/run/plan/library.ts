@@ -3,9 +3,10 @@
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
 import { existsSync } from 'node:fs';
-import { namesServer, resolveServer, type ServerAddress } from '../../db/connect/address.ts';
+import { namesServer, type ServerAddress } from '../../db/connect/address.ts';
 import { findEtlDirectory } from '../../embedded/find-directory.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { findServer } from '../find-server.ts';
 import type { RunOptions } from '../options.ts';
 import type { RunPlan } from './contract.ts';
 import { makePlan } from './make-plan.ts';
@@ -28,14 +29,11 @@ export type PlanOptions = Pick<
   | 'signal'
 >;
 
-/** Undefined: none is named, and no embedded one was ever started here. Looking sets up none. */
-const findServer = async ({ databaseUrl, connection }: PlanOptions): Promise<ServerAddress | undefined> => {
-  const { env } = process;
-  const etlDirectory = findEtlDirectory(process.cwd());
-  const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(env);
-  return isNamed || existsSync(etlDirectory)
-    ? resolveServer({ databaseUrl, connection, env, etlDirectory })
-    : undefined;
+/** Undefined: none is named, and no embedded one was ever started here. A plan sets up none. */
+const findExisting = async (options: PlanOptions): Promise<ServerAddress | undefined> => {
+  const { databaseUrl, connection } = options;
+  const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(process.env);
+  return isNamed || existsSync(findEtlDirectory(process.cwd())) ? findServer(options) : undefined;
 };
 
 /**
@@ -43,4 +41,4 @@ const findServer = async ({ databaseUrl, connection }: PlanOptions): Promise<Ser
  * is in the plan. Errors: those of the definition and its SQL files, ETL_USAGE, the signal's reason.
  */
 export const planPipeline = async (pipeline: Pipeline, options: PlanOptions = {}): Promise<RunPlan> =>
-  (await makePlan(pipeline, options, () => findServer(options))).plan;
+  (await makePlan(pipeline, options, () => findExisting(options))).plan;

@@ -7,7 +7,7 @@ import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { RunOptions } from '../options.ts';
 import { listVersionsOn } from '../rollback/list-versions.ts';
-import { onServer } from './on-server.ts';
+import { onServer } from '../find-server.ts';
 import { prune } from './prune.ts';
 
 export type UpkeepOptions = Pick<RunOptions, 'databaseUrl' | 'connection'>;

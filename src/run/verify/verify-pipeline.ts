@@ -3,7 +3,7 @@
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import { onServer } from '../upkeep/on-server.ts';
+import { onServer } from '../find-server.ts';
 import type { VerifyOptions, VerifyReport } from './report.ts';
 import { verifyOn } from './verify.ts';
 

@@ -1,0 +1,18 @@
+// The server of a function of the library: the one that its options name, then DATABASE_URL and PG*, then the embedded one.
+
+import { withClient, type Client } from '../db/client.ts';
+import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
+import { findEtlDirectory } from '../embedded/find-directory.ts';
+import type { RunOptions } from './options.ts';
+
+type Named = Pick<RunOptions, 'databaseUrl' | 'connection'>;
+
+/** Errors: those of the address. */
+export const findServer = ({ databaseUrl, connection }: Named): Promise<ServerAddress> =>
+  resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
+
+/** Work without a run, over a connection of its own. Errors: those of the server, and of `work`. */
+export const onServer = async <T>(
+  { signal, ...named }: Named & Pick<RunOptions, 'signal'>,
+  work: (client: Client) => Promise<T>,
+): Promise<T> => withClient(await findServer(named), work, signal);
