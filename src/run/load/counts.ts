@@ -10,3 +10,7 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
   rejected: a.rejected + b.rejected,
   filtered: a.filtered + b.filtered,
 });
+
+/** The sum of those of one table. */
+export const countsOfTable = (all: readonly (Counts & { readonly table: string })[], name: string): Counts =>
+  all.filter(({ table }) => table === name).reduce<Counts>(addCounts, noCounts);

@@ -2,6 +2,7 @@
 
 import { testsOfRun } from '../../checkpoint/data-tests.ts';
 import { fileTotals } from '../../checkpoint/ledger.ts';
+import { publishedTables } from '../../checkpoint/published-tables.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import type { EtlError } from '../../errors.ts';
@@ -9,10 +10,12 @@ import type { HookTable } from '../../hook.ts';
 import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../../notification.ts';
 import { insertNotifications } from '../../notify/outbox.ts';
 import type { RunContext } from '../context.ts';
-import { addCounts, noCounts } from '../load/counts.ts';
+import { countsOfTable } from '../load/counts.ts';
 
 /** A receiver wants to know what kinds of faults there are, and not each of them. */
 const rejectGroupsMax = 20;
+
+const notPublished = { rowsBefore: null, rows: null };
 
 /** Counts of every table as far as they are known, rows once they are published. */
 export const tablesOf = async (
@@ -21,24 +24,10 @@ export const tablesOf = async (
   runId: number,
 ): Promise<readonly HookTable[]> => {
   const totals = await fileTotals(client, runId);
-  const { rows: published } = await client.query(
-    'select table_name as "table", rows_before::float8 as before, rows::float8 as after from etl.published_table where run_id = $1',
-    [runId],
-  );
+  const published = await publishedTables(client, runId);
   return spec.tables.map(({ name: table }) => {
-    const files = totals.filter((one) => one.table === table);
-    const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
-    const { before = null, after = null } = published.find((one) => one.table === table) ?? {};
-    return {
-      table,
-      schema: spec.schema,
-      records,
-      copied,
-      rejected,
-      filtered,
-      rowsBefore: before,
-      rows: after,
-    };
+    const { rowsBefore, rows } = published.find((one) => one.table === table) ?? notPublished;
+    return { table, schema: spec.schema, ...countsOfTable(totals, table), rowsBefore, rows };
   });
 };
 

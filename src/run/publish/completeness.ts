@@ -12,7 +12,7 @@ import { withFilesAtOnce } from '../../source/at-once.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { stopSignal, type RunContext } from '../context.ts';
-import { addCounts, noCounts } from '../load/counts.ts';
+import { addCounts, countsOfTable, noCounts } from '../load/counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');
@@ -78,7 +78,7 @@ const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals 
     files: files.length,
     bytes: sum('bytes'),
     bytesRead: sum('bytesRead'),
-    ...files.reduce<Counts>(addCounts, noCounts),
+    ...countsOfTable(files, table),
   };
 };
 

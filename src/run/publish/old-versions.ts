@@ -2,24 +2,29 @@
 
 import { formatBytes } from '../../amounts.ts';
 import { forgetKept, keptTables, type KeptTable } from '../../checkpoint/kept.ts';
-import { runQuery, withTransaction } from '../../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { codeOf } from '../../errors.ts';
 import type { RunContext } from '../context.ts';
 
-/** Somebody may be reading an old version; the next run tries again. */
-const dropLockMs = 2_000;
-
-const drop = ({ client, report }: RunContext, { id, location }: KeptTable): Promise<void> =>
+/** Drops a version, unless others read it for longer than `lockMs`. */
+export const dropVersion = (client: Client, { id, location }: KeptTable, lockMs: number): Promise<void> =>
   withTransaction(client, async () => {
-    await client.query(`set local lock_timeout = ${dropLockMs}`);
+    await client.query(`set local lock_timeout = ${lockMs}`);
     await client.query(`drop table ${location}`);
     await runQuery(client, forgetKept([id]));
-  }).catch((error: unknown) => {
-    if (codeOf(error) !== '55P03') throw error;
-    report.logger.warn({ error }, `${location} is in use and could not be dropped; the next run tries again`);
   });
 
-/** Of each table the newest versions stay, as many as it keeps; tables that are no longer declared keep theirs. */
+/** The end of a run waits only briefly for a reader; the next run tries again. */
+const dropLockMs = 2_000;
+
+const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void> =>
+  dropVersion(client, version, dropLockMs).catch((error: unknown) => {
+    if (codeOf(error) !== '55P03') throw error;
+    const problem = `${version.location} is in use and could not be dropped; the next run tries again`;
+    report.logger.warn({ error }, problem);
+  });
+
+/** Each table keeps its newest versions, `keep` of them; a table that is no longer declared keeps all. */
 export const dropOldVersions = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const kept = await keptTables(client, spec.name);

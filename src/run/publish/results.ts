@@ -1,6 +1,7 @@
 // The results of a run, read back from the ledger; and whether the last published run is still current.
 
 import { fileTotals } from '../../checkpoint/ledger.ts';
+import { publishedTables } from '../../checkpoint/published-tables.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { hasRows } from '../../db/rows.ts';
@@ -8,7 +9,7 @@ import { quoteName, type Query } from '../../db/sql.ts';
 import type { TableResult } from '../../model.ts';
 import { plural } from '../../wording.ts';
 import type { Looking } from '../context.ts';
-import { addCounts, noCounts } from '../load/counts.ts';
+import { countsOfTable } from '../load/counts.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 
 /** Results of every table of a published run, in declared order. */
@@ -18,26 +19,18 @@ export const tableResults = async (
   runId: number,
 ): Promise<readonly TableResult[]> => {
   const totals = await fileTotals(client, runId);
-  const { rows: published } = await client.query(
-    `select table_name as "table", rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy, changes, partitions from etl.published_table where run_id = $1`,
-    [runId],
-  );
+  const published = await publishedTables(client, runId);
   return spec.tables.map(({ name, kind }): TableResult => {
     const files = totals.filter(({ table }) => table === name);
-    const { rowsBefore, rows, seconds, strategy, changes, partitions } = published.find(
-      ({ table }) => table === name,
-    );
-    const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
+    const own = published.find(({ table }) => table === name)!;
+    const { rowsBefore, rows, seconds, strategy, changes, partitions } = own;
     return {
       table: name,
       schema: spec.schema,
       kind,
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      records,
-      copied,
-      rejected,
-      filtered,
+      ...countsOfTable(files, name),
       rowsBefore,
       rows,
       seconds,

@@ -11,6 +11,7 @@ import {
 } from '../../checkpoint/kept.ts';
 import { latestRun } from '../../checkpoint/ledger.ts';
 import { forgetAllFiles, insertPublishedFiles } from '../../checkpoint/published-files.ts';
+import { publishedTables } from '../../checkpoint/published-tables.ts';
 import { abandonRuns } from '../../checkpoint/take-over.ts';
 import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
@@ -227,17 +228,19 @@ const resultOf = async (
   runId: number | null,
   to: number,
 ): Promise<RollbackResult> => {
-  const { rows: tables } = await client.query(
-    `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8 as rows, strategy
-      from etl.published_table where run_id = $1 order by table_name`,
-    [runId],
-  );
+  const published = runId === null ? [] : await publishedTables(client, runId);
   const withdrawn = runId === null ? undefined : await withdrawnBy(client, spec.name);
   return {
     pipeline: spec.name,
     runId,
     to,
-    tables,
+    tables: published.map(({ table, schema, rowsBefore, rows, strategy }) => ({
+      table,
+      schema,
+      rowsBefore,
+      rows,
+      strategy,
+    })),
     withdrawn: withdrawn?.files.map(({ name }) => name) ?? [],
     undone: withdrawn?.undone ?? null,
   };

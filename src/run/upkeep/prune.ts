@@ -1,10 +1,11 @@
 // Deletes what the bookkeeping no longer needs: old runs, and on request old versions of tables.
 
-import { forgetKept, keptTables } from '../../checkpoint/kept.ts';
+import { keptTables } from '../../checkpoint/kept.ts';
 import { countOld, deleteOld } from '../../checkpoint/prune.ts';
 import type { PruneResult } from '../../checkpoint/upkeep.ts';
 import { migrate } from '../../db/bookkeeping/migrate.ts';
-import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import type { Client } from '../../db/client.ts';
+import { dropVersion } from '../publish/old-versions.ts';
 
 export interface PruneWanted {
   /** Runs that ended before this. */
@@ -16,7 +17,7 @@ export interface PruneWanted {
   readonly signal: AbortSignal;
 }
 
-/** Somebody may be reading a version. */
+/** How long to wait for those who read a version. */
 const dropLockMs = 5_000;
 
 const oldVersions = async (client: Client, before: Date) => {
@@ -35,13 +36,9 @@ export const prune = async (
   const versions = kept ? await oldVersions(client, before) : [];
   const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
   if (!dryRun)
-    for (const { id, location } of versions) {
+    for (const version of versions) {
       signal.throwIfAborted();
-      await withTransaction(client, async () => {
-        await client.query(`set local lock_timeout = ${dropLockMs}`);
-        await client.query(`drop table ${location}`);
-        await runQuery(client, forgetKept([id]));
-      });
+      await dropVersion(client, version, dropLockMs);
     }
   const counts = dryRun
     ? await countOld(client, before)
