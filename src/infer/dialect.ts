@@ -172,12 +172,12 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
   const best = others.reduce((found, other) => (isBetter(other, found) ? other : found), first!);
   const usual = (records: readonly HeadRecord[]) =>
     records.flatMap(({ fields }) => (fields?.length === best.fields ? [fields] : []));
-  const told = best.dialect.comment === null ? [] : [commentRemark];
+  const always = best.dialect.comment === null ? [] : [commentRemark];
   const short = shortened(best) ?? unevenRecords(best);
-  if (short !== undefined) return { ...short, remarks: told };
+  if (short !== undefined) return { ...short, remarks: always };
   const preamble = preambleOf(best);
   if (preamble === 0)
-    return { dialect: best.dialect, records: usual(best.records), fields: best.fields, remarks: told };
+    return { dialect: best.dialect, records: usual(best.records), fields: best.fields, remarks: always };
   const { line } = best.records[preamble]!;
   const lines = linesBefore(head, line);
   const isComment = lines.every((text) => text.trim() === '' || text.startsWith(commentSign));
@@ -189,7 +189,7 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
     dialect: { ...best.dialect, ...own },
     records: usual(best.records.slice(preamble)),
     fields: best.fields,
-    remarks: [...new Set([...told, remark])],
+    remarks: [...new Set([...always, remark])],
   };
 };
 

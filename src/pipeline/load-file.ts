@@ -75,7 +75,7 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
   // jiti costs 70 ms, and only those who load a file need it. As CommonJS, which it is: behind its ES module Node first reads all of
   // it for the names of its exports. Its own default for interop stays: the cache of what it has
-  // transpiled, which others share, does not tell one from the other.
+  // transpiled, which others share, does not reportStuck one from the other.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
@@ -98,16 +98,16 @@ const importFile = async (path: string, file: string, library: object): Promise<
 
 /** An await at the top of a file that waits for nothing at all: Node would end the process without a word. */
 const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
-  let tell: (() => void) | undefined;
+  let reportStuck: (() => void) | undefined;
   const stuck = new Promise<never>((_, reject) => {
     const hint = 'Remove the await; a pipeline file does not need to wait for anything.';
-    tell = () => reject(fileError(path, 'it awaits something that never happens', hint));
+    reportStuck = () => reject(fileError(path, 'it awaits something that never happens', hint));
   });
-  process.once('beforeExit', tell!);
+  process.once('beforeExit', reportStuck!);
   try {
     return await Promise.race([work, stuck]);
   } finally {
-    process.off('beforeExit', tell!);
+    process.off('beforeExit', reportStuck!);
   }
 };
 

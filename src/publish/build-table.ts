@@ -189,14 +189,14 @@ export const completeStatistics = async (
 
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
-  const { client, names, statistics, making, tell } = work;
+  const { client, names, statistics, making, announce } = work;
   const own = await making('indexes', async () => {
     await inheritCollations(client, names);
     await buildDeclared(work);
     return buildOwn(work);
   });
   if (work.isRehearsal === true) return;
-  if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
+  if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', () => completeStatistics(client, names, statistics)).catch((cause: unknown) => {
     throw buildError(names, 'statistics', cause);
   });

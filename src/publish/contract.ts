@@ -67,7 +67,7 @@ export interface Building {
   readonly constraints: readonly ConstraintSpec[];
   /** Announces and times a part of the work. */
   readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
-  readonly tell: (message: string) => void;
+  readonly announce: (message: string) => void;
   /** Undefined: the table is analyzed itself. */
   readonly statistics?: StagedStatistics | undefined;
   /** It has no rows, and will get none, so statistics are useless. */

@@ -9,7 +9,7 @@ import { retryOf } from '../db/retry.ts';
 import type { EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Receiver } from '../notification.ts';
-import { tellUnkept } from './notify/at-end.ts';
+import { notifyUnkept } from './notify/at-end.ts';
 import { oweFailed, oweFailedBefore } from './notify/events.ts';
 import { saveNotices } from './notices/save-notices.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -31,15 +31,15 @@ export const recordFailure = async (
 ): Promise<void> => {
   const { code: errorCode, message } = error;
   if (errorCode === 'ETL_INTERRUPTED') return;
-  const tell = (): Promise<void> => tellUnkept(receivers, failed.pipeline, error, logger);
+  const notify = (): Promise<void> => notifyUnkept(receivers, failed.pipeline, error, logger);
   // The server itself failed: no way to record it.
-  if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return tell();
+  if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return notify();
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error: message };
   const keep = (client: Client): Promise<void> =>
     keepFailure(client, failure, () => oweFailedBefore(client, receivers, failed.pipeline, error));
   await withClient(address, keep).catch((cause: unknown) => {
     logger.warn({ error: cause }, 'the failure could not be recorded');
-    return tell();
+    return notify();
   });
 };
 
@@ -48,9 +48,9 @@ export const recordEnd = async (prepared: PreparedRun, runId: number, error: Etl
   const { address, report, receivers, spec } = prepared;
   // A run that another process took over is not ours to end.
   if (['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)) return;
-  const tell = (): Promise<void> => tellUnkept(receivers, spec.name, error, report.logger);
+  const notify = (): Promise<void> => notifyUnkept(receivers, spec.name, error, report.logger);
   // A server that is gone cannot record it.
-  if (retryOf(error) === 'server') return tell();
+  if (retryOf(error) === 'server') return notify();
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const end = async (client: Client): Promise<void> => {
     const { rowCount } = await runQuery(client, endRun(runId, state, error, hostname(), process.pid));
@@ -62,6 +62,6 @@ export const recordEnd = async (prepared: PreparedRun, runId: number, error: Etl
   };
   await withClient(address, endAndKeep).catch(async (cause: unknown) => {
     report.logger.warn({ error: cause }, 'the end of the run could not be recorded');
-    if (state === 'failed') await tell();
+    if (state === 'failed') await notify();
   });
 };

@@ -45,7 +45,7 @@ const listenerError = (cause: unknown): EtlError =>
  * Calls the host's listener. An asynchronous one is not awaited; when it fails, the next event ends the run, and
  * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
  */
-const createTellHost = ({ onEvent, logger }: RunSettings): ((event: RunEvent) => void) => {
+const createCallListener = ({ onEvent, logger }: RunSettings): ((event: RunEvent) => void) => {
   let failure: EtlError | undefined;
   const fail = (cause: unknown): void => {
     failure = listenerError(cause);
@@ -81,7 +81,7 @@ export interface Reported {
 
 export const createReporter = ({ pipeline, address, settings, fromWorker, as }: Reported): Reporter => {
   const { logger, tracer } = settings;
-  const tellHost = createTellHost(settings);
+  const callListener = createCallListener(settings);
   const isProfiled = settings.profile;
   const profiler = startProfiler(isProfiled ? address : undefined, logger);
   const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, fromWorker.parent) : undefined;
@@ -95,7 +95,7 @@ export const createReporter = ({ pipeline, address, settings, fromWorker, as }: 
       noticeLog.hear(event);
       profiler.hear(event);
       trace?.hear(event);
-      tellHost(event);
+      callListener(event);
     },
     stepEnded: (step, seconds) => {
       addStepTime(steps, step, seconds);

@@ -105,7 +105,7 @@ const runRequest = async (
 };
 
 /** Records the outcome of a schedule's newest run. If the server cannot record it now, that is no reason to run again. */
-const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
+const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
     (error: unknown) =>
@@ -135,7 +135,7 @@ export const coordinate = async (
     const outcome = await traceDelivery(delivery, (trace) =>
       runRequest(shared, jobId, request, queueName, trace, onBegun),
     );
-    await tellSchedule(shared, jobId, outcome);
+    await recordOutcome(shared, jobId, outcome);
     return 'done';
   } catch (thrown) {
     const error = asEtlError(thrown);
@@ -161,7 +161,7 @@ export const coordinate = async (
         logger,
         shared.receiversOf(pipeline),
       );
-    await tellSchedule(shared, jobId, error.code);
+    await recordOutcome(shared, jobId, error.code);
     metrics.runEnded(pipeline ?? 'unknown', error.code);
     logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
     throw error;

@@ -80,7 +80,7 @@ export const buildPartition = async (
   part: PartRows & Pick<Building, 'statistics'>,
   source: string,
   build: Publication['build'],
-  tell: Building['tell'],
+  announce: Building['announce'],
 ): Promise<BuiltPartition> => {
   const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = dividing;
   const { places, names, key, name, bound, condition, statistics } = part;
@@ -117,7 +117,7 @@ export const buildPartition = async (
     // A check must have the name that it has in the table.
     constraints: constraints.map((one) => (one.kind === 'check' ? one : { ...one, name: ownName(one.name) })),
     making: (_, work) => work(),
-    tell,
+    announce,
     statistics,
   });
   return { key, name, bound, condition, names, rows };

@@ -11,17 +11,17 @@ export const versionsAsListed = async (
   files: readonly Found[],
 ): Promise<readonly KnownVersion[]> => {
   // A member of an archive is known when the archive is open.
-  const told = [...files.keys()].filter((place) => {
+  const versioned = [...files.keys()].filter((place) => {
     const { source, file, member } = files[place]!;
     return source.isVersion !== undefined && file.version !== undefined && member === undefined;
   });
-  if (told.length === 0) return [];
-  const asked = told.map((place) => {
+  if (versioned.length === 0) return [];
+  const asked = versioned.map((place) => {
     const { source, file } = files[place]!;
     return { source: source.name, location: file.location, member: null, fingerprint: '' };
   });
   return (await knownVersions(client, of, asked))
-    .map((version) => ({ ...version, place: told[version.place]! }))
+    .map((version) => ({ ...version, place: versioned[version.place]! }))
     .filter((version) => {
       const { source, file } = files[version.place]!;
       const { isUnloaded, isCorrected, isPartial } = version;

@@ -53,11 +53,14 @@ const reportLeft = (
     const hint = `Choose what becomes of it: publish: { mode: '${mode}', changed: 'reload' } loads it again${once}`;
     throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text(), hint });
   }
-  const tell = (message: string): void => report.emit({ type: 'notice', message: `${table}: ${message}` });
+  const announce = (message: string): void =>
+    report.emit({ type: 'notice', message: `${table}: ${message}` });
   if (changed.count > 0)
-    tell(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
+    announce(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
   if (corrected.count > 0)
-    tell(`records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`);
+    announce(
+      `records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`,
+    );
 };
 
 /** What is wanted of a file in production. Errors: ETL_FILE_LINEAGE. */

@@ -29,8 +29,8 @@ export interface Rows extends Pick<Dividing, 'source' | 'columns' | 'required'> 
 type Divided = Required<Pick<BuiltTable, 'partitions'>> &
   Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;
 
-/** Rows that leave without being asked to. */
-const tellLeaving = (
+/** Reports rows that leave although nobody asked for it. */
+const announceLeaving = (
   { report }: BuildContext,
   { name: table }: TableSpec,
   { leaving }: NonNullable<BuiltTable['touched']>,
@@ -79,12 +79,12 @@ export const buildPartitions = async (
   const { source, parts: loaded } = await gathered(dividing);
   const found = extent === 'whole' ? undefined : await findTouched(dividing, loaded, outgoing);
   const { parts, touched } = found ?? { parts: loaded };
-  if (touched !== undefined) tellLeaving(context, table, touched);
+  if (touched !== undefined) announceLeaving(context, table, touched);
   const build = buildFor(modeOf(publish), extent);
-  const told = new Set<string>();
-  const tell = (message: string): void => {
-    if (told.has(message)) return;
-    told.add(message);
+  const announced = new Set<string>();
+  const announce = (message: string): void => {
+    if (announced.has(message)) return;
+    announced.add(message);
     report.emit({ type: 'notice', message });
   };
   // One that has all rows has them in the same order.
@@ -97,7 +97,7 @@ export const buildPartitions = async (
   await alongside(
     client,
     largestFirst.map((part) => async (own) => {
-      const buildOne = () => buildPartition(own, dividing, { ...part, statistics }, source, build, tell);
+      const buildOne = () => buildPartition(own, dividing, { ...part, statistics }, source, build, announce);
       done.push(await withTransaction(own, () => inTablespaceOf(own, part.names, buildOne, names)));
     }),
   );

@@ -122,7 +122,7 @@ const buildWhole = (
       statistics: merge === undefined ? statisticsOf?.(table.name) : undefined,
       isRehearsal,
       making: (what, work) => making(context, table, what, work),
-      tell: (message) => report.emit({ type: 'notice', message }),
+      announce: (message) => report.emit({ type: 'notice', message }),
     });
     return filled;
   });

@@ -13,8 +13,8 @@ export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
-/** Says that rows stay that the SQL would make otherwise now. */
-const tellIfChanged = async ({ client, spec, report }: BuildContext, table: string): Promise<void> => {
+/** Reports that rows stay which the changed SQL would make differently. */
+const announceIfChanged = async ({ client, spec, report }: BuildContext, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
         select table_hashes ->> $2 as hash from etl.run where pipeline = $1 and id = (select max(id) from etl.run where pipeline = $1)
@@ -46,6 +46,6 @@ export const derivedIntake = async (
   );
   if (read.some(({ mode, extent }) => extent === 'whole' && modes[mode].part !== undefined)) return whole;
   if (!(await isFilled(client, { schema: spec.schema, table: table.name }))) return whole;
-  await tellIfChanged(context, table.name);
+  await announceIfChanged(context, table.name);
   return { extent: 'part', outgoing: noneOutgoing };
 };

@@ -38,29 +38,29 @@ export const followTable = (
   let bytesTotal = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
   let counts = loaded.reduce<Counts>(addCounts, noCounts);
-  let toldAt = -Infinity;
+  let reportedAt = -Infinity;
   let startedAt: number | undefined;
   let seconds = 0;
   let isLoaded = false;
-  const tell = (): void => {
-    toldAt = performance.now();
+  const report = (): void => {
+    reportedAt = performance.now();
     emit({ type: 'progress', table, bytes, bytesTotal: Math.max(bytes, bytesTotal), ...counts });
   };
-  const tellWhenLoaded = (): void => {
+  const reportWhenLoaded = (): void => {
     if (bytes < bytesTotal || endUnknown.size > 0 || isLoaded) return;
     isLoaded = true;
-    tell();
+    report();
     emit({ type: 'loaded', table, seconds });
   };
   // Where this process begins: without it, its speed could not be separated from an earlier process's progress.
-  tell();
-  tellWhenLoaded();
+  report();
+  reportWhenLoaded();
   return {
     add: (moreBytes, more) => {
       startedAt ??= performance.now();
       bytes += moreBytes;
       counts = addCounts(counts, more);
-      if (performance.now() - toldAt >= progressIntervalMs) tell();
+      if (performance.now() - reportedAt >= progressIntervalMs) report();
     },
     endAt: (fileId, byte) => {
       const size = byte - filesById.get(fileId)!.dataByte;
@@ -70,7 +70,7 @@ export const followTable = (
     segmentDone: (fileId) => {
       endUnknown.delete(fileId);
       seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
-      tellWhenLoaded();
+      reportWhenLoaded();
     },
     counts: () => counts,
     seconds: () => seconds,

@@ -39,7 +39,7 @@ const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => v
 };
 
 /** Calls the watch; what it throws (it calls callbacks of the host) ends the segment, and not the process. */
-const tell = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
+const callWatch = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
   try {
     news();
   } catch (error) {
@@ -63,10 +63,10 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
     if (running === undefined) return;
     const { watch } = running;
     if (message.type === 'decoded')
-      tell(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
+      callWatch(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
     else if (message.type === 'fileEnd') watch.onFileEnd(message.byte);
     else if (message.type === 'chunk')
-      tell(running, 'drain', say, () => watch.afterChunk(message.times, message.news));
+      callWatch(running, 'drain', say, () => watch.afterChunk(message.times, message.news));
     else if (running.refusal !== undefined) running.settle(running.refusal.error);
     else running.settle(message.type === 'failed' ? errorFrom(message.error) : undefined);
   };

@@ -20,7 +20,7 @@ const delivering = (logger: Logger): Delivering => ({
   signal: new AbortController().signal,
 });
 
-/** Whether this process could tell somebody something that was left by another one. */
+/** Whether this process can deliver notifications that another one has left. */
 export const isSomethingOwed = async (client: Client): Promise<boolean> =>
   (await reachable(client, { env: process.env })).length > 0;
 
@@ -51,7 +51,7 @@ export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Prom
   );
 };
 
-/** The same where only the own receivers of a pipeline are told. */
+/** The same, if the pipeline itself has receivers. */
 export const deliverOwed = async ({
   address,
   receivers,
@@ -60,8 +60,8 @@ export const deliverOwed = async ({
   if (receivers.length > 0) await deliverAtEnd(address, report.logger);
 };
 
-/** A failure that no ledger could keep, because the server is gone: told once, without a second attempt. */
-export const tellUnkept = async (
+/** A failure that no ledger could keep, because the server is gone: sent once, without a second attempt. */
+export const notifyUnkept = async (
   receivers: readonly Receiver[],
   pipeline: string | null,
   error: EtlError,

@@ -10,7 +10,7 @@ import type { Definition } from '../definition.ts';
 import { unsetText } from '../notify/at-end.ts';
 import type { RunSettings } from '../options.ts';
 import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
-import { publishingOf } from './publishing.ts';
+import { modeText, publishingOf } from './publishing.ts';
 import { sharedBy, sourceSteps, tableSteps } from './steps.ts';
 
 /** What is found step by step: a refusal leaves what was found before it. */
@@ -65,11 +65,6 @@ const partitionSteps = (
   return [{ step: 'partitions', text }];
 };
 
-const publishText = (table: TableSpec): string => {
-  const mode = modeOf(table.publish);
-  return mode === 'touched' ? "replace, only 'touched'" : mode;
-};
-
 const describeTable = (
   { name: pipeline, schema }: Definition['spec'],
   table: TableSpec,
@@ -91,7 +86,7 @@ const describeTable = (
     table: name,
     schema,
     kind,
-    mode: publishText(table),
+    mode: modeText(modeOf(table.publish)),
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
     files: planned === undefined ? null : filesOf(planned, isNothing),
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],

@@ -7,6 +7,7 @@ import {
   addForeignKey,
   targetName,
 } from '../../publish/constraints/foreign-keys.ts';
+import type { PublishMode } from '../../declaration.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { replacedText } from '../../publish/plan.ts';
 import { differenceOf } from '../../publish/shape.ts';
@@ -16,7 +17,11 @@ import { dependentsText } from '../../publish/production/dependents.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
 
-/** Whether the table that is there stays, whatever becomes of its rows. */
+/** A mode as it is declared. */
+export const modeText = (mode: PublishMode): string =>
+  mode === 'touched' ? "replace, only 'touched'" : mode;
+
+/** Whether the existing table stays, whatever happens to its rows. */
 const isSameTable = (plan: PublishPlan): boolean =>
   plan.publication.oidInProduction(plan) === plan.production?.oid;
 
@@ -26,7 +31,7 @@ const whyOf = (plan: PublishPlan): string => {
   if (extent === 'part')
     return publication.name === 'in place'
       ? `partitions cannot be exchanged because of ${dependentsText(production!.dependents)}`
-      : `production has rows of other files, and publish is ${mode === 'touched' ? "replace, only 'touched'" : mode}`;
+      : `production has rows of other files, and publish is ${modeText(mode)}`;
   if (production === undefined) return 'there is no table yet';
   if (publication.name === 'in place')
     return `the table has to stay because of ${dependentsText(production.dependents)}`;

@@ -17,10 +17,10 @@ import { stopIfAsked, type RunContext } from '../context.ts';
 /** How long publishing is tried again, before the run stops with a clear error. */
 const publishWaitMs = 60_000;
 
-/** Somebody is named who is in the way when he has been for this long. */
+/** A session that has been in the way for this long is named. */
 const patienceMs = 1_000;
 
-/** Nobody is in the way: the plan is not true any more. */
+/** Nobody is in the way: production is no longer as it was planned. */
 const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
 
 const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
@@ -46,55 +46,55 @@ const memoryError = async ({ client }: RunContext, tables: number, cause: unknow
 const relationsOf = (built: readonly BuiltTable[]): number =>
   built.reduce((sum, { partitions = [] }) => sum + 1 + partitions.length, 0);
 
-type Tell = (messages: readonly (string | undefined)[]) => void;
+type Announce = (messages: readonly (string | undefined)[]) => void;
 
-/** Says everything once, and who is in the way of each table once: who holds it may change with every look. */
-const createTellers = ({ report }: RunContext) => {
+/** Announces each message once, and for each table once who is in the way: its holders may change with every look. */
+const createAnnouncer = ({ report }: RunContext) => {
   const reported = new Set<string>();
   const once = (what: string, message: string): void => {
     if (reported.has(what)) return;
     reported.add(what);
     report.emit({ type: 'notice', message });
   };
-  const tell: Tell = (messages) => {
+  const announce: Announce = (messages) => {
     for (const message of messages) if (message !== undefined) once(message, message);
   };
-  const tellHolders = (holders: readonly Holder[]): void => {
+  const announceHolders = (holders: readonly Holder[]): void => {
     const [first] = holders;
     if (first === undefined) return;
     const pids = [...new Set(holders.filter(({ table }) => table === first.table).map(({ pid }) => pid))];
     const message = `publishing waits for ${first.table}, which is locked by process ${pids.join(', ')}`;
     once(first.table, message);
   };
-  return { tell, tellHolders };
+  return { announce, announceHolders };
 };
 
 /**
- * Attempts it until nothing is in the way that passes. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, and those of `attempt`.
+ * Repeats `attempt` until nothing passing is in the way. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, and those of `attempt`.
  */
 export const untilPublished = async (
   context: RunContext,
   built: readonly BuiltTable[],
-  attempt: (locksmith: Locksmith, tell: Tell) => Promise<unknown>,
+  attempt: (locksmith: Locksmith, announce: Announce) => Promise<unknown>,
 ): Promise<void> => {
   const { client } = context;
-  const { tell, tellHolders } = createTellers(context);
+  const { announce, announceHolders } = createAnnouncer(context);
   const locksmith = createLocksmith(client, (holders, waitedMs) => {
     stopIfAsked(context);
-    if (waitedMs > patienceMs) tellHolders(holders);
+    if (waitedMs > patienceMs) announceHolders(holders);
   });
   const deadline = performance.now() + publishWaitMs;
   for (let number = 1; ; number += 1) {
     stopIfAsked(context);
     try {
-      await attempt(locksmith, tell);
+      await attempt(locksmith, announce);
       return;
     } catch (error) {
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);
       const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
       const holders = await holdersOf(client, wanted.names, wanted.mode);
       if (performance.now() > deadline) throw lockedError(built, holders[0], error);
-      if (!isChange(error)) tellHolders(holders);
+      if (!isChange(error)) announceHolders(holders);
       // Those who queued because of our locks get their turn before we ask again.
       await sleep(Math.min(100 * number, 1_000));
     }

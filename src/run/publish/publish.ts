@@ -122,12 +122,12 @@ export const publishTables = async (
   const { client } = context;
   let rowsBefore: ReadonlyMap<string, number | null> | undefined;
   let isFirst = true;
-  await untilPublished(context, built, async (locksmith, tell) => {
+  await untilPublished(context, built, async (locksmith, announce) => {
     // Differences found without a lock are stale if others write meanwhile: the next attempt looks under the lock.
     const plans = await planPublish(client, built, isFirst);
     isFirst = false;
     const before = (rowsBefore ??= await occasion.judge(plans));
-    tell(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
+    announce(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });

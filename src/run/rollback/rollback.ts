@@ -131,7 +131,7 @@ const copyBack = async (
     indexes: table.indexes,
     constraints: table.constraints ?? [],
     making: (_, work) => work(),
-    tell: (message) => report.emit({ type: 'notice', message }),
+    announce: (message) => report.emit({ type: 'notice', message }),
   }).catch(throwUnfit([back]));
   return { names, rows: rowCount ?? 0 };
 };

@@ -28,7 +28,7 @@ interface LateSlot {
   readonly now: Date;
 }
 
-/** The oldest late slot that nobody was told of, locked. */
+/** The oldest late slot without a notification, locked. */
 const selectLate = (except: readonly string[]): Query => ({
   text: `select s.id::text as id, s.schedule, c.pipeline, s.slot, s.outcome, s.job_state as state, clock_timestamp() as now,
       (select max(id) from etl.run where job = s.job)::float8 as run
@@ -48,36 +48,37 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** One slot, in a transaction with what is owed for it. Returns undefined when there is none, else its pipeline and whether it is notified. */
-const tellOne = (
+/** Enqueues the notifications of one slot. Returns undefined if no slot is late, else the slot and whether anybody is notified. */
+const notifyOne = (
   client: Client,
   { receiversOf }: Audience,
   except: readonly string[],
-): Promise<{ readonly slot: LateSlot; readonly isTold: boolean } | undefined> =>
+): Promise<{ readonly slot: LateSlot; readonly isNotified: boolean } | undefined> =>
   withTransaction(client, async () => {
     const slot: LateSlot | undefined = (await runQuery(client, selectLate(except))).rows[0];
     if (slot === undefined) return undefined;
     const { id, schedule: name, pipeline, outcome, state, run, now } = slot;
     const receivers = receiversOf(pipeline).filter(({ on }) => on.includes('late'));
-    // Another worker may know who is to be told.
-    if (receivers.length === 0) return { slot, isTold: false };
+    // Another worker may have receivers.
+    if (receivers.length === 0) return { slot, isNotified: false };
     const facts = { pipeline, run, state: state ?? outcome, name, slot: slot.slot.toISOString(), outcome };
     await runQuery(client, insertNotifications(receivers, lateSlot(now, facts)));
     await runQuery(client, recordLate(id));
-    return { slot, isTold: true };
+    return { slot, isNotified: true };
   });
 
 export const lookForLate = (audience: Audience, logger: Logger): Look => ({
   everyMs: scheduleCheckMs,
   problem: 'the server cannot be queried for late slots',
   look: async (client) => {
-    const untold: string[] = [];
+    const withoutReceivers: string[] = [];
     for (;;) {
-      const found = await tellOne(client, audience, untold);
+      const found = await notifyOne(client, audience, withoutReceivers);
       if (found === undefined) return;
-      const { slot, isTold } = found;
-      if (isTold) logger.warn({ schedule: slot.schedule, slot: slot.slot.toISOString() }, 'a slot is late');
-      else untold.push(slot.pipeline);
+      const { slot, isNotified } = found;
+      if (isNotified)
+        logger.warn({ schedule: slot.schedule, slot: slot.slot.toISOString() }, 'a slot is late');
+      else withoutReceivers.push(slot.pipeline);
     }
   },
 });

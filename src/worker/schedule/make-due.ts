@@ -44,7 +44,7 @@ const forEachRow = async (
   for (;;) {
     const before = seen.length;
     try {
-      const tell = await withTransaction(client, async () => {
+      const afterCommit = await withTransaction(client, async () => {
         let row: store.ScheduleRow | undefined;
         const names = seen.map(({ name }) => name);
         for (const select of selects) row ??= (await runQuery(client, select(names))).rows[0];
@@ -52,7 +52,7 @@ const forEachRow = async (
         seen.push(row);
         return deal(row);
       });
-      tell?.();
+      afterCommit?.();
     } catch (thrown) {
       if (seen.length === before) throw thrown;
       const { name, pipeline, job, queue } = seen.at(-1)!;
