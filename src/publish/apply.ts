@@ -13,7 +13,8 @@ import {
 import { followsDeletes, parentsFirst } from './constraints/written-order.ts';
 import type { PublishPlan, Rest } from './contract.ts';
 import { lockTables, type Locksmith } from './locks.ts';
-import { namesInProduction, productionName, type BuiltTable } from './names.ts';
+import { namesInProduction, productionName } from './names.ts';
+import type { BuiltTable } from './tables.ts';
 import type { ViewOver } from './production/views.ts';
 import { refusalOf, refusalOfAny } from './refusals.ts';
 

@@ -6,7 +6,8 @@
 import { evolveChoices, type Evolve } from '../declaration.ts';
 import { quoteName, quoteText } from '../db/sql.ts';
 import { columnClause, serverColumnsOf } from './attributes/server-columns.ts';
-import { productionName, type DeclaredTable } from './names.ts';
+import { productionName } from './names.ts';
+import type { DeclaredTable } from './tables.ts';
 import type { ProductionTable } from './production/production.ts';
 import { refuseShape } from './shape.ts';
 import { numbered, type TableColumn } from './production/table-state.ts';

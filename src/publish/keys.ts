@@ -8,7 +8,8 @@ import { isRefusal } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { attributeChanges } from './attributes/changes.ts';
 import { evolutionOf } from './evolve.ts';
-import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
+import { productionName } from './names.ts';
+import type { BuiltTable, DeclaredTable } from './tables.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { TableIndex, TableState } from './production/table-state.ts';
 

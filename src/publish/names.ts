@@ -1,19 +1,7 @@
 // Names of a pipeline's table: where it is built, and in production.
 
-import type { ConstraintSpec } from '../constraint.ts';
-import type {
-  ColumnSpec,
-  Evolve,
-  Extent,
-  MergeSpec,
-  PartitionSpec,
-  PipelineSpec,
-  PublishMode,
-  PublishSpec,
-  SourceTableSpec,
-} from '../declaration.ts';
+import type { PipelineSpec } from '../declaration.ts';
 import type { AttributesSpec } from '../shape.ts';
-import type { Partition } from './partitions/bounds.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -30,9 +18,6 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
   schema,
   ...searchPath,
 ];
-
-export const modeOf = (publish: PublishSpec): PublishMode =>
-  typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
 
 /** The column that says which version of a file a row is of. */
 export const fileColumn = '_file';
@@ -56,33 +41,6 @@ export const rebuiltName = (table: string): string => `${table}__rebuilt`;
 /** Columns of staging that production has not: which record of a key is the last, and whether it deletes the row. */
 export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;
 
-/** What a row of a run does to the one with its key. */
-export interface MergeRules {
-  /** Columns that change; undefined: all but the key. */
-  readonly update: readonly string[] | undefined;
-  /** The row with a smaller value of this column, null being the smallest, loses. */
-  readonly newer: string | undefined;
-  /** How they are written; undefined: as it costs less. */
-  readonly by?: MergeSpec['by'];
-  /** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
-  readonly lineage: readonly string[];
-  /** Whether the rows have a column that says which of them delete. */
-  readonly deletes: boolean;
-  /** Versions are kept: the columns of their times. Undefined: a row takes the place of the one with its key. */
-  readonly versions?: VersionTimes;
-}
-
-/** `at` is the column that says when a record became valid; undefined: all of a run at once. */
-export interface VersionTimes {
-  readonly from: string;
-  readonly to: string;
-  readonly at: string | undefined;
-}
-
-/** The columns that production has. */
-export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
-  columns.filter(({ stagedOnly }) => stagedOnly !== true);
-
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {
   readonly schema: string;
@@ -95,80 +53,6 @@ export interface TableNames {
   /** Declared ones that it has from the beginning. */
   readonly attributes?: AttributesSpec | undefined;
 }
-
-/** The declared part of any table. */
-export interface DeclaredTable extends TableNames {
-  readonly primaryKey: readonly string[];
-  readonly constraints: readonly ConstraintSpec[];
-  readonly comment: string | undefined;
-  readonly mode: PublishMode;
-  readonly evolve: Evolve;
-  /** Its columns as they are declared; none where SQL makes the rows. */
-  readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
-  readonly extent: Extent;
-  readonly partitionBy?: PartitionSpec | undefined;
-  /** Undefined: it has no versions. */
-  readonly versions?: VersionTimes | undefined;
-}
-
-/** Versions of files whose rows leave production, by their ids, and how many rows they had. */
-export interface Outgoing {
-  readonly files: readonly number[];
-  /** Those of them that are not to come back before they change. */
-  readonly unloaded: readonly number[];
-  readonly rows: number;
-  /** Versions that are still listed, and stay: a partition that is replaced keeps their rows. Undefined: none is. */
-  readonly stays?: readonly number[];
-}
-
-/** The partitions that are replaced of a table whose others stay. */
-export interface Touched {
-  readonly keys: readonly string[];
-  readonly names: readonly string[];
-  /** SQL: what is true of their rows alone. */
-  readonly where: string;
-  /** Rows that they have in production. */
-  readonly rows: number;
-  /** Rows of them that leave with files that are not listed any more, by the ids of the files. */
-  readonly leaving: readonly { readonly file: number; readonly rows: number }[];
-}
-
-/** A partition that is built aside. */
-export interface BuiltPartition extends Partition {
-  readonly names: TableNames;
-  readonly rows: number;
-}
-
-/** A table that is built aside and will be published. */
-export interface BuiltTable extends DeclaredTable {
-  /** How many earlier versions stay: the table that is replaced becomes one of them. */
-  readonly keep: number;
-  /** An earlier version that returns: the run that loaded it, and names that its indexes get back. */
-  readonly returns?: { readonly run: number; readonly indexes: readonly string[] };
-  readonly rows: number;
-  /** Quoted name of the table that has them. */
-  readonly rowsFrom: string;
-  /** Of a table that is divided. */
-  readonly partitions?: readonly BuiltPartition[];
-  /** Undefined: all partitions are replaced. */
-  readonly touched?: Touched | undefined;
-  /** Oid of the divided table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
-  readonly analyzedAs?: number | undefined;
-  /** Undefined: its rows are not merged. */
-  readonly merge: MergeRules | undefined;
-  /** Rows that were loaded for it: more than its rows if keys are there twice, or records delete. */
-  readonly staged: number;
-  /** Keys whose last record deletes. */
-  readonly deletions: number;
-  readonly outgoing: Outgoing;
-  readonly seconds: number;
-  /** Names of the declared ones. */
-  readonly indexes: readonly string[];
-}
-
-/** Rows that production has once these take the places of others: of all, or of those of the touched partitions. */
-export const rowsWith = ({ rows, touched }: BuiltTable, before: number | null): number =>
-  touched === undefined ? rows : (before ?? 0) - touched.rows + rows;
 
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
 

@@ -10,7 +10,8 @@ import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { BuiltOver, Found, Publication, PublishPlan } from './contract.ts';
 import { keyChanges } from './keys.ts';
-import { mergeColumns, type BuiltTable, type DeclaredTable } from './names.ts';
+import { mergeColumns } from './names.ts';
+import type { BuiltTable, DeclaredTable } from './tables.ts';
 import {
   ProductionChanged,
   isSame,

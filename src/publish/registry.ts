@@ -8,7 +8,7 @@ import { history } from './part/history.ts';
 import { inPlace } from './in-place.ts';
 import { lookAndRebuild, rebuild } from './part/rebuild.ts';
 import { merge } from './part/merge.ts';
-import type { DeclaredTable } from './names.ts';
+import type { DeclaredTable } from './tables.ts';
 import type { ProductionTable } from './production/production.ts';
 import { partitions } from './partitions/partitions.ts';
 import { swap } from './swap.ts';

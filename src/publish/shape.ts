@@ -1,7 +1,7 @@
 // How a table to be published differs from the one in production, and the errors that say so.
 
 import { EtlError } from '../errors.ts';
-import type { DeclaredTable } from './names.ts';
+import type { DeclaredTable } from './tables.ts';
 import type { ProductionTable } from './production/production.ts';
 import { numbered, type TableColumn } from './production/table-state.ts';
 

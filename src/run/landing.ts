@@ -2,17 +2,8 @@
 
 import { stagingTable } from '../copy/staging.ts';
 import type { Extent, PipelineSpec, PublishSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
-import {
-  authorsPath,
-  buildSchema,
-  builtName,
-  modeOf,
-  partName,
-  type DeclaredTable,
-  type TableNames,
-  type VersionTimes,
-  publishedColumns,
-} from '../publish/names.ts';
+import { authorsPath, buildSchema, builtName, partName, type TableNames } from '../publish/names.ts';
+import { modeOf, type DeclaredTable, type VersionTimes, publishedColumns } from '../publish/tables.ts';
 
 export const namesOf = (
   spec: PipelineSpec,

@@ -35,7 +35,7 @@ import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.t
 import { recordEnd, recordFailure } from './record-failure.ts';
 import { publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
-import type { BuiltTable } from '../publish/names.ts';
+import type { BuiltTable } from '../publish/tables.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hash, list, runPipeline } from '../../src/index.ts';
 import type { Publication } from '../../src/publish/contract.ts';
-import type { DeclaredTable } from '../../src/publish/names.ts';
+import type { DeclaredTable } from '../../src/publish/tables.ts';
 import { modes, publications } from '../../src/publish/registry.ts';
 import { catalogueOf, dependents, settings } from '../helpers/catalogue.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';

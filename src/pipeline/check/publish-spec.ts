@@ -13,7 +13,8 @@ import {
   type SourceTableSpec,
   type TableSpec,
 } from '../../declaration.ts';
-import { fileColumn, modeOf, partName } from '../../publish/names.ts';
+import { fileColumn, partName } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { derivedProblem } from './names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';

@@ -7,7 +7,7 @@ import type { Asked, TestDefinition } from '../../check/contract.ts';
 import { testKinds } from '../../check/registry.ts';
 import { severities, type TestSpec } from '../../data-test.ts';
 import type { ColumnSpec, TableSpec } from '../../declaration.ts';
-import { publishedColumns } from '../../publish/names.ts';
+import { publishedColumns } from '../../publish/tables.ts';
 import { valueText } from './declared-values.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, show, strict, type Problems } from './problems.ts';
 import { limitSchema } from '../declare/share.ts';

@@ -2,7 +2,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import { productionName, type DeclaredTable } from '../names.ts';
+import { productionName } from '../names.ts';
+import type { DeclaredTable } from '../tables.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { numbered, type TableColumn } from '../production/table-state.ts';
 import { attributeList, attributesOf, type Part } from './attributes.ts';

@@ -4,7 +4,7 @@ import { ensureSchema, withPath, withRollback, type Client } from '../../db/clie
 import { quoteName } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/server-error.ts';
 import { EtlError, messageOf } from '../../errors.ts';
-import type { DeclaredTable } from '../names.ts';
+import type { DeclaredTable } from '../tables.ts';
 import { declaredOn } from './attributes.ts';
 import { columnClause, serverColumnsOf } from './server-columns.ts';
 import { storageClause } from './storage.ts';

@@ -6,7 +6,8 @@ import { quoteName, quoteNames, quoteText } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
 import type { PublishPlan } from '../contract.ts';
 import { TablesLocked } from '../locks.ts';
-import { builtName, fileColumn, mergeColumns, productionName, type BuiltTable } from '../names.ts';
+import { builtName, fileColumn, mergeColumns, productionName } from '../names.ts';
+import type { BuiltTable } from '../tables.ts';
 import { constraintText, refusedByServer } from './constraints.ts';
 import {
   addForeignKey,

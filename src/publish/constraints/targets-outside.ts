@@ -3,7 +3,7 @@
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError, codeOf } from '../../errors.ts';
-import type { DeclaredTable } from '../names.ts';
+import type { DeclaredTable } from '../tables.ts';
 import { constraintText, refusedByServer } from './constraints.ts';
 import { foreignKeysOf, targetAt, targetName } from './foreign-keys.ts';
 

@@ -18,7 +18,7 @@ import {
   writeFound,
 } from './differences.ts';
 import { merge } from './merge.ts';
-import type { BuiltTable } from '../names.ts';
+import type { BuiltTable } from '../tables.ts';
 import { isOnePiece, ownRows } from '../production/own-rows.ts';
 import { haveSame, type TableIndex } from '../production/table-state.ts';
 import { comparedColumns, selectVersions, type Versioned } from './versions.ts';

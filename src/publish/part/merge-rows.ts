@@ -5,14 +5,8 @@ import { quoteName, quoteNames, quoteText } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
 import { createAs } from '../attributes/storage.ts';
 import { isDeletion } from './merge-sql.ts';
-import {
-  builtName,
-  mergeColumns,
-  onceName,
-  type BuiltTable,
-  type MergeRules,
-  type TableNames,
-} from '../names.ts';
+import { builtName, mergeColumns, onceName, type TableNames } from '../names.ts';
+import type { BuiltTable, MergeRules } from '../tables.ts';
 
 /** What of a run's staging the rows are made of. */
 export interface Staged {

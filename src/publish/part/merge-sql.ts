@@ -1,7 +1,8 @@
 // SQL fragments for merging a row of a run (n) with the row of the same key in production (o).
 
 import { quoteName } from '../../db/sql.ts';
-import { mergeColumns, type BuiltTable, type MergeRules } from '../names.ts';
+import { mergeColumns } from '../names.ts';
+import type { BuiltTable, MergeRules } from '../tables.ts';
 import type { TableIndex, TableState } from '../production/table-state.ts';
 
 type Merged = Pick<BuiltTable, 'primaryKey' | 'merge'>;

@@ -2,7 +2,8 @@
 
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { isDeletion } from './merge-sql.ts';
-import { mergeColumns, type MergeRules, type VersionTimes } from '../names.ts';
+import { mergeColumns } from '../names.ts';
+import type { MergeRules, VersionTimes } from '../tables.ts';
 
 /** What versions are made of. */
 export interface Versioned {

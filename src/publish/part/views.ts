@@ -8,7 +8,8 @@ import { evolvedColumns } from '../evolve.ts';
 import { isTouched, versionedOf } from './history.ts';
 import { selectVersions } from './versions.ts';
 import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
-import { fileColumn, newName, oldName, productionName, type BuiltTable, type Touched } from '../names.ts';
+import { fileColumn, newName, oldName, productionName } from '../names.ts';
+import type { BuiltTable, Touched } from '../tables.ts';
 import {
   builtStates,
   columnsOf,

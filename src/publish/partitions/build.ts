@@ -16,7 +16,8 @@ import {
 } from '../build-table.ts';
 import type { Building, Publication } from '../contract.ts';
 import { inheritCollations, inheritStatistics } from '../inherit.ts';
-import { builtName, fileColumn, productionName, type BuiltPartition, type TableNames } from '../names.ts';
+import { builtName, fileColumn, productionName, type TableNames } from '../names.ts';
+import type { BuiltPartition } from '../tables.ts';
 import { fittingName, partitionOf } from './bounds.ts';
 import type { Dividing, PartRows } from './find.ts';
 

@@ -20,7 +20,8 @@ import {
   waitingName,
   type Move,
 } from '../production/move.ts';
-import { builtName, productionName, rowsWith } from '../names.ts';
+import { builtName, productionName } from '../names.ts';
+import { rowsWith } from '../tables.ts';
 import { dropBound } from './build.ts';
 import { keyOfBound } from './bounds.ts';
 import { copyConstraints, refuseTaken } from './fit.ts';

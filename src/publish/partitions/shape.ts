@@ -1,7 +1,7 @@
 // Whether production is divided as it is declared, and whether its partitions may be exchanged.
 
 import type { PartitionSpec } from '../../declaration.ts';
-import type { DeclaredTable } from '../names.ts';
+import type { DeclaredTable } from '../tables.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';

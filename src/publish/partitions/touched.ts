@@ -7,7 +7,8 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
 import { refuseShape } from '../shape.ts';
-import { fileColumn, productionName, type Outgoing, type TableNames, type Touched } from '../names.ts';
+import { fileColumn, productionName, type TableNames } from '../names.ts';
+import type { Outgoing, Touched } from '../tables.ts';
 import { keyOfBound, partitionOf } from './bounds.ts';
 import { partNames, type Dividing, type PartRows } from './find.ts';
 

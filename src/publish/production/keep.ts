@@ -6,7 +6,8 @@
 import type { Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { BuiltOver, PublishPlan } from '../contract.ts';
-import { builtName, keptSchema, productionName, type BuiltTable } from '../names.ts';
+import { builtName, keptSchema, productionName } from '../names.ts';
+import type { BuiltTable } from '../tables.ts';
 import type { ProductionTable } from './production.ts';
 
 /** A plan after which the rows that are there now are an earlier version. */

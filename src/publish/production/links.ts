@@ -1,7 +1,7 @@
 // Foreign keys between the tables of one run: tables that are replaced together take theirs along, and keep nobody in its place.
 
 import { foreignKeysOf, targetAt } from '../constraints/foreign-keys.ts';
-import type { DeclaredTable } from '../names.ts';
+import type { DeclaredTable } from '../tables.ts';
 import type { Dependent } from './dependents.ts';
 import type { TableConstraint } from './table-state.ts';
 

@@ -15,7 +15,7 @@ import { isThere, type Client } from '../../db/client.ts';
 import { hasRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import { modeOf } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { modes } from '../../publish/registry.ts';
 import { takeNew } from './new-files.ts';
 import { noneOutgoing, Tally, type Judging, type Sieve } from './sieve.ts';

@@ -11,7 +11,8 @@ import {
 } from '../../checkpoint/published-files.ts';
 import type { AppendSpec, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
-import { fileColumn, modeOf, type Outgoing } from '../../publish/names.ts';
+import { fileColumn } from '../../publish/names.ts';
+import { modeOf, type Outgoing } from '../../publish/tables.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import { Tally, type Judging, type Sieve } from './sieve.ts';

@@ -2,7 +2,7 @@
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Extent } from '../../declaration.ts';
-import type { Outgoing } from '../../publish/names.ts';
+import type { Outgoing } from '../../publish/tables.ts';
 import type { Looking } from '../context.ts';
 import type { Counted } from '../plan/contract.ts';
 import type { RunSettings } from '../options.ts';

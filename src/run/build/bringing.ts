@@ -2,7 +2,7 @@
 
 import type { TableSpec } from '../../declaration.ts';
 import { prerequisites } from '../../pipeline/check/table-order.ts';
-import { publishedColumns, type BuiltTable, type MergeRules } from '../../publish/names.ts';
+import { publishedColumns, type BuiltTable, type MergeRules } from '../../publish/tables.ts';
 import type { SqlText } from '../../transform/sql-file.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { BuildContext } from '../context.ts';

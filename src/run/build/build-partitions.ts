@@ -3,13 +3,8 @@
 import type { TableSpec } from '../../declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
 import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
-import {
-  builtName,
-  modeOf,
-  type BuiltPartition,
-  type BuiltTable,
-  type TableNames,
-} from '../../publish/names.ts';
+import { builtName, type TableNames } from '../../publish/names.ts';
+import { modeOf, type BuiltPartition, type BuiltTable } from '../../publish/tables.ts';
 import { attachAside, buildPartition, createDivided, dividedOid } from '../../publish/partitions/build.ts';
 import { gathered, type Dividing } from '../../publish/partitions/find.ts';
 import { findTouched } from '../../publish/partitions/touched.ts';

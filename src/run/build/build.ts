@@ -9,14 +9,8 @@ import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
 import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
-import {
-  buildSchema,
-  builtName,
-  dropBuiltTable,
-  modeOf,
-  type BuiltTable,
-  type TableNames,
-} from '../../publish/names.ts';
+import { buildSchema, builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
+import { modeOf, type BuiltTable } from '../../publish/tables.ts';
 import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { buildFor } from '../../publish/registry.ts';

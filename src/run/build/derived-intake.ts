@@ -1,7 +1,7 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
 import type { TableSpec } from '../../declaration.ts';
-import { modeOf, type BuiltTable } from '../../publish/names.ts';
+import { modeOf, type BuiltTable } from '../../publish/tables.ts';
 import { modes } from '../../publish/registry.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
 import { isFilled } from '../begin/needed-files.ts';

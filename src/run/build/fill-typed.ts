@@ -10,14 +10,8 @@ import { createAs } from '../../publish/attributes/storage.ts';
 import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
 import { createMerged, hasTwice, lastRecords } from '../../publish/part/merge-rows.ts';
 import { selectVersions, type Versioned } from '../../publish/part/versions.ts';
-import {
-  builtName,
-  mergeColumns,
-  type BuiltTable,
-  type MergeRules,
-  type TableNames,
-  publishedColumns,
-} from '../../publish/names.ts';
+import { builtName, mergeColumns, type TableNames } from '../../publish/names.ts';
+import { type BuiltTable, type MergeRules, publishedColumns } from '../../publish/tables.ts';
 import type { BuildContext } from '../context.ts';
 import { landsDirectly } from '../landing.ts';
 

@@ -1,7 +1,7 @@
 // Gathers the statistics of staging tables over the coordinator's connection, while other sessions build tables of them.
 
 import { stagingTable } from '../../copy/staging.ts';
-import { modeOf } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { mayRestoreStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';

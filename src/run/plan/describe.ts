@@ -3,7 +3,7 @@
 import type { TableSpec } from '../../declaration.ts';
 import { hookNames } from '../../hook.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { modeOf } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { firstOf } from '../../wording.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { Definition } from '../definition.ts';

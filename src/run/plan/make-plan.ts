@@ -11,7 +11,7 @@ import { asServerError } from '../../db/server-error.ts';
 import { EtlError } from '../../errors.ts';
 import type { RunEvent } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import { modeOf } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { namesOfTouched } from '../../publish/partitions/touched.ts';
 import { freeBytesOf } from '../../server/facts.ts';
 import { preflight } from '../../server/preflight.ts';

@@ -21,7 +21,8 @@ import { checkTargetsOutside } from '../../publish/constraints/targets-outside.t
 import type { PublishPlan } from '../../publish/contract.ts';
 import { evolutionOf } from '../../publish/evolve.ts';
 import { doKeySteps } from '../../publish/keys.ts';
-import { buildSchema, builtName, productionName, type BuiltTable } from '../../publish/names.ts';
+import { buildSchema, builtName, productionName } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planPublish } from '../../publish/plan.ts';
 import type { SqlText } from '../../transform/sql-file.ts';

@@ -9,7 +9,8 @@ import {
   type Holder,
   type Locksmith,
 } from '../../publish/locks.ts';
-import { productionName, type BuiltTable } from '../../publish/names.ts';
+import { productionName } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import { ProductionChanged } from '../../publish/production/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';

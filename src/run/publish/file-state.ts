@@ -11,7 +11,7 @@ import { runQuery } from '../../db/client.ts';
 import type { Extent } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import type { BuiltTable } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import { plural } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 

@@ -6,7 +6,8 @@ import { countRows } from '../../db/rows.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { productionName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import { productionName, type TableNames } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import { firstOf, formatCount } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 

@@ -5,7 +5,8 @@ import { runFiles } from '../../checkpoint/ledger.ts';
 import { runQuery } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
 import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
-import { builtName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import { builtName, type TableNames } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import {
   findRefused,
   noneRefused,

@@ -4,7 +4,7 @@ import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
-import type { BuiltTable } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
 import { analyzeDivided, takeWhole } from '../../publish/partitions/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import type { RunContext } from '../context.ts';

@@ -4,7 +4,7 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
 import { foreignTo, NotForCsvParse } from '../../format/recount/csv-records.ts';
-import { modeOf } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { formatCount } from '../../wording.ts';
 import { compareCounts, compareRows, foreignRows, missingColumn, unread } from './compare.ts';
 import { comparedColumns, type ComparedColumns } from './compared-columns.ts';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { deleteActions, type ForeignKeySpec, type TableRef } from '../../../constraint.ts';
-import { type TableSpec } from '../../../declaration.ts';
-import { publishedColumns } from '../../../publish/names.ts';
+import type { TableSpec } from '../../../declaration.ts';
+import { publishedColumns } from '../../../publish/tables.ts';
 import { defaultName } from '../names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from '../problems.ts';
 import { didYouMean } from '../suggestion.ts';
