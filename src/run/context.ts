@@ -25,7 +25,7 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
   readonly client: Client;
-  /** What the run found in our schemas before it did anything; undefined: it has not looked. */
+  /** The owners that preflight found in our schemas; undefined: it has not looked. */
   readonly trust: Trust | undefined;
   /** The server's crash epoch when this connection was opened. */
   readonly epoch: string;
@@ -35,12 +35,12 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly jobId: string | undefined;
   /** The queue of that job; the default one when there is none. */
   readonly queueName: string;
-  /** Who is notified of what becomes of the run. */
+  /** Who is notified about the run. */
   readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }
 
-/** What it takes to build tables aside. */
+/** What building tables aside requires. */
 export interface BuildContext extends Pick<
   RunContext,
   'client' | 'spec' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
@@ -48,7 +48,7 @@ export interface BuildContext extends Pick<
   readonly report: Pick<Reporter, 'emit' | 'built'>;
 }
 
-/** What it takes to look at what a run would do. */
+/** What finding out how a run would begin requires. */
 export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;
 }
@@ -56,13 +56,13 @@ export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'epoch'> {
 /** Seconds since a moment of `performance.now()`, to the millisecond. */
 export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);
 
-/** Throws when the run is asked to stop, at once or after the chunks in flight. */
+/** Throws if the run was asked to stop, at once or after the chunks in flight. */
 export const stopIfAsked = ({ abort, drain }: Pick<RunSettings, 'abort' | 'drain'>): void => {
   abort?.throwIfAborted();
   drain?.throwIfAborted();
 };
 
-/** The same while nothing is in flight: whatever is waited for ends. */
+/** Aborted by either request: for work without chunks in flight. */
 export const stopSignal = ({ abort, drain }: Partial<Pick<RunSettings, 'abort' | 'drain'>>): AbortSignal => {
   const signal = AbortSignal.any([abort, drain].filter((stop) => stop !== undefined));
   // Every file that is looked at listens.

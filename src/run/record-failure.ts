@@ -1,4 +1,4 @@
-// Keeps why a run ended, and what failed before there was a run, where there is a bookkeeping schema to keep it in; receivers are owed the news.
+// Records why a run ended, or what failed before there was a run, and enqueues its notifications.
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../checkpoint/failure.ts';
@@ -21,7 +21,7 @@ export interface FailedBefore {
   readonly queue: string;
 }
 
-/** Records a failure over a connection of its own. One that cannot be recorded is logged, for it was reported already. */
+/** Records a failure over a connection of its own. If that is impossible it is only logged: it was reported already. */
 export const recordFailure = async (
   address: ServerAddress,
   failed: FailedBefore,
@@ -32,7 +32,7 @@ export const recordFailure = async (
   const { code: errorCode, message } = error;
   if (errorCode === 'ETL_INTERRUPTED') return;
   const notify = (): Promise<void> => notifyUnkept(receivers, failed.pipeline, error, logger);
-  // The server itself failed: no way to record it.
+  // The server itself failed, so nothing can be recorded there.
   if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return notify();
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error: message };
   const keep = (client: Client): Promise<void> =>
@@ -46,10 +46,10 @@ export const recordFailure = async (
 /** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
 export const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   const { address, report, receivers, spec } = prepared;
-  // A run that another process took over is not ours to end.
+  // Another process has taken the run over, and ends it.
   if (['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)) return;
   const notify = (): Promise<void> => notifyUnkept(receivers, spec.name, error, report.logger);
-  // A server that is gone cannot record it.
+  // Nothing can be recorded on a server that is gone.
   if (retryOf(error) === 'server') return notify();
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const end = async (client: Client): Promise<void> => {

@@ -1,4 +1,4 @@
-// One run per pipeline: takes the pipeline's lock, or says who has it.
+// One run per pipeline: takes the pipeline's lock, or reports its holder.
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Rec
 const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
-/** The session that holds the lock; undefined when it was let go. */
+/** The session that holds the lock; undefined: it was released. */
 const sessionHolder = async (
   client: Client,
   pipeline: string,
@@ -37,7 +37,7 @@ const sessionHolder = async (
 const lockedBy = (pipeline: string, holder: object): EtlError =>
   new EtlError('ETL_RUN_LOCKED', { pipeline, ...holder });
 
-/** Says who has the lock that could not be taken. */
+/** The error that names the holder of the lock. */
 export const lockedError = async (client: Client, pipeline: string): Promise<EtlError> => {
   const [unfinished] = (await runQuery(client, selectUnfinished(pipeline))).rows;
   return lockedBy(
@@ -46,9 +46,9 @@ export const lockedError = async (client: Client, pipeline: string): Promise<Etl
   );
 };
 
-/** Ends the run that has this session if its worker is frozen; false: it is not, or nobody can see it. */
+/** Ends the sessions of a frozen worker that holds this session; false: it is not frozen, or that cannot be seen. */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
-  // A transaction each: within one the server shows what it has shown before.
+  // One transaction per query: within one, the server's statistics do not change.
   const ask = async () => (await askAsLogin(client, selectLastSign(session)))[0];
   const first = await ask();
   if (typeof first?.['sign'] !== 'string') return false;
@@ -71,13 +71,13 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
   while (!(await tryLockPipeline(client, spec.name))) {
     const { rows } = await runQuery(client, selectUnfinished(spec.name));
     const unfinished = rows[0];
-    // A lock without a holder was let go between two questions.
+    // A lock without a holder was released between the two queries.
     const holder = await sessionHolder(client, spec.name);
     if (holder !== undefined) {
       const { session, ...shown } = holder;
       const isDead = unfinished !== undefined && unfinished.host === hostname() && !isRunning(unfinished.pid);
       const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
-      // Without a run it is still planning.
+      // A holder without a run is still planning.
       if (!isDying || performance.now() > deadline)
         throw lockedBy(spec.name, unfinished ?? { run: 'not yet numbered', ...shown });
     }

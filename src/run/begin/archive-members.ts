@@ -29,7 +29,7 @@ const shown = (members: readonly Member[]): string =>
 const refusalOf = ({ table, name }: Archive, problem: string, hint: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', { table, file: name, problem, hint });
 
-/** What programs put beside the files that they were given. */
+/** Not one of the files that archivers add, such as `__MACOSX/…`. */
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
@@ -39,7 +39,7 @@ const globFor = (members: readonly Member[]): string => {
   return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
 };
 
-/** The one file of an archive whose members no location names. */
+/** The only file of an archive, for a location that names no member. */
 const onlyMember = (archive: Archive, members: readonly Member[]): readonly Member[] => {
   const own = members.filter(isOwn);
   if (own.length === 1) return own;

@@ -1,10 +1,10 @@
-// Which listed files are in production unchanged by their source's listing, so that they need not be opened: of a hundred thousand, all but one.
+// Finds files that are in production unchanged by their listing alone: of a hundred thousand, only the new ones have to be opened.
 
 import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint/published-files.ts';
 import type { Client } from '../../db/client.ts';
 import type { Found } from './found-files.ts';
 
-/** Their versions, each with the place of its file. What a mode would load again for another reason is not among them. */
+/** Their versions, each with its file's index in `files`. Files that are loaded again for another reason are left out. */
 export const versionsAsListed = async (
   client: Client,
   of: FilesOf,

@@ -4,14 +4,14 @@ import { EtlError } from '../../errors.ts';
 import { inQuotes } from '../../wording.ts';
 import type { RunSettings } from '../options.ts';
 
-/** What is wanted of a file. */
+/** What the caller wants for a file. */
 export type Wish = 'reload' | 'unload';
 
 export interface AskedFiles {
   readonly hasAny: boolean;
-  /** What is wanted of a file, which counts as found by that. */
+  /** The wish for a file, which then counts as known. */
   readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
-  /** Errors: ETL_FILE_UNKNOWN when one was found by none of the tables. */
+  /** Errors: ETL_FILE_UNKNOWN when no table has one of the files. */
   readonly refuseUnknown: (pipeline: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
+// Begins a run: continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
 import { takeCorrections } from '../../checkpoint/corrections.ts';
@@ -15,7 +15,7 @@ import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
 import { forgetJobs } from '../load/load.ts';
 import type { LoadingRun } from '../load/loading-run.ts';
-import { dropStaleStaging, makeLandings } from './make-landings.ts';
+import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
@@ -58,13 +58,13 @@ const insertNewRun = (
     );
     if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, sourceNames(spec));
-    await makeLandings(context, planned);
+    await createTrustedLandings(context, planned);
     return { runId, epoch, generation };
   });
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
-/** Gives the run the server's epoch when it has crashed since, and says what that costs. */
+/** Gives the run the new epoch if the server has crashed, and returns how much was lost. */
 const renewIfCrashed = async (
   context: RunContext,
   runId: number,
@@ -79,7 +79,7 @@ const renewIfCrashed = async (
   return { type: 'recovered', crashed, ...lost };
 };
 
-/** Adopts a run whose tables are there, which a stranger may have made after preflight. Errors: ETL_UNTRUSTED. */
+/** Adopts a run with its existing tables, which a stranger may have created after preflight. Errors: ETL_UNTRUSTED. */
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
@@ -108,8 +108,8 @@ const announcePlan = (
 };
 
 /**
- * Begins: continues the newest unfinished run of the pipeline, or writes a new one and says why.
- * `back` is reported if the run waited for the server, unless a crash cost more than it says.
+ * Continues the newest unfinished run of the pipeline, or writes a new one and reports why. `back`: the event for a server that is back; a
+ * crash that lost data is reported instead of it.
  */
 export const beginRun = async (
   context: RunContext,
@@ -121,7 +121,7 @@ export const beginRun = async (
   const { client, spec, report } = context;
   for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
-  // Rows go straight into the build schema: nobody may be building there any more.
+  // Rows are loaded straight into the build schema, so nobody may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const lease = await (beginning.kind === 'new'
     ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
@@ -143,7 +143,7 @@ export const beginRun = async (
   return run;
 };
 
-/** Goes on with a run of this process after its connections were lost. */
+/** Continues a run of this process after a lost connection. */
 export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
   const { runId, epoch } = run.lease;
   const latest = await latestRun(context.client, context.spec.name);

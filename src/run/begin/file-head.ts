@@ -9,7 +9,7 @@ import { readHeader, type FileHeader, type HeaderFile } from '../../format/heade
 import type { Access } from '../../source/contract.ts';
 import { withBytes, type InputFile } from '../input.ts';
 
-/** Refuses what is in a file, decompressed, when it is nothing, is compressed again, or is no text. Errors: ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT. */
+/** Refuses decompressed content that is empty, compressed again, or not text. Errors: ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT. */
 export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void => {
   if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table, file });
   const again = decodingOf(head) ?? containerOf(head);
@@ -20,7 +20,7 @@ export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void =
   if (refused !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { table, file, ...refused });
 };
 
-/** The encoding that is declared, or that a byte order mark says where that is declared. A mark of another one is refused. */
+/** The declared encoding; with 'detect', that of the byte order mark. A mark of another encoding is refused. */
 const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string => {
   const marked = markedEncoding(head);
   if (declared === 'detect') return marked ?? 'utf-8';
@@ -30,7 +30,7 @@ const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string =
   throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint });
 };
 
-/** A file, as far as it is known before its content is. */
+/** What is known of a file before its content is read. */
 export type UnreadFile = Omit<InputFile, 'encoding'>;
 
 /** Reads the encoding and the header of a file. `positions`: the last one that its table names. */

@@ -13,18 +13,18 @@ export interface Found {
   readonly file: Listed;
   /** Place among the readings of its table. */
   readonly reading: number;
-  /** Of the archive that the file is; undefined: the file itself, or its only one. */
+  /** The wanted members of an archive; undefined: the file itself, or its only member. */
   readonly member: string | undefined;
-  /** The locations that are read so, and have this member. */
+  /** For errors: the locations with this reading and these members. */
   readonly group: string;
 }
 
-/** Locations of a reading, of which each names the same members of archives, or none. */
+/** Locations of one reading that name the same members, or none. */
 interface Group extends Pick<Found, 'member' | 'group'> {
   readonly locations: readonly string[];
 }
 
-/** The locations by their members, in declared order; what one excludes is excluded from all. */
+/** Groups locations by their members, in declared order. Exclusions apply to every group. */
 const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
   const excluded = locations.filter(isExclusion);
   const groups = new Map<string | undefined, string[]>();
@@ -35,7 +35,7 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
     if (group === undefined) groups.set(member, [location]);
     else group.push(location);
   }
-  // Nothing but exclusions: their source says so.
+  // Only exclusions: the source reports that.
   if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
   return [...groups].map(([member, named]) => ({
     member,
@@ -44,19 +44,19 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
   }));
 };
 
-/** A file that two locations find, which are read differently. */
+/** The error for a file that two locations with different options find. */
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
   new EtlError('ETL_FILE_OPTIONS', { table, file, first, second });
 
-/** Where relative locations begin, what parameters may not lead out of, and what ends the wait. */
-interface Looking extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
+/** The base of relative locations, parameters that may not lead out of it, and a signal that ends the listing. */
+interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
   readonly params: PipelineSpec['params'];
 }
 
 /** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_OPTIONS, those of its sources. */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
-  { workingDirectory, params, signal }: Looking,
+  { workingDirectory, params, signal }: ListingFrom,
 ): AsyncGenerator<Found, void> {
   const groups = readings.flatMap(({ source: declared }, reading) =>
     groupsOf(declared).map((group) => ({ ...group, reading, declared })),
@@ -77,7 +77,7 @@ export async function* foundFiles(
   }
 }
 
-/** What a listing gives, in lists; when it fails, what it gave before comes first. */
+/** Groups the items of a listing into batches. If the listing fails, its items so far come first. */
 export async function* inBatches<Item>(
   items: AsyncIterable<Item>,
   size: number,
@@ -98,7 +98,7 @@ export async function* inBatches<Item>(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Members of a file that is no archive. */
+/** The error for members of a file that is not an archive. */
 export const refuseMember = (table: string, file: string, member: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', {
     table,

@@ -1,4 +1,4 @@
-// Creates the empty tables that rows are loaded into, and checks which of them exist.
+// Creates the landings: the empty tables that COPY fills.
 
 import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
 import type { PipelineSpec } from '../../declaration.ts';
@@ -11,8 +11,8 @@ import { landingTable, landsDirectly, namesOf } from '../landing.ts';
 import type { LoadedTable, PlannedTable } from './planned-table.ts';
 import { refuseOtherSchemas } from '../../server/preflight.ts';
 
-/** Names of the tables whose landing is there. */
-export const landingsThere = async (
+/** Names of the tables whose landing exists. */
+export const existingLandings = async (
   client: Client,
   spec: PipelineSpec,
   planned: readonly LoadedTable[],
@@ -25,8 +25,8 @@ export const landingsThere = async (
 };
 
 /**
- * Drops the staging tables of the pipeline, but for those of the tables named: also of tables that it no longer has. Only the
- * holder of its lock may.
+ * Drops the staging tables of the pipeline, also of tables that it no longer has, except those of the tables in `kept`. Only the holder of the
+ * pipeline's lock may do so.
  */
 export const dropStaleStaging = async (
   { client, spec }: Pick<RunContext, 'client' | 'spec'>,
@@ -56,7 +56,7 @@ const makeLanding = async (
   await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
-/** Makes them, in place of those of an earlier run, inside the caller's transaction. */
+/** Creates landings in place of those of an earlier run, inside the caller's transaction. */
 export const createLandings = async (
   context: Made,
   planned: readonly PlannedTable[],
@@ -70,10 +70,13 @@ export const createLandings = async (
 };
 
 /**
- * The same where others will see them. Preflight may have found nothing where a stranger's schema is now, so where they were made is
- * looked at before the first row comes. Errors: ETL_UNTRUSTED.
+ * The same for a run. A stranger may have created one of their schemas after preflight, so owners are checked again before the first row is
+ * loaded. Errors: ETL_UNTRUSTED.
  */
-export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
+export const createTrustedLandings = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
   await createLandings(context, planned);
   await refuseOtherSchemas(context.client, context.spec.name, context.trust);
 };

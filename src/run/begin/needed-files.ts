@@ -30,7 +30,7 @@ export const isFilled = async (
   return (await isThere(client, name)) && hasRows(client, name);
 };
 
-/** A table of ours that has no rows because the newest run left none; one that somebody has emptied had some. */
+/** Whether the newest run published the table without rows; a table that somebody emptied had some. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
@@ -40,10 +40,11 @@ const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise
   return rows[0]?.isEmpty ?? false;
 };
 
+/** Whether production has the rows of files that were loaded before. */
 const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
   (await isFilled(client, of)) || wasLeftEmpty(client, of);
 
-/** A run brings some files only to a table that has the others. */
+/** A run loads a part of the files only if production has the rows of the others. */
 const extentOf = async (
   { client, fullRefresh }: Judging,
   { publish }: SourceTableSpec,
@@ -53,7 +54,7 @@ const extentOf = async (
     ? 'whole'
     : 'part';
 
-/** Refuses to take rows away that would not come back: of files that are no longer listed, or of no file. */
+/** Refuses a full refresh that would lose rows: those of files that are no longer listed, or of no file. */
 const refuseLoss = async (
   { client, spec, allowShrink }: Judging,
   { publish }: SourceTableSpec,
@@ -78,7 +79,7 @@ const refuseLoss = async (
     throw new EtlError('ETL_ROWS_LOST', { table, problem: 'rows of no file: no run has made the table' });
 };
 
-/** Whether production has not the rows of the file as it is now. */
+/** Whether production lacks the rows of the file as it is now. */
 const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
   !isSame || isPartial || isCorrected || isUnloaded;
 

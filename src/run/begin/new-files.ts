@@ -1,4 +1,4 @@
-// The files of a table that is appended to: those that are not in production yet, and those that leave it.
+// Decides which files of a table that keeps its other rows are loaded, and which leave production.
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import {
@@ -27,7 +27,7 @@ const createLeaving = () => {
       if (wish === 'unload') unloaded.add(id);
     },
     count: (): number => rowsByFile.size,
-    /** `stays`: of these versions those that do not leave. */
+    /** With `listed`, the result's `stays` has those of them that do not leave. */
     outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...rowsByFile.keys()],
       unloaded: [...unloaded],
@@ -37,7 +37,7 @@ const createLeaving = () => {
   };
 };
 
-/** Reports files that stay as they are in production, though they are others. Errors: ETL_FILE_CHANGED. */
+/** Reports changed files whose rows in production stay as they are. Errors: ETL_FILE_CHANGED. */
 const reportLeft = (
   { report }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -64,7 +64,7 @@ const reportLeft = (
     );
 };
 
-/** What is wanted of a file in production. Errors: ETL_FILE_LINEAGE. */
+/** The caller's wish for a file in production. Errors: ETL_FILE_LINEAGE. */
 const wishOf = (
   { asked }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -106,8 +106,8 @@ const createJudge = ({ changed: choice }: PartSpec) => {
 };
 
 /**
- * Refuses to append what another pipeline has appended to the same table: its rows would be there twice. The other pipelines are asked
- * for once, and only if there are new files. Errors of what it returns: ETL_FILE_TWICE.
+ * Refuses to append a file that another pipeline has appended to the same table: its rows would be there twice. Other pipelines are looked
+ * up once, and only if there are new files. Errors of the returned function: ETL_FILE_TWICE.
  */
 const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
   let others: Promise<readonly string[]> | undefined;
@@ -122,7 +122,7 @@ const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
   };
 };
 
-/** Only files that production has not are loaded, and those that are to be loaded again. */
+/** Only files that production lacks are loaded, and those to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
   const { client, asked } = judging;
   const listed: number[] = [];
@@ -155,7 +155,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
     end: async () => {
       reportLeft(judging, spec, publish.changed, changed, corrected);
       const unloads = publish.gone === 'unload';
-      // Files that are kept may be many, and nobody asks for them.
+      // Files that stay may be many, so they are read only if somebody asks for them.
       const gone =
         unloads || asked.hasAny || judging.countsGone === true ? await goneFiles(client, of, listed) : [];
       for (const file of gone) {

@@ -9,8 +9,8 @@ import type { Looking } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
 import { directTables } from '../landing.ts';
 import type { RunSettings } from '../options.ts';
-import { refuseWithdrawn } from './held.ts';
-import { landingsThere } from './make-landings.ts';
+import { refuseWithdrawn } from './refuse-withdrawn.ts';
+import { existingLandings } from './make-landings.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { standingRun } from '../publish/results.ts';
 
@@ -71,7 +71,7 @@ const decide = async (
     before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
     now: planned.flatMap(({ files }) => files),
     stagedHashes: hashes.staged,
-    landings: isUnfinished(latest) ? await landingsThere(client, spec, planned) : new Set(),
+    landings: isUnfinished(latest) ? await existingLandings(client, spec, planned) : new Set(),
     recorrected: isUnfinished(latest) ? await recorrectedTables(client, latest.id) : new Set(),
     fresh,
   });

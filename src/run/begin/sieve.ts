@@ -34,32 +34,32 @@ export interface Intake {
   readonly extent: Extent;
   /** Files that are listed. */
   readonly listed: number;
-  /** Those of them that production has not, or has in another version that is not to stay. */
+  /** Listed files that production lacks, and files that it has in a version to be replaced. */
   readonly added: Counted;
   readonly changed: Counted;
-  /** Files of production that are not listed any more, where somebody had to ask for them. */
+  /** Files in production that are no longer listed; counted only where that has an effect, or a plan asks. */
   readonly gone: Counted;
   readonly outgoing: Outgoing;
-  /** Whether production is not yet what files and mode say. */
+  /** Whether production has to change. */
   readonly hasWork: boolean;
 }
 
 /** Judges the files of a table as they are listed. */
 export interface Sieve {
-  /** Before anybody opens them: places of those that have to be looked at, to be taken then; undefined: all. */
+  /** Called before files are opened: indexes of those that `take` has to see; undefined: all. */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
-  /** Places of those that are needed. */
+  /** Indexes of those that are needed. */
   readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
   readonly end: () => Promise<Intake>;
 }
 
-/** What it takes to judge them. */
+/** What judging files requires. */
 export interface Judging
   extends Pick<Looking, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
   /** Everything is loaded again. */
   readonly fullRefresh: boolean;
   readonly asked: AskedFiles;
-  /** Files that are not listed any more are counted even where nothing becomes of them. */
+  /** Files that are no longer listed are counted even if nothing happens to their rows. */
   readonly countsGone?: boolean;
 }
 

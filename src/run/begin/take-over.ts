@@ -17,7 +17,7 @@ import type { Lease } from '../../model.ts';
 import type { RunContext } from '../context.ts';
 import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { landsDirectly, sourceNames } from '../landing.ts';
-import { dropStaleStaging, makeLandings } from './make-landings.ts';
+import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import type { PlannedTable } from './planned-table.ts';
 
 /** Makes this process the run's coordinator. */
@@ -33,7 +33,7 @@ export const adopt = async (
   return { runId, epoch, generation: rows[0].generation };
 };
 
-/** The files of the run are those of the plan from now on; of the tables named, all are forgotten, with what is loaded of them. */
+/** Replaces the files of the run by those of the plan. `lost`: tables whose files are all forgotten, with what was loaded from them. */
 const replaceFiles = async (
   { client }: RunContext,
   runId: number,
@@ -56,8 +56,8 @@ const replaceFiles = async (
 };
 
 /**
- * Makes this process the coordinator of a run whose definition or files are others by now, in one transaction: tables that
- * cannot keep what is loaded of them are empty again. Proved by test/fault/resume.test.ts.
+ * Makes this process the coordinator of a run whose definition or files have changed, in one transaction. Tables that cannot keep their
+ * loaded rows are emptied. Proved by test/fault/resume.test.ts.
  */
 export const adoptChanged = async (
   context: RunContext,
@@ -69,17 +69,17 @@ export const adoptChanged = async (
   const { client, spec } = context;
   const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
   const empty = planned.filter(({ table }) => lost.has(table.name));
-  // Rows go straight into the build schema: nobody may be building there any more.
+  // Rows are loaded straight into the build schema, so nobody may still be building there.
   if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
   return withTransaction(client, async () => {
     const lease = await adopt(context, runId);
-    // Before the run forgets which tables it had.
+    // While the run still records which tables it had.
     await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
     const formats = recordedFormats(spec);
     await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes, formats }));
     await replaceFiles(context, runId, planned, lost);
-    await makeLandings(context, empty);
+    await createTrustedLandings(context, empty);
     return lease;
   });
 };

@@ -67,7 +67,7 @@ const fillFromSql = (
   });
 };
 
-/** A session that builds, and what another one finds out for it. */
+/** A session that builds; another session gathers statistics for it. */
 interface BuildSession extends BuildContext {
   readonly statisticsOf?: StatisticsOf;
 }
@@ -122,7 +122,7 @@ const buildWhole = (
   });
 };
 
-/** The same of a table that is divided: rows that SQL makes, or that are merged, come into a table of their own first. */
+/** The same for a divided table. Rows that SQL makes, or that are merged, go into a table of their own first. */
 const buildDivided = (
   context: BuildSession,
   table: TableSpec,

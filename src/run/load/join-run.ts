@@ -13,7 +13,7 @@ import { createContext, prepareRun, type PreparedRun } from '../prepare.ts';
 import { withRoomForCorrections } from './apply-corrections.ts';
 import { withSegmentWork } from './load.ts';
 import type { LoadingRun } from './loading-run.ts';
-import { landingsThere } from '../begin/make-landings.ts';
+import { existingLandings } from '../begin/make-landings.ts';
 import type { FromWorker, RunOptions } from '../options.ts';
 import { stagingColumns } from '../begin/planned-table.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
@@ -52,7 +52,7 @@ const refuseStrangersTables = async (
   { client, spec }: RunContext,
   { planned }: LoadingRun,
 ): Promise<void> => {
-  const there = await landingsThere(client, spec, planned);
+  const there = await existingLandings(client, spec, planned);
   await refuseStrangers(client, spec.name);
   if (planned.some(({ table }) => !there.has(table.name)))
     throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });

@@ -10,10 +10,7 @@ const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/**
- * As long as the one of the last runs that loaded about as many bytes took, and longer in proportion where there are more; null: there
- * was none.
- */
+/** The time of the recent run that loaded about as many bytes, or in proportion if there are more bytes now; null: there was none. */
 export const foreseenSeconds = async (
   client: Client,
   pipeline: string,
@@ -37,14 +34,15 @@ export const foreseenSeconds = async (
 
 interface Known {
   readonly table: string;
-  /** With indexes, and bytes of the files whose rows it has. */
+  /** With its indexes. */
   readonly size: number;
+  /** Of the files whose rows it has. */
   readonly bytes: number;
 }
 
 /**
- * Bytes that staging and what is built take while the run publishes: as many for each byte of a file as production has. Null where
- * production says nothing yet.
+ * Disk space of staging and built tables while the run publishes, estimated from the bytes that production has for each byte of its files.
+ * Null: production has nothing to compare with.
  */
 export const foreseenRoom = async (
   client: Client,

@@ -25,8 +25,8 @@ const readStatements = async (client: Client, hook: HookName, sql: SqlText): Pro
 const prefix = 'prepare etl_rehearsal as ';
 
 /**
- * Has it look for the names, too, where the file is one statement that can be prepared. Only of the first hook: others may use what an
- * earlier one makes, or what is published first.
+ * Has the server resolve names, too, if the file is a single statement that can be prepared. Only for the first hook: later ones may use what
+ * an earlier hook, or the publication, creates.
  */
 const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
   // The extended protocol takes one statement only: none is executed.

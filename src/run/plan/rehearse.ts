@@ -35,7 +35,7 @@ import { rehearseTests } from '../tests/test-run.ts';
 import { checkTargets } from './check-targets.ts';
 import { rehearseHooks } from './rehearse-hooks.ts';
 
-/** What it takes to rehearse. */
+/** What rehearsing requires. */
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
 
 interface Rehearsal {
@@ -46,7 +46,7 @@ interface Rehearsal {
   readonly hindered: string | null;
 }
 
-/** A statement waits so long for a lock that somebody else holds on production. */
+/** How long a statement waits for a lock that others hold on production. */
 const lockMs = 1_000;
 
 /** States that say nothing of the pipeline: a lock was not free, or the server had no room for so much at once. */
@@ -66,7 +66,7 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
   return undefined;
 };
 
-/** Foreign keys of tables that stay, or to such: between the tables aside nobody waits for their locks. */
+/** Tries foreign keys of tables that stay, or that refer to such tables: on the tables aside, where nobody waits for locks. */
 const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   const isMade = (table: BuiltTable, place: number): boolean =>
     table.extent === 'whole' && built[place]?.extent === 'whole';
@@ -99,7 +99,7 @@ const rehearseAll = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
-  // It ends in a _, as no name of a pipeline does.
+  // No pipeline's name ends in an underscore.
   const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
   const aside = { ...context, spec };
   await client.query(

@@ -38,8 +38,8 @@ const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly Buil
 };
 
 /**
- * Records the files of all tables that have any: those of a whole table are the run's alone, those of a part come beside the others.
- * Says as much for many tables as for one. Errors: ETL_INCOMPLETE when they were recorded by somebody else.
+ * Records the files of all tables that have any: for a whole table the run's files replace all others, for a part they are added. Takes as
+ * many statements for many tables as for one. Errors: ETL_INCOMPLETE when others have changed the file state.
  */
 export const recordFiles = async (
   context: RunContext,

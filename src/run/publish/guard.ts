@@ -29,10 +29,10 @@ const selectKnown = ({ schema, table }: TableNames): Query => ({
   values: [schema, table],
 });
 
-/** A count waits so long for somebody who locks a table against readers; publishing then tries again. */
+/** How long a count waits for a lock against readers; publishing then tries again. */
 const countLockMs = 2_000;
 
-/** As readers see it. Takes no lock that a reader feels, and waits for none for long. */
+/** Counts rows as a reader would, under a lock that readers do not notice. */
 const countProduction = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${countLockMs}`);
@@ -43,7 +43,7 @@ const countProduction = (client: Client, table: TableNames): Promise<number> =>
 interface Measured {
   readonly before: number | null;
   readonly after: number;
-  /** Rows that others take the places of: those of the partitions that are replaced, or all. */
+  /** Rows that are replaced: those of the replaced partitions, or all. */
   readonly replaced: number;
 }
 
@@ -51,8 +51,8 @@ const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, { before, after, replace
   after >= rowsMin && ((before ?? 0) - after) * 100 <= shrinkMaxPercent * replaced;
 
 /**
- * Rows that production has: what the run recorded that published this very table, and else a count. A table that would be
- * refused for its loss is always counted: people may have deleted rows since, and that is not the run's loss.
+ * The rows of production: as recorded by the run that published this very table, otherwise counted. Before a table is refused for its loss
+ * it is always counted: people may have deleted rows since, which is not the run's loss.
  */
 const measure = async (
   client: Client,
@@ -85,7 +85,7 @@ const refusalText = (
   return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
-/** Rows that production has, by the table's name, of tables whose old rows stay at hand: no guard judges their loss. */
+/** The rows of production by the table's name, without any guard: for a rollback, the old rows are kept. */
 export const rowsInProduction = async (
   client: Client,
   plans: readonly PublishPlan[],

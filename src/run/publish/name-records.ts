@@ -19,8 +19,8 @@ import { lineOfRow } from './line-of-row.ts';
 
 /**
  * File and line of a row in staging. A chunk's row in the ledger is written in the transaction that copies its rows, and these lie in
- * staging in their order. Undefined for a row of another transaction: one that SQL has made, that of a correction, or of a record
- * that the server had to be asked for one by one.
+ * staging in their order. Undefined for a row from another transaction: one that SQL made, a correction, or a record that was loaded under a
+ * savepoint after the server had refused its chunk.
  */
 const placeOf = async (
   context: RunContext,

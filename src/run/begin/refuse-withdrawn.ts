@@ -10,8 +10,8 @@ import type { PlannedTable } from './planned-table.ts';
 const filesShown = 5;
 
 /**
- * Refuses files that only the undone run had, under its definition: neither was changed since. A run that had the files of the version
- * which is in production now is only told apart by its definition. Errors: ETL_ROLLED_BACK.
+ * Refuses files that only the undone run had, if neither they nor the definition have changed since. Of a run that had no such files, only
+ * the definition is compared. Errors: ETL_ROLLED_BACK.
  */
 export const refuseWithdrawn = async (
   { client, spec }: Pick<Looking, 'client' | 'spec'>,
