@@ -39,3 +39,6 @@ const two = (value: number): string => String(value).padStart(2, '0');
 export const formatDate = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+
+/** Three decimals: sums and quotients of measured times have sixteen. */
+export const rounded = (figure: number): number => Math.round(figure * 1000) / 1000;

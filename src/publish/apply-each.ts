@@ -2,7 +2,7 @@
 
 import type { Client } from '../db/client.ts';
 import type { PublishPlan, Rest } from './contract.ts';
-import { doKeySteps, type KeyStep } from './keys.ts';
+import { doKeySteps, type KeyStep } from './alter/keys.ts';
 
 /** `write` returns the keys and indexes that have yet to be made; `refused` words what it throws. */
 export const applyEach = async (

@@ -9,7 +9,7 @@ import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { BuiltOver, Found, Publication, PublishPlan } from './contract.ts';
-import { keyChanges } from './keys.ts';
+import { keyChanges } from './alter/keys.ts';
 import { mergeColumns } from './names.ts';
 import type { BuiltTable, DeclaredTable } from './tables.ts';
 import {

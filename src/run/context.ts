@@ -14,7 +14,7 @@ import type { SqlText } from '../transform/sql-file.ts';
 import type { PipelineFile } from './definition.ts';
 import type { RunSettings } from './options.ts';
 import type { Reporter } from './report.ts';
-import { rounded } from './rounded.ts';
+import { rounded } from '../amounts.ts';
 
 /** With the settings of the run, but for those that its reporter has. */
 export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {

@@ -9,7 +9,7 @@ import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from '../tr
 import type { FromWorker, RunSettings } from './options.ts';
 import type { Measurements } from './profile/advice.ts';
 import { startProfiler } from './profile/profiler.ts';
-import { rounded } from './rounded.ts';
+import { rounded } from '../amounts.ts';
 import { createNoticeLog, type Unsaved } from './notices/notice-log.ts';
 
 export interface Reporter {

@@ -11,7 +11,7 @@ import { checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication } from '../contract.ts';
 import { DuplicateRows, findDuplicates } from '../constraints/duplicates.ts';
 import { inKeyOrder } from './key-order.ts';
-import { doKeySteps, keyChanges, type KeyStep } from '../keys.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { fileColumn, productionName } from '../names.ts';
 import { writtenColumns } from '../production/table-state.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';

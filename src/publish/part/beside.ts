@@ -6,8 +6,8 @@ import { buildDeclared } from '../build-table.ts';
 import { rowsRefusedBy } from '../constraints/constraints.ts';
 import { DuplicateRows } from '../constraints/duplicates.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
-import { refuseUnfit } from '../evolve.ts';
-import { keyChanges } from '../keys.ts';
+import { refuseUnfit } from '../alter/evolve.ts';
+import { keyChanges } from '../alter/keys.ts';
 import { refusalOf } from '../refusals.ts';
 
 /** The server's refusal as our error; rows that a declared check refuses are named later. */

@@ -5,7 +5,7 @@ import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { BuiltOver, Differences, PublishPlan } from '../contract.ts';
-import { doKeySteps, keyChanges, type KeyStep } from '../keys.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { inKeyOrderOver, rowsMin } from './key-order.ts';
 import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
 import { diffName, productionName } from '../names.ts';

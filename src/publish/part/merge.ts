@@ -11,7 +11,7 @@ import { writeEach, beside } from './beside.ts';
 import { checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication } from '../contract.ts';
 import { differencesOf, findDifferences, writeFound } from './differences.ts';
-import type { KeyStep } from '../keys.ts';
+import type { KeyStep } from '../alter/keys.ts';
 import type { DeclaredTable } from '../tables.ts';
 import { dependentsText } from '../production/dependents.ts';
 import { ProductionChanged, type ProductionTable } from '../production/production.ts';

@@ -22,7 +22,7 @@ import {
   kindColumn,
   kinds,
 } from './differences.ts';
-import { keyChanges } from '../keys.ts';
+import { keyChanges } from '../alter/keys.ts';
 import { merge } from './merge.ts';
 import { builtName, partName, productionName, rebuiltName, type TableNames } from '../names.ts';
 import { isOnePiece } from '../production/own-rows.ts';

@@ -4,7 +4,7 @@
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { serverColumnsOf, withServerColumns } from '../attributes/server-columns.ts';
-import { evolvedColumns } from '../evolve.ts';
+import { evolvedColumns } from '../alter/evolve.ts';
 import { isTouched, versionedOf } from './history.ts';
 import { selectVersions } from './versions.ts';
 import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';

@@ -11,7 +11,7 @@ import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
 import { inherit } from '../inherit.ts';
-import { keyChanges } from '../keys.ts';
+import { keyChanges } from '../alter/keys.ts';
 import {
   checkUnchanged,
   freeNames,

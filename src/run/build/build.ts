@@ -27,7 +27,7 @@ import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
 import { withRecords } from '../publish/name-records.ts';
-import { rounded } from '../rounded.ts';
+import { rounded } from '../../amounts.ts';
 import { declaredAs, directTables, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 

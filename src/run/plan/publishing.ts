@@ -1,6 +1,6 @@
 // How a rehearsed table gets into production: by which publication and why, what is altered, and who waits.
 
-import { keyChanges } from '../../publish/keys.ts';
+import { keyChanges } from '../../publish/alter/keys.ts';
 import {
   foreignKeyChanges,
   foreignKeysOf,

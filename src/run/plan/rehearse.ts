@@ -19,8 +19,8 @@ import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts
 import { foreignKeysOf, targetAt } from '../../publish/constraints/foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/constraints/targets-outside.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { evolutionOf } from '../../publish/evolve.ts';
-import { doKeySteps } from '../../publish/keys.ts';
+import { evolutionOf } from '../../publish/alter/evolve.ts';
+import { doKeySteps } from '../../publish/alter/keys.ts';
 import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';

@@ -3,7 +3,7 @@
 import { cpus } from 'node:os';
 import type { RunStep } from '../../model.ts';
 import type { MachineUse } from '../../profile.ts';
-import { rounded } from '../rounded.ts';
+import { rounded } from '../../amounts.ts';
 
 interface Moment {
   /** Of all cores since they started, in milliseconds. */

@@ -9,7 +9,7 @@ import type { Logger } from '../../logger.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
 import type { LoadTimes, RunProfile } from '../../profile.ts';
 import type { Times } from '../load/chunk-source.ts';
-import { rounded } from '../rounded.ts';
+import { rounded } from '../../amounts.ts';
 import type { Measurements } from './advice.ts';
 import { watchMachine } from './machine.ts';
 import { watchSessions } from './session-cpu.ts';

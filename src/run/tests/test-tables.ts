@@ -21,7 +21,7 @@ import { isOverLimit } from '../../reject/store.ts';
 import { placeInSql, type SqlText } from '../../transform/sql-file.ts';
 import { formatCount, onOneLine, plural } from '../../wording.ts';
 import { versionsOf } from '../landing.ts';
-import { rounded } from '../rounded.ts';
+import { rounded } from '../../amounts.ts';
 
 /** Where the tables of a pipeline are that are tested. */
 export interface TestSite {

@@ -1,7 +1,7 @@
 // Which changes of a column's type keep every value.
 
 import { expect, it } from 'vitest';
-import { widens } from '../../../src/publish/widening.ts';
+import { widens } from '../../../../src/publish/alter/widening.ts';
 
 const keptAsTheyAre = [
   ['character varying(4)', 'character varying(5)'],
