@@ -2,14 +2,12 @@
 
 import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { stagingTable } from '../../copy/staging.ts';
-import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
-import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
-import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
-import { buildSchema, builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
+import { builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
 import { modeOf, type BuiltTable } from '../../publish/tables.ts';
 import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
@@ -23,13 +21,13 @@ import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
+import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
 import { withRecords } from '../publish/name-records.ts';
 import { rounded } from '../../amounts.ts';
 import { declaredAs, directTables, namesOf } from '../landing.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
 
 /**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
@@ -203,25 +201,6 @@ const fill = async (
   }
 };
 
-/** Whatever an earlier attempt built is dropped, except for rows that were loaded there. */
-const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => {
-  const loaded = directTables(spec);
-  if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
-  await dropBuildSchema(client, spec.name);
-  await withTransaction(client, async () => {
-    // One that was made here is seen by nobody else yet.
-    if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
-  });
-};
-
-/** Drops what a run has built that will not publish it. Rows that were loaded there stay: the run goes on with them. */
-export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => {
-  await awaitBuildsEnd(client, spec.name);
-  const loaded = directTables(spec);
-  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  else await dropBuildSchema(client, spec.name);
-};
-
 /**
  * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
  * depend on each other. Takes no lock on production that readers feel: test/modes/build-side-by-side.test.ts, "that
@@ -238,8 +217,9 @@ export const buildTables = async (
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
-  await awaitBuildsEnd(client, spec.name);
-  await emptyBuildSchema(context);
+  await dropBuilt(context);
+  // With tables that were loaded straight into it, the schema exists, and was checked when they were created.
+  if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>
     sideBySide(context, sqlTexts, async (session, table, alongside) => {

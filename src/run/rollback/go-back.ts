@@ -4,19 +4,19 @@ import { hostname } from 'node:os';
 import { forgetKept, insertRollback } from '../../checkpoint/kept.ts';
 import { forgetAllFiles, insertPublishedFiles } from '../../checkpoint/published-files.ts';
 import { abandonRuns } from '../../checkpoint/take-over.ts';
-import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
+import { runQuery } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
-import { buildSchema, builtName, keptSchema, type TableNames } from '../../publish/names.ts';
+import { builtName, keptSchema, type TableNames } from '../../publish/names.ts';
 import type { BuiltTable, DeclaredTable } from '../../publish/tables.ts';
 import { productionTables, type ProductionTable } from '../../publish/production/production.ts';
 import { dropServerColumns } from '../../publish/attributes/server-columns.ts';
 import { buildFor, choosePublication } from '../../publish/registry.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
+import { ensureBuildSchema } from '../build/empty-schema.ts';
 import { eachStaged } from '../build/fill-typed.ts';
 import { noneOutgoing } from '../begin/sieve.ts';
 import { secondsSince, type RunContext } from '../context.ts';
@@ -25,7 +25,7 @@ import { rowsInProduction } from '../publish/guard.ts';
 import { publishTables } from '../publish/publish.ts';
 import type { Return } from './choose.ts';
 
-/** Rows of a version that the definition of today does not allow. */
+/** Throws the error for rows of a version that the current definition does not allow. */
 const throwUnfit =
   (backs: readonly Return[]) =>
   (cause: unknown): never => {
@@ -39,14 +39,13 @@ const throwUnfit =
     );
   };
 
-/** What publishing knows of a table that goes back. One that is appended to by now keeps no version: its version is of the time when it
- *  was replaced. */
+/** A table that goes back, for publishing. A version is always one of a replaced table, even if the table is appended to by now. */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
   mode: 'replace',
 });
 
-/** Rows of a version, in a new table that is completed like production's. */
+/** Copies the rows of a version into a new table, and completes it like production's. */
 const copyBack = async (
   { client, spec, report }: RunContext,
   back: Return,
@@ -72,7 +71,7 @@ const copyBack = async (
   return { names, rows: rowCount ?? 0 };
 };
 
-/** The kept table itself, unless its rows are a copy, or have to go into the table that is there. */
+/** The kept table itself, or a copy if its rows are one already, or have to go into the existing table. */
 const makeReady = async (
   context: RunContext,
   back: Return,
@@ -129,15 +128,13 @@ const recordReturn = async (
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
 
-/** Publishes the versions; returns the number of the run that has done so. */
+/** Publishes the versions, and returns the id of the run that did. */
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;
   await awaitBuildsEnd(client, pipeline);
   await dropBuildSchema(client, pipeline);
-  await withTransaction(client, async () => {
-    if (!(await ensureSchema(client, buildSchema(pipeline)))) await refuseStrangers(client, pipeline);
-  });
+  await ensureBuildSchema(context);
   const built: BuiltTable[] = [];
   const found = await productionTables(
     client,

@@ -1,0 +1,26 @@
+// Empties the build schema of a pipeline. Rows that were loaded straight into its new tables stay: the run continues with them.
+
+import { ensureSchema, withTransaction } from '../../db/client.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
+import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
+import { buildSchema } from '../../publish/names.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+import type { RunContext } from '../context.ts';
+import { directTables } from '../landing.ts';
+
+type Building = Pick<RunContext, 'client' | 'spec'>;
+
+/** Drops what was built, of a run that will not publish it. */
+export const dropBuilt = async ({ client, spec }: Building): Promise<void> => {
+  await awaitBuildsEnd(client, spec.name);
+  const loaded = directTables(spec);
+  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
+  else await dropBuildSchema(client, spec.name);
+};
+
+/** Makes sure that there is a build schema, and that it is ours. Errors: ETL_UNTRUSTED. */
+export const ensureBuildSchema = ({ client, spec }: Building): Promise<void> =>
+  withTransaction(client, async () => {
+    // If it was created here, nobody else sees it yet.
+    if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
+  });
