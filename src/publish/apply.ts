@@ -39,14 +39,14 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/** What is applied at once: all plans of one publication, or one table after the other where a deletion may lead to others. */
+/** Plans that are applied together: all of one publication, or each table alone, in order, if deletions may cascade. */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
   const ways = new Set(some.map(({ publication }) => publication.apply));
   return [...ways].map((way) => some.filter(({ publication }) => publication.apply === way));
 };
 
-/** Rows that others take along are gone when all is written. */
+/** Counts tables that lose rows to cascading deletions, which are over when all is written. */
 const countFollowing = async (
   client: Client,
   written: readonly PublishPlan[],

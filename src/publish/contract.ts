@@ -46,14 +46,14 @@ export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;
   readonly production: ProductionTable | undefined;
-  /** What keeps it because the server would write it otherwise if it were made again. */
+  /** Views and policies that keep the table: the server would write them differently if they were made again. */
   readonly unlike?: readonly Dependent[];
 }
 
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly publication: Publication;
-  /** Undefined: no differences were looked for, or somebody has written since. */
+  /** Undefined: nobody looked for differences, or production has changed since. */
   readonly found?: Found | undefined;
   /** Its readers wait from `apply` to the commit, so it comes last. */
   readonly blocksReaders: boolean;
@@ -106,8 +106,8 @@ export interface Publication {
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Called with every plan, the rehearsal's too, for what only the server knows, after it has tried: what keeps the table because it
-   * would be written otherwise. Errors: ETL_PUBLISH_SHAPE.
+   * Called with every plan, also that of a rehearsal. Has the server make views and policies again aside, and returns those that it would
+   * write differently: they keep the table. Errors: ETL_PUBLISH_SHAPE.
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 

@@ -110,7 +110,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
   values: [heirs.map(({ name }) => name), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/** Gives built tables the properties of the old ones, also those that are declared otherwise. */
+/** Gives built tables the properties of the old ones; declared ones are set later. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStatements(heirs));
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));

@@ -12,7 +12,7 @@ import { codeOf } from '../errors.ts';
 
 export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
 
-/** Somebody who holds a table, as far as it can be seen. */
+/** A session that holds a table, as far as the server shows it. */
 export interface Holder {
   readonly name: string;
   /** As people write it. */
@@ -146,7 +146,7 @@ export interface Locksmith {
   ) => Promise<void>;
 }
 
-/** One for a publication: it remembers how long each holder has held tables. `onWait` may throw to stop. */
+/** Creates one for a publication; it remembers how long each holder has held tables. `onWait` may throw to stop. */
 export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,

@@ -22,23 +22,23 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
 /** The column that says which version of a file a row is of. */
 export const fileColumn = '_file';
 
-/** Where rows are built that are put beside others: a SQL file that names the table sees all of them. */
+/** Where rows are built that are added to others; under the table's own name, SQL files see all of its rows. */
 export const partName = (table: string): string => `${table}__part`;
 
-/** What SQL of a merged table calls the rows that a run brings to another, and those that they take the place of. */
+/** Names, for SQL of merged tables, of the rows that a run brings to a table, and of the rows that they replace. */
 export const newName = (table: string): string => `${table}_new`;
 export const oldName = (table: string): string => `${table}_old`;
 
-/** Where the last records of all keys are, if those of staging have a key twice. */
+/** Has the last record of each key, if staging has a key twice. */
 export const onceName = (table: string): string => `${table}__once`;
 
-/** Where is found what a merge has to write. */
+/** Has the differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
-/** Where a table is built again of its rows and those of a run. */
+/** A table that is built again from its own rows and those of a run. */
 export const rebuiltName = (table: string): string => `${table}__rebuilt`;
 
-/** Columns of staging that production has not: which record of a key is the last, and whether it deletes the row. */
+/** Columns that only staging has: which record of a key is the last, and whether it deletes the row. */
 export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;
 
 /** A table of the pipeline: in production, and aside while it is built. */
@@ -50,7 +50,7 @@ export interface TableNames {
   readonly built: string;
   /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
-  /** Declared ones that it has from the beginning. */
+  /** Declared attributes that the table is created with. */
   readonly attributes?: AttributesSpec | undefined;
 }
 

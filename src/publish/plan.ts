@@ -29,10 +29,10 @@ export interface Target {
   readonly like: string | undefined;
 }
 
-/** What `like` may have beside the declared columns. */
+/** Columns that `like` may have in addition to the declared ones. */
 const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
-/** The columns that a table will have whose records have these. */
+/** The columns of a table whose records have these columns. */
 const publishedOf = (
   { versions }: DeclaredTable,
   columns: readonly TableColumn[],

@@ -17,9 +17,9 @@ import { swap } from './swap.ts';
 export interface Mode {
   /** All rows of the table. */
   readonly whole: readonly Publication[];
-  /** The rows of some files, into a table that is there; undefined: every run of the mode brings all rows. */
+  /** The rows of some files, into the existing table; undefined: every run of the mode brings all rows. */
   readonly part?: readonly Publication[];
-  /** What some of these need to know of the rows first. It is asked once, before all locks. */
+  /** What some of them have to know about the rows: asked once, before any lock. */
   readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
 }
 

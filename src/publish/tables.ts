@@ -17,13 +17,13 @@ import type { Partition } from './partitions/bounds.ts';
 export const modeOf = (publish: PublishSpec): PublishMode =>
   typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
 
-/** What a row of a run does to the one with its key. */
+/** How a row of a run changes the row with its key. */
 export interface MergeRules {
   /** Columns that change; undefined: all but the key. */
   readonly update: readonly string[] | undefined;
   /** The row with a smaller value of this column, null being the smallest, loses. */
   readonly newer: string | undefined;
-  /** How they are written; undefined: as it costs less. */
+  /** How rows are written; undefined: in the cheaper way. */
   readonly by?: MergeSpec['by'];
   /** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
   readonly lineage: readonly string[];
@@ -62,18 +62,18 @@ export interface DeclaredTable extends TableNames {
 /** Versions of files whose rows leave production, by their ids, and how many rows they had. */
 export interface Outgoing {
   readonly files: readonly number[];
-  /** Those of them that are not to come back before they change. */
+  /** Those that are not loaded again before they change. */
   readonly unloaded: readonly number[];
   readonly rows: number;
-  /** Versions that are still listed, and stay: a partition that is replaced keeps their rows. Undefined: none is. */
+  /** Listed versions that stay: a replaced partition keeps their rows. Undefined: no partition is replaced. */
   readonly stays?: readonly number[];
 }
 
-/** The partitions that are replaced of a table whose others stay. */
+/** The partitions of a table that are replaced, while its others stay. */
 export interface Touched {
   readonly keys: readonly string[];
   readonly names: readonly string[];
-  /** SQL: what is true of their rows alone. */
+  /** SQL: a condition that only their rows meet. */
   readonly where: string;
   /** Rows that they have in production. */
   readonly rows: number;
@@ -104,7 +104,7 @@ export interface BuiltTable extends DeclaredTable {
   readonly analyzedAs?: number | undefined;
   /** Undefined: its rows are not merged. */
   readonly merge: MergeRules | undefined;
-  /** Rows that were loaded for it: more than its rows if keys are there twice, or records delete. */
+  /** Rows that were loaded for it: more than `rows` if a key occurs twice, or records delete. */
   readonly staged: number;
   /** Keys whose last record deletes. */
   readonly deletions: number;
@@ -114,6 +114,6 @@ export interface BuiltTable extends DeclaredTable {
   readonly indexes: readonly string[];
 }
 
-/** Rows that production has once these take the places of others: of all, or of those of the touched partitions. */
+/** Rows of production once these have replaced all others, or those of the touched partitions. */
 export const rowsWith = ({ rows, touched }: BuiltTable, before: number | null): number =>
   touched === undefined ? rows : (before ?? 0) - touched.rows + rows;

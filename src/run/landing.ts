@@ -1,4 +1,4 @@
-// Where the rows of a table land when they are loaded, and where its new version is built.
+// Where COPY puts the rows of a table, and where its new version is built.
 
 import { stagingTable } from '../copy/staging.ts';
 import type { Extent, PipelineSpec, PublishSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
@@ -39,7 +39,7 @@ export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent)
   declared: table.kind === 'source' ? publishedColumns(table) : [],
 });
 
-/** True when rows are loaded straight into the new table, which is logged: a crash takes nothing of it. */
+/** Whether rows are loaded straight into the new table, which is logged, so that a crash loses none of them. */
 export const landsDirectly = ({ staging }: SourceTableSpec): boolean => staging === 'none';
 
 /** The quoted name of the table that COPY fills. */
@@ -50,6 +50,6 @@ export const landingTable = (spec: PipelineSpec, table: SourceTableSpec): string
 export const sourceNames = ({ tables }: PipelineSpec): readonly string[] =>
   tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
 
-/** Names of the tables of a pipeline that keep their rows through a crash of the server. */
+/** Names of the tables whose rows are loaded straight into their new tables. */
 export const directTables = ({ tables }: PipelineSpec): readonly string[] =>
   tables.filter((table) => table.kind === 'source' && landsDirectly(table)).map(({ name }) => name);

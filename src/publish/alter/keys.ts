@@ -34,7 +34,7 @@ const listed = (columns: readonly string[]): string => `(${columns.join(', ')})`
 
 const isSameList = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
 
-/** What else pointed at an index that is made again under a name. */
+/** Restores what else referred to an index that is made again: replica identity and clustering. */
 const restored = (target: string, index: TableIndex | undefined, name: string): readonly KeyStep[] => {
   const failure = `index ${name} cannot be what it was`;
   const alter = (what: string): KeyStep => ({

@@ -10,7 +10,7 @@ export interface Declared {
 
 /** One attribute with its value. */
 export interface Setting {
-  /** Names it among those that the server says a table has. */
+  /** Its key among the attributes that the server reports of a table. */
   readonly key: string;
   readonly value: string;
   /** SQL that sets it. `table`: quoted name. */
@@ -18,7 +18,7 @@ export interface Setting {
 }
 
 export interface Attribute {
-  /** Of a table that is divided: whether it is one of the table, and of each partition. */
+  /** Of a divided table: whether the table has the attribute, and whether each partition does. */
   readonly ofWhole: boolean;
   readonly ofPart: boolean;
   /** Whether readers wait while it is set. */

@@ -15,7 +15,7 @@ export interface DuplicateRow extends LoadedRow {
 /** How many of them an error names. */
 const namedMax = 5;
 
-/** New rows whose keys others have: who loaded them knows their files and lines. */
+/** New rows with the keys of others; the run then finds their files and lines. */
 export class DuplicateRows extends Error {
   readonly plan: PublishPlan;
   /** For people: "primary key (id)". */

@@ -11,14 +11,14 @@ export interface LoadedRow {
   readonly key: string;
 }
 
-/** What rows have to obey: no name of a key is needed. */
+/** A rule that rows have to obey. */
 export type RowRule =
   | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
   | PartitionRule
   | UniqueRule
   | ForeignKeyRule;
 
-/** A row must have a key for which there is a partition. */
+/** A row must belong to a partition. */
 interface PartitionRule {
   readonly kind: 'partition key';
   /** SQL: what is true of a row that has none. */
@@ -38,7 +38,7 @@ interface ForeignKeyRule {
   readonly keys: string;
 }
 
-/** Thrown when the server refused rows: who loaded them knows their files and lines. */
+/** Thrown when the server refused rows; the run then finds their files and lines. */
 export class RowsRefused extends Error {
   readonly table: string;
   /** For people: "check price_positive (price > 0)". */

@@ -27,11 +27,11 @@ export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSch
 export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
   writtenColumns(builtAs.columns).map(({ name }) => name);
 
-/** Where the row that is there is found again. */
+/** Columns that identify the existing row. */
 const place = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
-/** Makes the table of differences of a selection that ends in the kind; `given` are queries that it names. */
+/** Creates the table of differences from a selection that ends in the kind. `given`: common table expressions that it uses. */
 export const createDifferences = async (
   client: Client,
   over: BuiltOver,

@@ -8,7 +8,7 @@ import { isDeletion } from './merge-sql.ts';
 import { builtName, mergeColumns, onceName, type TableNames } from '../names.ts';
 import type { BuiltTable, MergeRules } from '../tables.ts';
 
-/** What of a run's staging the rows are made of. */
+/** What the rows are made from. */
 export interface Staged {
   readonly names: TableNames;
   readonly primaryKey: readonly string[];
@@ -18,7 +18,7 @@ export interface Staged {
   /** Quoted name, and how many records it has. */
   readonly staging: string;
   readonly records: number;
-  /** Whether a key is there twice. */
+  /** Whether a key occurs twice. */
   readonly hasTwice: boolean;
 }
 
@@ -80,7 +80,7 @@ export const lastRecords = async (client: Client, staged: Staged): Promise<Merge
   return { rowsFrom, ...rows[0] };
 };
 
-/** Makes the table of all rows. */
+/** Creates the table of all rows. */
 export const createMerged = async (client: Client, staged: Staged): Promise<Merged> => {
   const { names, columns, staging, merge } = staged;
   const rowsFrom = builtName(names);

@@ -14,14 +14,14 @@ export const keyOf = ({ indexes }: TableState): TableIndex => indexes.find(({ is
 export const isDeletion = ({ deletes }: MergeRules, alias: string): string =>
   deletes ? `${alias}.${quoteName(mergeColumns.deleted)}` : 'false';
 
-/** Whether the row that is there is newer. */
+/** Whether the existing row is newer. */
 export const isOlder = ({ newer }: MergeRules): string => {
   if (newer === undefined) return 'false';
   const [n, o] = [`n.${quoteName(newer)}`, `o.${quoteName(newer)}`];
   return `coalesce(${n} < ${o}, ${n} is null and ${o} is not null)`;
 };
 
-/** Columns of a row that is there that change; with those that say where it is from. */
+/** Columns of an existing row that change, including those that say where it is from. */
 export const changingColumns = (
   { primaryKey, merge }: Merged,
   names: readonly string[],

@@ -145,7 +145,7 @@ const build = async (client: Client, over: BuiltOver, counts: Differences): Prom
   return { oid: made.rows[0].oid, built: names.built, renames, rows, read };
 };
 
-/** What the server refuses here it refuses when the rows are merged one by one, which then says so. */
+/** Undefined: the server refused something. It refuses that again when the rows are merged one by one, and the error is reported then. */
 const tryBuild = async (
   client: Client,
   over: BuiltOver,
@@ -161,7 +161,7 @@ const tryBuild = async (
   }
 };
 
-/** How long it waits for somebody who locks the table against readers; publishing then tries again. */
+/** How long to wait for a lock against readers; publishing then tries again. */
 const lockMs = 2_000;
 
 /**
@@ -183,7 +183,7 @@ export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<F
     await findDifferences(client, over);
     const counts = await countDifferences(client, over);
     if (changedRows(counts) === 0 || by === 'upsert') return { counts };
-    // An owner that is not us may not let us make a table for him.
+    // For another owner we may be unable to create a table.
     const isWanted = by === 'rebuild' || (production.owner === null && isCheaper(counts, production));
     if (!isWanted || !(await canRebuild(client, over, production))) return { counts };
     const rebuilt = await tryBuild(client, over, counts);

@@ -16,7 +16,7 @@ export interface Versioned {
   readonly staging: string;
 }
 
-/** The versions that are there: a quoted name, and whether a row of it (o) has a key of staging, if not all of them have. */
+/** Existing versions: a quoted name, and SQL for whether a row of it (o) has a key of staging; undefined: all rows have. */
 export interface Existing {
   readonly rows: string;
   readonly isTouched?: string;

@@ -25,7 +25,7 @@ interface Rows {
   readonly old: string;
 }
 
-/** Rows are put beside others, and those of some files leave. */
+/** Rows are added, and those of some files leave. */
 const appended = (part: BuiltTable, names: readonly string[], production: string): Rows => {
   const list = quoteNames(names);
   const there = `select ${list} from ${production} o`;
@@ -40,7 +40,7 @@ const appended = (part: BuiltTable, names: readonly string[], production: string
   };
 };
 
-/** Rows of some partitions take the places of theirs. */
+/** The rows of some partitions are replaced. */
 const replaced = (
   { rowsFrom }: BuiltTable,
   { where }: Touched,
@@ -96,7 +96,7 @@ const versioned = (
   };
 };
 
-/** With what the server will compute of rows that are not yet there; a number they have not. */
+/** Adds generated columns, which the server will compute. Identity columns have no value yet. */
 const completed = ({ attributes }: BuiltTable, rows: Rows): Rows => {
   const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
   if (generated.length === 0) return rows;

@@ -8,7 +8,7 @@ export interface Counted {
   readonly names: readonly string[];
 }
 
-/** How long others wait: not at all, for an instant at the end, or while rows are written. */
+/** How long others wait. */
 export type Wait = 'none' | 'instant' | 'while rows are written';
 
 /** The files of a table that is loaded from files. */
