@@ -1,26 +1,20 @@
 // What every step of one run needs: the pipeline, the server, the coordinator's connection, and where to report.
 
 import { setMaxListeners } from 'node:events';
-import type { PipelineSpec } from '../declaration.ts';
-import type { TestSpec } from '../data-test.ts';
-import type { HookName } from '../hook.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 import type { RunStep } from '../model.ts';
 import type { Receiver } from '../notification.ts';
 import type { Queues } from '../queue/job-queue.ts';
-import type { SqlText } from '../transform/sql-file.ts';
-import type { PipelineFile } from './definition.ts';
+import type { Definition, PipelineFile } from './definition.ts';
 import type { RunSettings } from './options.ts';
 import type { Reporter } from './report.ts';
 import { rounded } from '../amounts.ts';
 
-/** With the settings of the run, but for those that its reporter has. */
-export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
-  readonly spec: PipelineSpec;
-  readonly hookTexts: ReadonlyMap<HookName, SqlText>;
-  readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
+/** With the definition of the run, and its settings except those that its reporter has. */
+export interface RunContext
+  extends Definition, Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
   readonly address: ServerAddress;
   readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
@@ -43,13 +37,13 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
 /** What building tables aside requires. */
 export interface BuildContext extends Pick<
   RunContext,
-  'client' | 'spec' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
+  'client' | 'spec' | 'sqlTexts' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
 > {
   readonly report: Pick<Reporter, 'emit' | 'built'>;
 }
 
 /** What finding out how a run would begin requires. */
-export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'epoch'> {
+export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;
 }
 

@@ -96,27 +96,13 @@ export const prepareRun = async (
 
 /** The run on one connection. */
 export const createContext = async (
-  {
-    spec,
-    hookTexts,
-    testTexts,
-    hashes,
-    address,
-    backend,
-    settings,
-    fromWorker,
-    receivers,
-    report,
-  }: PreparedRun,
+  { backend, settings, fromWorker, ...prepared }: PreparedRun,
   client: Client,
   trust?: Trust,
 ): Promise<RunContext> => ({
   ...settings,
-  spec,
-  hookTexts,
-  testTexts,
-  address,
-  queues: { backend, namespace: await backend.namespaceOf(client), logger: report.logger },
+  ...prepared,
+  queues: { backend, namespace: await backend.namespaceOf(client), logger: prepared.report.logger },
   client,
   trust,
   epoch: await currentEpoch(client),
@@ -126,10 +112,8 @@ export const createContext = async (
       : {
           path: resolve(settings.pipelineFile),
           params: settings.params,
-          definition: hashes.definition,
+          definition: prepared.hashes.definition,
         },
   jobId: fromWorker.jobId,
   queueName: fromWorker.queueName ?? defaultQueue,
-  receivers,
-  report,
 });

@@ -12,7 +12,6 @@ import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
-import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
 import { buildTables } from './build/build.ts';
 import { dropBuilt } from './build/empty-schema.ts';
@@ -103,22 +102,19 @@ const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
   planned: readonly PlannedTable[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
-  const { plans } = await rehearse(context, planned, sqlTexts);
+  const { plans } = await rehearse(context, planned);
   await keepRunPlan(context, runId, planned, plans);
   await advance(context, runId, 'loading');
   await runHook(context, 'before', runId);
   // The first rehearsal could not see what the hook creates.
-  if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, sqlTexts, ['after']);
+  if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
   const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   await runHook(context, 'after', runId);
-  const built = await step(context, 'build', () =>
-    buildTables(context, runId, planned, sqlTexts, loadSeconds),
-  );
+  const built = await step(context, 'build', () => buildTables(context, runId, planned, loadSeconds));
   await testRun(context, runId, built);
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
@@ -160,7 +156,7 @@ const attempt = async (
   memory: Memory,
   isRetry: boolean,
 ): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, fromWorker } = prepared;
+  const { spec, fromWorker } = prepared;
   const seen = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
   const trust = await migrate(client, seen);
@@ -184,22 +180,20 @@ const attempt = async (
     // Evaluated again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
-    const outset = await findOutset(context, hashes, planned, fromWorker.resume ?? false);
+    const outset = await findOutset(context, planned, fromWorker.resume ?? false);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.
       await tidyUp(context);
       return finishRun(context, outset.standing, 'unchanged', memory);
     }
-    memory.run = await beginRun(judging, hashes, planned, outset, back);
+    memory.run = await beginRun(judging, planned, outset, back);
     memory.planned = planned;
   } else memory.run = await continueRun(context, memory.run);
-  const built = await loadAndPublish(context, memory.run, memory.planned!, sqlTexts).catch(
-    async (error: unknown) => {
-      await dropAfterFailure(context, error);
-      throw error;
-    },
-  );
+  const built = await loadAndPublish(context, memory.run, memory.planned!).catch(async (error: unknown) => {
+    await dropAfterFailure(context, error);
+    throw error;
+  });
   await tidyUp(context, built);
   await callPublished(context, memory.run.lease.runId);
   return finishRun(context, memory.run.lease.runId, 'published', memory);

@@ -11,7 +11,7 @@ import { EtlError } from '../../errors.ts';
 import type { Lease, RunEvent } from '../../model.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
 import type { RunContext } from '../context.ts';
-import { recordedFormats, type DefinitionHashes } from '../definition.ts';
+import { recordedFormats } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
 import { forgetJobs } from '../load/load.ts';
 import type { LoadingRun } from '../load/loading-run.ts';
@@ -22,14 +22,9 @@ import { refuseStrangers } from '../../server/preflight.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
-const insertNewRun = (
-  context: RunContext,
-  hashes: DefinitionHashes,
-  planned: readonly PlannedTable[],
-  why: string,
-): Promise<Lease> =>
+const insertNewRun = (context: RunContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
   withTransaction(context.client, async () => {
-    const { client, spec, workers, epoch } = context;
+    const { client, spec, hashes, workers, epoch } = context;
     const { name: pipeline, shownParams: params, pinnedParams } = spec;
     await runQuery(client, abandonRuns(pipeline, why));
     const run = {
@@ -113,7 +108,6 @@ const announcePlan = (
  */
 export const beginRun = async (
   context: RunContext,
-  hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,
@@ -124,10 +118,10 @@ export const beginRun = async (
   // Rows are loaded straight into the build schema, so nobody may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const lease = await (beginning.kind === 'new'
-    ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
+    ? insertNewRun(context, planned, beginning.why ?? 'a new run took its place')
     : isAsItWas
       ? adoptAsItWas(context, beginning.runId)
-      : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
+      : adoptChanged(context, planned, beginning.runId, beginning.changes));
   const { runId } = lease;
   if (!isNew) await runQuery(client, takeCorrections(runId));
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);

@@ -6,7 +6,6 @@ import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpo
 import { fenceRun } from '../../checkpoint/take-over.ts';
 import { runQuery } from '../../db/client.ts';
 import type { Looking } from '../context.ts';
-import type { DefinitionHashes } from '../definition.ts';
 import { directTables } from '../landing.ts';
 import type { RunSettings } from '../options.ts';
 import { refuseWithdrawn } from './refuse-withdrawn.ts';
@@ -61,11 +60,10 @@ const knownFiles = async (
 const decide = async (
   context: Looking,
   latest: LatestRun | undefined,
-  hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   fresh: boolean,
 ): Promise<Beginning> => {
-  const { client, spec } = context;
+  const { client, spec, hashes } = context;
   return decideBeginning({
     latest,
     before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
@@ -83,37 +81,35 @@ const decide = async (
  */
 export const lookAtOutset = async (
   context: Looking & Asked,
-  hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   resume = false,
 ): Promise<Outset> => {
-  const { fullRefresh } = context;
+  const { fullRefresh, hashes } = context;
   const startOver = startsOver(context);
   const latest = await latestRun(context.client, context.spec.name);
-  const beginning = await decide(context, latest, hashes, planned, startOver);
+  const beginning = await decide(context, latest, planned, startOver);
   const isAsItWas =
     beginning.kind === 'resume' &&
     beginning.changes.length === 0 &&
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
-  const standing = startOver || goesOn ? undefined : await standingRun(context, hashes.definition, planned);
-  if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, hashes.definition, planned);
+  const standing = startOver || goesOn ? undefined : await standingRun(context, planned);
+  if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, planned);
   return { latest, beginning, isAsItWas, standing };
 };
 
 /** The same for the holder of the pipeline's lock, who stops the loaders of an unfinished run before its changes are reported. */
 export const findOutset = async (
   context: Looking & Asked,
-  hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   resume: boolean,
 ): Promise<Outset> => {
-  const outset = await lookAtOutset(context, hashes, planned, resume);
+  const outset = await lookAtOutset(context, planned, resume);
   const { latest, beginning, standing } = outset;
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
   // A chunk in flight may be the first of a file that has changed.
   await runQuery(context.client, fenceRun(beginning.runId));
-  return { ...outset, beginning: await decide(context, latest, hashes, planned, startsOver(context)) };
+  return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
 };
 
 /** Why a run is not simply continued, one line per reason. */

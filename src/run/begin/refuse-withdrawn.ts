@@ -14,12 +14,11 @@ const filesShown = 5;
  * the definition is compared. Errors: ETL_ROLLED_BACK.
  */
 export const refuseWithdrawn = async (
-  { client, spec }: Pick<Looking, 'client' | 'spec'>,
-  definitionHash: string,
+  { client, spec, hashes }: Pick<Looking, 'client' | 'spec' | 'hashes'>,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   const withdrawn = await withdrawnBy(client, spec.name);
-  if (withdrawn === undefined || withdrawn.definitionHash !== definitionHash) return;
+  if (withdrawn === undefined || withdrawn.definitionHash !== hashes.definition) return;
   const { run, undone, files } = withdrawn;
   const listed = new Set(
     planned.flatMap(({ table, files: listedFiles }) =>

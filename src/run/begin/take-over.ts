@@ -15,7 +15,7 @@ import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import type { Lease } from '../../model.ts';
 import type { RunContext } from '../context.ts';
-import { recordedFormats, type DefinitionHashes } from '../definition.ts';
+import { recordedFormats } from '../definition.ts';
 import { landsDirectly, sourceNames } from '../landing.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import type { PlannedTable } from './planned-table.ts';
@@ -61,12 +61,11 @@ const replaceFiles = async (
  */
 export const adoptChanged = async (
   context: RunContext,
-  hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   runId: number,
   changes: readonly TableChange[],
 ): Promise<Lease> => {
-  const { client, spec } = context;
+  const { client, spec, hashes } = context;
   const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
   const empty = planned.filter(({ table }) => lost.has(table.name));
   // Rows are loaded straight into the build schema, so nobody may still be building there.

@@ -41,10 +41,9 @@ export const bringingTo = async (
   context: BuildContext,
   table: TableSpec,
   planned: readonly PlannedTable[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
   built: ReadonlyMap<string, BuiltTable>,
 ): Promise<Bringing> => {
-  const sql = sqlTexts.get(table.name);
+  const sql = context.sqlTexts.get(table.name);
   const text = sql?.text ?? '';
   // In one order, because they wait for each other.
   const prior = prerequisites(table, context.spec.tables, text)

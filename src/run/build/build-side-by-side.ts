@@ -7,7 +7,6 @@ import { whenLost, withClient, type Client } from '../../db/client.ts';
 import { setSortMemory } from '../../db/session/session-settings.ts';
 import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
 import { codeOf, EtlError } from '../../errors.ts';
-import type { SqlText } from '../../transform/sql-file.ts';
 import type { RunContext } from '../context.ts';
 
 type Task = (client: Client) => Promise<void>;
@@ -22,8 +21,7 @@ type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) 
 
 /** Hands out what can be done: parts of tables first, then tables whose sources are built. */
 const createPlan = (
-  tables: readonly TableSpec[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
+  { spec: { tables }, sqlTexts }: RunContext,
   signal: AbortSignal,
   build: (client: Client, table: TableSpec) => Promise<void>,
 ) => {
@@ -86,11 +84,7 @@ const isFull = (error: unknown): boolean =>
  * Errors: those of `build`; ETL_SERVER_LOST, also when the connection is lost that holds the pipeline's lock: without it
  * the tables may be somebody else's.
  */
-export const sideBySide = async (
-  context: RunContext,
-  sqlTexts: ReadonlyMap<string, SqlText>,
-  build: BuildTable,
-): Promise<void> => {
+export const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
@@ -99,7 +93,7 @@ export const sideBySide = async (
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   // Every session listens; without this Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
-  const plan = createPlan(spec.tables, sqlTexts, signal, (client, table) =>
+  const plan = createPlan(context, signal, (client, table) =>
     build({ ...context, client, abort: signal }, table, plan.alongside),
   );
   // A table that is divided is built by all of them.

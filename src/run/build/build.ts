@@ -213,7 +213,6 @@ export const buildTables = async (
   context: RunContext,
   runId: number,
   planned: readonly PlannedTable[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
@@ -222,10 +221,10 @@ export const buildTables = async (
   if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>
-    sideBySide(context, sqlTexts, async (session, table, alongside) => {
+    sideBySide(context, async (session, table, alongside) => {
       const { name } = table;
       const own = { ...session, statisticsOf };
-      const bringing = await bringingTo(own, table, planned, sqlTexts, built);
+      const bringing = await bringingTo(own, table, planned, built);
       const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
         async (cause: unknown) => {
           throw await withRecords(own, runId, cause, () => namesOf(spec, table, bringing.extent));

@@ -9,7 +9,7 @@ import { queuePollMs } from '../../limits.ts';
 import type { Lease } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { serveQueue } from '../../queue/load-queue.ts';
-import { createContext, prepareRun, type PreparedRun } from '../prepare.ts';
+import { createContext, prepareRun } from '../prepare.ts';
 import { withRoomForCorrections } from './apply-corrections.ts';
 import { withSegmentWork } from './load.ts';
 import type { LoadingRun } from './loading-run.ts';
@@ -20,9 +20,9 @@ import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 
 /** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
-const findRun = async (context: RunContext, { hashes }: PreparedRun): Promise<LatestRun> => {
-  const pipeline = context.spec.name;
-  const latest = await latestRun(context.client, pipeline);
+const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun> => {
+  const pipeline = spec.name;
+  const latest = await latestRun(client, pipeline);
   if (latest?.state !== 'loading')
     throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'no run of it is being loaded' });
   if (latest.definitionHash !== hashes.definition)
@@ -76,7 +76,7 @@ export const loadForWorker = async (
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
     const declared = await createContext(prepared, client);
-    const found = await loadingRun(declared, await findRun(declared, prepared));
+    const found = await loadingRun(declared, await findRun(declared));
     await refuseStrangersTables(declared, found);
     const { context, run } = await withRoomForCorrections(declared, found);
     const chunks = await loadedChunks(client, run.lease.runId);

@@ -74,7 +74,7 @@ const judge = async (
   settings: RunSettings,
   findings: Findings,
 ): Promise<void> => {
-  const { spec, hashes, sqlTexts } = definition;
+  const { spec } = definition;
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
@@ -82,7 +82,7 @@ const judge = async (
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);
-  const outset = await lookAtOutset(looking, hashes, findings.planned);
+  const outset = await lookAtOutset(looking, findings.planned);
   if (outset.standing !== undefined) {
     findings.outcome = 'nothing';
     findings.run = outset.standing;
@@ -91,7 +91,7 @@ const judge = async (
   await beginningOf(client, outset, findings);
   findings.seconds = await foreseenSeconds(client, spec.name, findings.planned);
   findings.needed = await foreseenRoom(client, spec, findings.planned);
-  const { plans, notices, hindered } = await rehearse(judging, findings.planned, sqlTexts);
+  const { plans, notices, hindered } = await rehearse(judging, findings.planned);
   findings.plans = plans;
   findings.notices.push(...notices, ...(hindered === null ? [] : [`nothing could be prepared: ${hindered}`]));
   findings.prepared = hindered === null;

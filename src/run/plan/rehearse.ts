@@ -25,7 +25,6 @@ import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planPublish } from '../../publish/plan.ts';
-import type { SqlText } from '../../transform/sql-file.ts';
 import { createLandings } from '../begin/make-landings.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
@@ -96,7 +95,6 @@ const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<voi
 const rehearseAll = async (
   context: RehearsalContext,
   planned: readonly PlannedTable[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
   // No pipeline's name ends in an underscore.
@@ -109,7 +107,7 @@ const rehearseAll = async (
   await checkTargets(aside, planned);
   const built = new Map<string, BuiltTable>();
   for (const table of tableOrder(spec.tables)) {
-    const bringing = await bringingTo(context, table, planned, sqlTexts, built);
+    const bringing = await bringingTo(context, table, planned, built);
     const rehearsed = { ...bringing, isRehearsal: true } as const;
     built.set(table.name, await buildOne(aside, table, rehearsed, () => Promise.resolve()));
   }
@@ -118,7 +116,7 @@ const rehearseAll = async (
   const plans = await planPublish(client, tables);
   await rehearseForeignKeys(client, tables);
   for (const table of tables)
-    if (sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));
+    if (context.sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));
   for (const plan of plans) await rehearseEvolution(client, plan);
   await rehearseTests(aside, tables);
   return plans;
@@ -131,7 +129,6 @@ const rehearseAll = async (
 export const rehearse = async (
   context: RehearsalContext,
   planned: readonly PlannedTable[],
-  sqlTexts: ReadonlyMap<string, SqlText>,
   hooks: readonly ('before' | 'after')[] = ['before', 'after'],
 ): Promise<Rehearsal> => {
   const { client, spec } = context;
@@ -141,7 +138,7 @@ export const rehearse = async (
   const quiet = { ...context, report: { emit, built: () => undefined } };
   try {
     const plans = await withRollback(client, async () => {
-      const made = await rehearseAll(quiet, planned, sqlTexts);
+      const made = await rehearseAll(quiet, planned);
       if (hooks.includes('before')) await rehearseHooks(quiet);
       return made;
     });

@@ -77,11 +77,10 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
  * that is because a table was emptied since: test/modes/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
-  { client, spec, report }: Looking,
-  definitionHash: string,
+  { client, spec, hashes, report }: Looking,
   planned: readonly PlannedTable[],
 ): Promise<number | undefined> => {
-  const { rows } = await runQuery(client, selectStandingRun(spec, definitionHash));
+  const { rows } = await runQuery(client, selectStandingRun(spec, hashes.definition));
   const runId: number | undefined = rows[0]?.id;
   if (runId === undefined) return undefined;
   if (planned.some(({ intake }) => intake.hasWork)) return undefined;
