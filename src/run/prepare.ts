@@ -3,9 +3,11 @@
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
+import { migrate } from '../db/bookkeeping/migrate.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session/session-names.ts';
+import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError } from '../errors.ts';
 import { defaultQueue } from '../model.ts';
 import type { Receiver } from '../notification.ts';
@@ -15,6 +17,7 @@ import { chooseBackend } from '../queue/choose-backend.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { areShared } from '../source/registry.ts';
 import { refuseMissingSecrets } from '../source/secret.ts';
+import { preflight } from '../server/preflight.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import { findServer } from './find-server.ts';
@@ -117,3 +120,10 @@ export const createContext = async (
   jobId: fromWorker.jobId,
   queueName: fromWorker.queueName ?? defaultQueue,
 });
+
+/** The same for a coordinator: checks the server, and brings the bookkeeping up to date. Errors: those of preflight and migration. */
+export const coordinatorContext = async (prepared: PreparedRun, client: Client): Promise<RunContext> => {
+  const seen = await preflight(client, prepared.address, prepared.spec);
+  await setDurableCommits(client);
+  return createContext(prepared, client, await migrate(client, seen));
+};

@@ -4,41 +4,38 @@ import { hasCorrections } from '../checkpoint/corrections.ts';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
-import { migrate } from '../db/bookkeeping/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
-import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
+import type { BuiltTable } from '../publish/tables.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
+import { findOutset, isFullRefresh } from './begin/outset.ts';
+import { planNeeded } from './begin/plan-sources.ts';
+import type { PlannedTable } from './begin/planned-table.ts';
 import { buildTables } from './build/build.ts';
 import { dropBuilt } from './build/empty-schema.ts';
-import { checkRejects } from './publish/completeness.ts';
 import { step, type RunContext } from './context.ts';
-import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
+import { finishRun } from './finish.ts';
 import { callFailed, callOwed, callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
-import type { FromWorker, RunOptions } from './options.ts';
-import { finishRun } from './finish.ts';
-import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { saveNotices } from './notices/save-notices.ts';
+import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.ts';
+import type { FromWorker, RunOptions } from './options.ts';
 import { keepRunPlan } from './plan/keep-plan.ts';
 import { rehearse } from './plan/rehearse.ts';
-import { planNeeded } from './begin/plan-sources.ts';
-import type { PlannedTable } from './begin/planned-table.ts';
-import { preflight } from '../server/preflight.ts';
-import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.ts';
-import { recordEnd, recordFailure } from './record-failure.ts';
+import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
+import { checkRejects } from './publish/completeness.ts';
 import { publishRun } from './publish/publish.ts';
-import { untilDone, type RecoverOptions } from './recover.ts';
-import type { BuiltTable } from '../publish/tables.ts';
 import { tidyUp } from './publish/tidy-up.ts';
-import { testRun } from './tests/test-run.ts';
+import { recordEnd, recordFailure } from './record-failure.ts';
+import { untilDone, type RecoverOptions } from './recover.ts';
 import { takeLock } from './take-lock.ts';
+import { testRun } from './tests/test-run.ts';
 
 /** State of the run that survives lost connections. */
 interface Memory {
@@ -157,10 +154,7 @@ const attempt = async (
   isRetry: boolean,
 ): Promise<RunResult> => {
   const { spec, fromWorker } = prepared;
-  const seen = await preflight(client, prepared.address, spec);
-  await setDurableCommits(client);
-  const trust = await migrate(client, seen);
-  const context = await createContext(prepared, client, trust);
+  const context = await coordinatorContext(prepared, client);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   memory.wal ??= await walPosition(client);

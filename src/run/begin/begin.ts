@@ -5,11 +5,12 @@ import { takeCorrections } from '../../checkpoint/corrections.ts';
 import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { abandonRuns, renewEpoch } from '../../checkpoint/take-over.ts';
-import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { EtlError } from '../../errors.ts';
 import type { Lease, RunEvent } from '../../model.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 import { recordedFormats } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
@@ -18,7 +19,6 @@ import type { LoadingRun } from '../load/loading-run.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './planned-table.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */

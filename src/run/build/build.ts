@@ -1,33 +1,33 @@
 // Builds the new version of every table aside: one table, and all of them.
 
-import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { rounded } from '../../amounts.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
+import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
+import type { BuildWhat } from '../../model.ts';
+import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
 import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
 import { builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
-import { modeOf, type BuiltTable } from '../../publish/tables.ts';
 import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
-import { buildFor } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
+import { buildFor } from '../../publish/registry.ts';
+import { modeOf, type BuiltTable } from '../../publish/tables.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
-import type { BuildWhat } from '../../model.ts';
-import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
+import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
+import { declaredAs, directTables, namesOf } from '../landing.ts';
+import { withRecords } from '../publish/name-records.ts';
+import { bringingTo, type Bringing } from './bringing.ts';
 import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
-import { bringingTo, type Bringing } from './bringing.ts';
 import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
-import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
-import { withRecords } from '../publish/name-records.ts';
-import { rounded } from '../../amounts.ts';
-import { declaredAs, directTables, namesOf } from '../landing.ts';
 
 /**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;

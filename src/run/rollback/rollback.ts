@@ -3,12 +3,9 @@
 import { keptTables, tablesInProduction, tablesOfRun, withdrawnBy } from '../../checkpoint/kept.ts';
 import { latestRun } from '../../checkpoint/ledger.ts';
 import { publishedTables } from '../../checkpoint/published-tables.ts';
-import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { withClient } from '../../db/client.ts';
-import { setDurableCommits } from '../../db/session/session-settings.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
-import { preflight } from '../../server/preflight.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
 import type { RunContext } from '../context.ts';
@@ -16,7 +13,7 @@ import { callOwed, callPublished } from '../hooks.ts';
 import { forgetJobs } from '../load/load.ts';
 import { deliverOwed } from '../notify/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
-import { createContext, prepareRun } from '../prepare.ts';
+import { coordinatorContext, prepareRun } from '../prepare.ts';
 import { takeLock } from '../take-lock.ts';
 import { chooseVersions, runBefore, sayBack } from './choose.ts';
 import { goBack } from './go-back.ts';
@@ -124,10 +121,7 @@ export const rollbackPipeline = async (
   const result = await withClient(
     address,
     async (client) => {
-      const seen = await preflight(client, address, spec);
-      await setDurableCommits(client);
-      const trust = await migrate(client, seen);
-      const context = await createContext(prepared, client, trust);
+      const context = await coordinatorContext(prepared, client);
       await takeLock(context, false);
       await callOwed(context);
       return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
