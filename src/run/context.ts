@@ -43,7 +43,7 @@ export interface BuildContext extends Pick<
 }
 
 /** What finding out how a run would begin requires. */
-export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
+export interface OutsetContext extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;
 }
 

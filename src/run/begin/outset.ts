@@ -5,7 +5,7 @@ import { decideBeginning, type Beginning, type KnownFile } from '../../checkpoin
 import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpoint/ledger.ts';
 import { fenceRun } from '../../checkpoint/take-over.ts';
 import { runQuery } from '../../db/client.ts';
-import type { Looking } from '../context.ts';
+import type { OutsetContext } from '../context.ts';
 import { directTables } from '../landing.ts';
 import type { RunSettings } from '../options.ts';
 import { refuseWithdrawn } from './refuse-withdrawn.ts';
@@ -37,7 +37,7 @@ export const isFullRefresh = async ({
   spec,
   fullRefresh,
   fresh,
-}: Pick<Looking, 'client' | 'spec'> & Asked): Promise<boolean> => {
+}: Pick<OutsetContext, 'client' | 'spec'> & Asked): Promise<boolean> => {
   if (startsOver({ fullRefresh, fresh })) return fullRefresh;
   const latest = await latestRun(client, spec.name);
   return isUnfinished(latest) && latest.isFullRefresh;
@@ -45,7 +45,7 @@ export const isFullRefresh = async ({
 
 /** Files of an unfinished run, and whether anything loaded from each of them still counts. */
 const knownFiles = async (
-  { client, spec, epoch }: Looking,
+  { client, spec, epoch }: OutsetContext,
   run: LatestRun,
 ): Promise<readonly KnownFile[]> => {
   const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
@@ -58,7 +58,7 @@ const knownFiles = async (
 };
 
 const decide = async (
-  context: Looking,
+  context: OutsetContext,
   latest: LatestRun | undefined,
   planned: readonly PlannedTable[],
   fresh: boolean,
@@ -80,7 +80,7 @@ const decide = async (
  * may change while others load for it. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
-  context: Looking & Asked,
+  context: OutsetContext & Asked,
   planned: readonly PlannedTable[],
   resume = false,
 ): Promise<Outset> => {
@@ -100,7 +100,7 @@ export const lookAtOutset = async (
 
 /** The same for the holder of the pipeline's lock, who stops the loaders of an unfinished run before its changes are reported. */
 export const findOutset = async (
-  context: Looking & Asked,
+  context: OutsetContext & Asked,
   planned: readonly PlannedTable[],
   resume: boolean,
 ): Promise<Outset> => {

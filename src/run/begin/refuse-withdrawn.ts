@@ -3,7 +3,7 @@
 import { versionKey, withdrawnBy } from '../../checkpoint/kept.ts';
 import { EtlError } from '../../errors.ts';
 import { firstOf } from '../../wording.ts';
-import type { Looking } from '../context.ts';
+import type { OutsetContext } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
 /** Files that the error names. */
@@ -14,7 +14,7 @@ const filesShown = 5;
  * the definition is compared. Errors: ETL_ROLLED_BACK.
  */
 export const refuseWithdrawn = async (
-  { client, spec, hashes }: Pick<Looking, 'client' | 'spec' | 'hashes'>,
+  { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   const withdrawn = await withdrawnBy(client, spec.name);

@@ -3,7 +3,7 @@
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Extent } from '../../declaration.ts';
 import type { Outgoing } from '../../publish/tables.ts';
-import type { Looking } from '../context.ts';
+import type { OutsetContext } from '../context.ts';
 import type { Counted } from '../plan/contract.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
@@ -55,7 +55,7 @@ export interface Sieve {
 
 /** What judging files requires. */
 export interface Judging
-  extends Pick<Looking, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
+  extends Pick<OutsetContext, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
   /** Everything is loaded again. */
   readonly fullRefresh: boolean;
   readonly asked: AskedFiles;

@@ -8,7 +8,7 @@ import { hasRows } from '../../db/rows.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { TableResult } from '../../model.ts';
 import { plural } from '../../wording.ts';
-import type { Looking } from '../context.ts';
+import type { OutsetContext } from '../context.ts';
 import { countsOfTable } from '../load/counts.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 
@@ -77,7 +77,7 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
  * that is because a table was emptied since: test/modes/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
-  { client, spec, hashes, report }: Looking,
+  { client, spec, hashes, report }: OutsetContext,
   planned: readonly PlannedTable[],
 ): Promise<number | undefined> => {
   const { rows } = await runQuery(client, selectStandingRun(spec, hashes.definition));
