@@ -50,7 +50,7 @@ interface FileCorrections {
   readonly decode: Decoder;
 }
 
-/** A corrected record, what became of it, and its row if it has one. */
+/** A corrected record, its outcome, and its row if it has one. */
 interface Judged {
   readonly correction: Correction;
   readonly how: TableLoad;
@@ -80,7 +80,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** Copies the rows of files that are loaded in one way; those that the server refuses become faults. */
+/** Copies the rows of files that are loaded in the same way; rows that the server refuses become faults. */
 const copyRows = async (
   context: RunContext,
   { copyStatement, frame }: TableLoad,
@@ -189,7 +189,7 @@ export const applyCorrections = async (context: RunContext, run: LoadingRun): Pr
   }
 };
 
-/** Says which corrections are of another version of their file. */
+/** Reports corrections that belong to another version of their file. */
 export const sayOutdated = async ({ client, report }: RunContext, { lease }: LoadingRun): Promise<void> => {
   for (const { file, corrections } of await outdatedCorrections(client, lease.runId, filesShown))
     report.emit({

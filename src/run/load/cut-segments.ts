@@ -19,13 +19,13 @@ import { streamChunkBytesMax } from './segment-blocks.ts';
 /** A segment that may be cut, because its end is known and its file can be opened anywhere. */
 type Gap = Segment & { readonly byteEnd: number };
 
-/** How many times its stored size a compressed file is taken for while its end is unknown: CSV has 4 to 10. */
+/** The assumed ratio of decoded to stored bytes of a compressed file whose end is unknown; CSV has 4 to 10. */
 const decodedTimes = 5;
 
-/** What a stream is taken for whose size its source does not say. */
+/** The assumed size of a stream whose source does not report it. */
 const unknownBytes = 64 * 1024 * 1024;
 
-/** Bytes of a segment; if its end is unknown, of its whole file, as far as can be told. */
+/** Bytes of a segment; if its end is unknown, an estimate for its whole file. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
   const sizes = new Map(
     files.map(({ id, bytes, decoding }) => [
@@ -61,7 +61,7 @@ interface Missing {
   readonly files: readonly SourceFile[];
   /** Of this process. */
   readonly workers: number;
-  /** Those that files are cut for: others may help. */
+  /** The number of workers that files are cut for: other processes may help. */
   readonly workersMax: number;
   readonly chunkBytes: number;
 }
@@ -118,7 +118,7 @@ const sorted = (all: Missing) => {
 /** Loaded in a tenth of the processor time that a thread takes to start (docs/decisions/workers.md). */
 const smallBytes = 1024 * 1024;
 
-/** Whether so little is missing that starting threads would take longer than loading it. Nobody knows the size of a stream. */
+/** Whether so little is missing that starting threads would take longer than loading it. A stream, whose size is unknown, never is. */
 export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
   total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte)) <= smallBytes;
 

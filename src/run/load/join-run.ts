@@ -30,7 +30,7 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   return latest;
 };
 
-/** The run as its coordinator wrote it into the ledger; this process looks at no file before it loads it. */
+/** The run as its coordinator wrote it into the ledger; this process opens no file before it loads it. */
 const loadingRun = async (
   { client, spec }: RunContext,
   { id, epoch, generation }: LatestRun,
@@ -45,8 +45,8 @@ const loadingRun = async (
 };
 
 /**
- * Looks at the tables that are loaded into, which may have been made after the first look. All of them must be there: one that is
- * made later is not looked at. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
+ * Checks the owners of the landings, which may have been created since the first check. All landings must exist, because one that is created
+ * later would not be checked. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
  */
 const refuseStrangersTables = async (
   { client, spec }: RunContext,

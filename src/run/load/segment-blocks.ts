@@ -1,4 +1,4 @@
-// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be had again until the next one is asked for.
+// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again until the next chunk is begun.
 
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
@@ -18,7 +18,7 @@ export const streamChunkBytesMax = 8 * 1024 * 1024;
 /** A single worker waits for each commit, and may have as many bytes as four would. */
 const streamChunkBytesAlone = 4 * streamChunkBytesMax;
 
-/** Bytes of a chunk of a stream that each of so many workers reads by itself. */
+/** Bytes of a chunk of a stream, if each of `workers` reads a stream of its own. */
 export const streamChunkBytesOf = (workers: number): number =>
   workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax;
 
@@ -29,7 +29,7 @@ export interface SegmentBlocks {
   readonly chunkBytes: number;
   /** The segment ends where the file does, wherever that is. */
   readonly isOpenEnded: boolean;
-  /** Where the file ends, as far as is known by now; undefined: its end was known before. */
+  /** Where the file ends, as far as is known now; undefined: its end was known before. */
   readonly expectedEnd: () => number | undefined;
   readonly close: () => Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface Part {
   readonly piece?: Piece | undefined;
 }
 
-/** Reads a seekable file again wherever it is asked to: nothing is kept. */
+/** Reads a seekable file from any position, and keeps nothing. */
 const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
   const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
   return {
@@ -66,7 +66,7 @@ const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentB
   };
 };
 
-/** What of a block is not before a position; undefined when all of it is. */
+/** The part of a block from a position on; undefined if the whole block is before it. */
 const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
   if (block.position.byte >= byte) return block;
   const records = block.spans.starts.length;
@@ -94,7 +94,7 @@ const readPiece = (piece: Piece): SegmentBlocks => {
   };
 };
 
-/** Where a stream may end, by what has come of it so far. */
+/** Where a stream may end, judged by what was read so far. */
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
