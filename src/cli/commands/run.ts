@@ -29,7 +29,7 @@ import { displayLogger, openDisplay, progressModes } from '../progress/display.t
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../text/profile-text.ts';
-import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../text/summary.ts';
+import type { LoadedBefore } from '../text/summary.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
@@ -90,6 +90,7 @@ const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
   io: Io,
 ): Promise<void> => {
+  const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
   const lines =
     result.outcome === 'unchanged'
