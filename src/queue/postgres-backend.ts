@@ -20,8 +20,8 @@ import type { QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { createSocketSet, type SocketSet } from './sockets.ts';
 
-/** Connections in the pool of a link; a worker opens one for LISTEN beside it. */
-const poolConnections = 2;
+/** Connections in the pool of a link: its statements are short. A worker opens one for LISTEN beside it. */
+const poolConnections = 1;
 
 /** Schema of BullMQ's own tables, beside our bookkeeping. */
 const queueSchema = 'etl_queue';

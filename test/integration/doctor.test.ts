@@ -120,7 +120,7 @@ describe('connections', () => {
       const env = { DATABASE_URL: database.url, ...(redis && { REDIS_URL: redis.url }) };
       const { findings } = await doctor(['--workers', '3'], env);
       const [, counted] = /(\d+) needed for/.exec(finding(findings, 'max_connections')!.value)!;
-      expect(counted).toBe(redis ? '4' : '7');
+      expect(counted).toBe(redis ? '4' : '6');
       writeFiles();
       let most = 0;
       let isOver = false;
