@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
 
-import { startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
+import { stopEmbedded } from '../../src/embedded/server.ts';
+import { startServerAt } from './major-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -30,7 +31,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   };
   try {
     // Nobody needs these databases after a power failure.
-    const server = await startEmbedded(etlDirectory, { settings: { fsync: 'off', max_connections: '200' } });
+    const server = await startServerAt(etlDirectory, { fsync: 'off', max_connections: '200' });
     project.provide('serverUrl', server.url);
     return remove;
   } catch (error) {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { identityOf } from '../../src/embedded/process.ts';
-import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
+import { stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
+import { startServerAt } from './major-server.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -37,13 +38,17 @@ export const makeServerDirectory = async (): Promise<string> => {
 };
 
 /** Starts the server of `directory`/.etl; every later start of it has the same settings. */
-export const openOwnServer = async (directory: string, settings: Settings): Promise<OwnServer> => {
+export const openOwnServer = async (
+  directory: string,
+  settings: Settings,
+  major?: string,
+): Promise<OwnServer> => {
   const etlDirectory = join(directory, '.etl');
   const remove = async (): Promise<void> => {
     await stopEmbedded(etlDirectory);
     await rm(directory, { recursive: true, force: true });
   };
-  const startAgain = (): Promise<EmbeddedServer> => startEmbedded(etlDirectory, { settings });
+  const startAgain = (): Promise<EmbeddedServer> => startServerAt(etlDirectory, settings, major);
   let server = await startAgain().catch(async (error: unknown) => {
     await remove();
     throw error;
@@ -65,8 +70,8 @@ export const openOwnServer = async (directory: string, settings: Settings): Prom
 };
 
 /** Makes and starts a server. A killed process loses nothing that the system has, so it need not flush. */
-export const startOwnServer = async (settings: Settings = {}): Promise<OwnServer> =>
-  openOwnServer(await makeServerDirectory(), { fsync: 'off', ...settings });
+export const startOwnServer = async (settings: Settings = {}, major?: string): Promise<OwnServer> =>
+  openOwnServer(await makeServerDirectory(), { fsync: 'off', ...settings }, major);
 
 /** Opens a connection for the length of a function; one that the server ends is no unhandled error. */
 export const withPg = async <T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> => {

@@ -14,6 +14,7 @@ import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { rollbackPipeline } from '../../src/run/rollback/rollback.ts';
 import type { RunPlan } from '../../src/run/plan/contract.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const { files, database, notices, rowsOf, run } = usePipelineRuns();
@@ -444,7 +445,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
         },
         evolve: 'retype',
       }),
-      says: 'load new',
+      says: serverMajor < 17 ? 'ETL_PUBLISH_SHAPE' : 'load new',
       by: 'append',
     },
     {

@@ -1,6 +1,7 @@
 // only: 'touched': the partitions that new and changed files touch get the rows of the listed files, and no other changes.
 
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -19,6 +20,8 @@ import { filesOf } from '../../src/run/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type Point } from '../helpers/fault-proxy.ts';
+import { serverMajor } from '../helpers/major-server.ts';
+import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { createChance, readCount, searched } from '../helpers/seeded.ts';
 
@@ -150,7 +153,8 @@ describe('a night', () => {
     expect(whole).toEqual([{ reltuples: 1_002 }]);
     const taken = await statistics();
     expect(taken).toMatchObject([{ reltuples: 1_000, columns: [{}, {}, {}, {}] }]);
-    expect(await analyzed()).toEqual([{ is: false }]);
+    // Only PostgreSQL 18 takes statistics; others gather the same.
+    expect(await analyzed()).toEqual([{ is: serverMajor < 18 }]);
     await database.query('analyze shop.sale_2026_03');
     expect(await statistics()).toEqual(taken);
     // Not where others are in staging.
@@ -276,23 +280,28 @@ it('keeps partitions of files that are not listed when everything is loaded agai
   expect(await partitions()).toEqual(['2026_02 3']);
 });
 
+/** A night in which somebody does something just before a statement. */
+const runWith = async (point: Pick<Point, 'when' | 'matches'>, somebody: () => Promise<unknown>) => {
+  const proxy = await openProxy(Number(new URL(database.url).port));
+  try {
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    proxy.arm({ name: 'somebody', nth: 1, ...point }, async () => {
+      await somebody();
+      return 'forward' as const;
+    });
+    return await run(pipeline(), { databaseUrl: url.href });
+  } finally {
+    await proxy.close();
+  }
+};
+
 describe('a partition that somebody takes away while a night looks at it', () => {
   const night = async (point: Pick<Point, 'when' | 'matches'>, sql: string) => {
     await run();
     write('02', '3:2026-02-01', '4:2026-02-02');
     write('03', '5:2026-01-07');
-    const proxy = await openProxy(Number(new URL(database.url).port));
-    try {
-      const url = new URL(database.url);
-      url.port = String(proxy.port);
-      proxy.arm({ name: 'somebody', nth: 1, ...point }, async () => {
-        await database.query(sql);
-        return 'forward' as const;
-      });
-      return await run(pipeline(), { databaseUrl: url.href });
-    } finally {
-      await proxy.close();
-    }
+    return runWith(point, () => database.query(sql));
   };
   const drop = 'drop table shop.sale_2026_01';
 
@@ -339,14 +348,34 @@ it('makes statistics of the table as a whole when a tenth of its rows has change
     Array.from({ length: count }, (_, id) => `${month}00${id}:2026-0${month}-01`);
   await run();
   expect(await rows()).toBe(3);
-  const before = await analyzedAt();
+  let before = await analyzedAt();
   write('03', ...many(3, 100));
   await run();
   expect(await rows()).toBe(103);
+  if (serverMajor < 18) {
+    // They are analyzed with their table; and PostgreSQL 14 says so half a second later.
+    await sleep(600);
+    before = await analyzedAt();
+  }
   write('04', ...many(4, 9));
   await run();
   expect(await rows()).toBe(103);
   expect(await analyzedAt()).toEqual(before);
+});
+
+it('is analyzed although somebody holds a partition', async () => {
+  await run();
+  write('03', ...Array.from({ length: 100 }, (_, id) => `${id + 10}:2026-03-01`));
+  const analyzes = ({ sql }: Effect): boolean => /^analyze (?:only )?"?shop"?\."?sale"?$/.test(sql);
+  await withPg(database.url, (somebody) =>
+    runWith({ when: 'before', matches: analyzes }, () =>
+      somebody.query('begin; lock shop.sale_2026_01 in share update exclusive mode'),
+    ),
+  );
+  expect(await rowsOf(`select reltuples::int as n from pg_class where oid = 'shop.sale'::regclass`)).toEqual([
+    { n: 103 },
+  ]);
+  expect(notices.join()).not.toContain('statistics');
 });
 
 it.each([

@@ -1,5 +1,6 @@
 // Every major version that is promised: sessions get what it has, in one statement, and its log has nothing to complain of.
 
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
@@ -7,21 +8,20 @@ import { withClient } from '../../src/db/client.ts';
 import { runPipeline } from '../../src/index.ts';
 import noaa from '../../pipelines/noaa.ts';
 import nightly from '../../pipelines/noaa-nightly.ts';
-import { withMajorServer } from '../helpers/major-server.ts';
+import { olderMajors } from '../helpers/major-server.ts';
+import { startOwnServer } from '../helpers/own-server.ts';
 
 /** Only Linux lets the server look whether its client is gone. */
 const connectionCheck: unknown = process.platform === 'linux' ? '2s' : expect.any(String);
 
-it.each([
-  { version: 14, programs: '14.23.0-beta.17' },
-  { version: 15, programs: '15.18.0-beta.17' },
-  { version: 16, programs: '16.14.0-beta.17' },
-  { version: 17, programs: '17.10.0-beta.17' },
-])(
-  'PostgreSQL $version takes what a session begins with, and a run leaves no error in its log',
-  async ({ version, programs }) => {
+it.each(Object.keys(olderMajors))(
+  'PostgreSQL %s takes what a session begins with, and a run leaves no error in its log',
+  async (major) => {
     const settings = { log_statement: 'all', log_line_prefix: '%p|%a|', timezone: 'UTC' };
-    await withMajorServer(programs, settings, async ({ url, log }) => {
+    const own = await startOwnServer(settings, major);
+    try {
+      const { url } = own.server;
+      const log = (): Promise<string> => readFile(own.logFile, 'utf8');
       const shown = await withClient(addressFromUrl(url), (client) =>
         client.query(`select current_setting('search_path') as path, current_setting('client_connection_check_interval') as check,
           current_setting('transaction_timeout', true) as transaction, current_setting('server_version') as version`),
@@ -30,8 +30,8 @@ it.each([
         {
           path: 'pg_catalog, pg_temp',
           check: connectionCheck,
-          transaction: version < 17 ? null : '0',
-          version: expect.stringMatching(new RegExp(`^${version}\\.`)),
+          transaction: Number(major) < 17 ? null : '0',
+          version: expect.stringMatching(new RegExp(`^${major}\\.`)),
         },
       ]);
       // What it begins with, and the question above.
@@ -46,6 +46,8 @@ it.each([
         tables: [{ strategy: 'partitions', rowsBefore: 5_276, rows: 5_276 }],
       });
       expect((await log()).match(/^\d+\|sluice.*(?:ERROR|FATAL|WARNING): .*$/gm)).toBeNull();
-    });
+    } finally {
+      await own.remove();
+    }
   },
 );

@@ -87,7 +87,9 @@ const refilling = (
       needs: 'retype',
     };
   const alter = `drop column ${name}, add column ${clauseOf(table, column)}`;
-  return { name: column.name, alter, problem, needs: undefined };
+  const unable =
+    isComputed(column) && isComputed(was) ? ', which PostgreSQL can change from version 17 on' : '';
+  return { name: column.name, alter, problem: `${problem}${unable}`, needs: undefined };
 };
 
 const retyping = (
