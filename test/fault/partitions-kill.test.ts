@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectEnd, killRest, runArgs, startEtl, type Etl } from '../helpers/fault-child.ts';
-import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
+import { ask, copyDatabase, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
 import { effectPoint } from '../helpers/fault-points.ts';
 import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
@@ -98,7 +98,7 @@ describe.each([
   const copy = async (): Promise<string> => {
     await expectNoSessions(databaseUrlOf(server.url, firstNight));
     const name = `${firstNight}_${made.length}`;
-    await ask(server.url, `create database ${name} template ${firstNight} strategy file_copy`);
+    await copyDatabase(server.url, firstNight, name);
     made.push(name);
     return name;
   };

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectEnd, killRest, runArgs, startEtl, type Ended, type Etl } from '../helpers/fault-child.ts';
-import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
+import { ask, copyDatabase, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
 import { effectPoint } from '../helpers/fault-points.ts';
 import { openProxy, type FaultProxy, type Point, type Verdict } from '../helpers/fault-proxy.ts';
@@ -67,7 +67,7 @@ const prune = ['prune', '--older', '0h', '--kept'];
 const copy = async (template: string): Promise<string> => {
   await expectNoSessions(databaseUrlOf(server.url, template));
   const name = `${template}_${made.length}`;
-  await ask(server.url, `create database ${name} template ${template} strategy file_copy`);
+  await copyDatabase(server.url, template, name);
   made.push(name);
   return name;
 };

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { serverMajor } from './major-server.ts';
 
 /** Room for all who connect at once, and little memory, because there are several such servers. */
 export const serverSettings = { max_connections: '200', shared_buffers: '64MB' };
@@ -34,6 +35,13 @@ export const createDatabase = async (serverUrl: string): Promise<string> => {
   const name = `fault_${randomUUID().replaceAll('-', '')}`;
   await ask(serverUrl, `create database ${name} template template0`);
   return name;
+};
+
+/** Makes a database of the files of another one, which nobody may use meanwhile: faster than by the log where there is little in it. */
+export const copyDatabase = async (serverUrl: string, template: string, name: string): Promise<void> => {
+  // PostgreSQL 14 has no other way.
+  const way = serverMajor < 15 ? '' : 'strategy file_copy';
+  await ask(serverUrl, `create database ${name} template ${template} ${way}`);
 };
 
 /** Ends what is still connected. */
