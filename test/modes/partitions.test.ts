@@ -500,7 +500,8 @@ describe('append', () => {
     const analyzed = () =>
       rowsOf(`select last_analyze as at from pg_stat_user_tables where relname = 'sale'`);
     const before = await analyzed();
-    expect(before).toEqual([{ at: serverMajor < 18 ? expect.any(Date) : null }]);
+    // Only PostgreSQL 18 has taken them over.
+    expect(before.map(({ at }) => at === null)).toEqual([serverMajor >= 18]);
     write('03.csv', '4:2026-02-02:UL', '5:2026-03-02:UL');
     expect(await run(pipeline(appended))).toMatchObject({
       tables: [{ strategy: 'append', rows: 5 }, { rows: 1 }],

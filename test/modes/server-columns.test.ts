@@ -153,7 +153,7 @@ describe('are filled in every mode, and numbers go on', () => {
 });
 
 /** What an error says to execute. */
-const statementOf = ({ hint }: EtlError): string => /execute: (alter [^;]*);/.exec(hint!)![1]!;
+const statementOf = ({ hint }: EtlError): string => /execute: (alter [^;]*);/.exec(hint)![1]!;
 
 describe('a definition that changed', () => {
   const appended = { publish: 'append', unique: [], indexes: [], checks: {}, columnComments: {} };
