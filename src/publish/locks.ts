@@ -19,6 +19,8 @@ export interface Holder {
   readonly table: string;
   readonly pid: string;
   readonly transaction: string;
+  /** For a lock of ours. */
+  readonly isWaiting: boolean;
 }
 
 /** Quoted names of tables, and the lock that was asked for. */
@@ -85,7 +87,8 @@ export const holdersOf = async (
   (
     await client.query(
       `select n.name, l.relation::regclass::text as table, l.virtualtransaction as transaction,
-          coalesce(l.pid::text, 'none (a prepared transaction)') as pid
+          coalesce(l.pid::text, 'none (a prepared transaction)') as pid,
+          coalesce(pg_backend_pid() = any (pg_blocking_pids(l.pid)), false) as "isWaiting"
         from unnest($1::text[]) with ordinality as n (name, place) join pg_locks l on l.relation = to_regclass(n.name)
         where l.locktype = 'relation' and l.granted and l.mode = any ($2) and l.pid is distinct from pg_backend_pid()
           and l.database = (select oid from pg_database where datname = current_database())
@@ -137,7 +140,8 @@ export const lockQuietly = async (
 export interface Locksmith {
   /**
    * Calls `take` with the tables in locking order and a time limit, until no lock makes it fail. The surrounding transaction
-   * stays open; `readersWait` for it already. Errors: TablesLocked.
+   * stays open; `readersWait` for it already. Somebody who holds one of them and waits for what that transaction has locked will not let go
+   * before it ends. Errors: TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
@@ -170,6 +174,9 @@ export const createLocksmith = (
       const waitedMs = performance.now() - start;
       const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
       const holders = await holdersOf(client, names, 'access exclusive');
+      // Whoever waits longest looks for a deadlock, and would be its victim.
+      if (holders.some(({ isWaiting }) => isWaiting))
+        throw new TablesLocked({ names, mode: 'access exclusive' }, {});
       const isWorthIt = oldestMs(holders) <= queueMs;
       if (isWorthIt) {
         const held = new Set(holders.map(({ name }) => name));

@@ -1,5 +1,5 @@
 // The process is killed while partitions are built and exchanged: the next run comes to what an undisturbed run makes, and readers
-// have seen one night or the other, also through a view, and never without the policy of the table. So it is when only the partitions that a night touches are exchanged.
+// have seen one night or the other, also through a view, and never without the policy and constraints of the table. So it is when only the partitions that a night touches are exchanged.
 //
 // By default some of the effects are sampled; FAULT_EVERY=1 takes all.
 
@@ -56,7 +56,7 @@ describe.each([
     second: 'sale_2026_02 1600, sale_2026_03 1000 | 2600 7878700 | seen 2600 7878700',
     built: 'sale',
     alone: [],
-    // All partitions, and only a view and a policy hang on the table: another table takes its place, with them.
+    // All partitions, and only a view, a policy and constraints hang on the table: another table takes its place, with them.
     moved: /alter table "etl_build_shop"."sale_2026_02" drop constraint/,
     last: /rename to "sale";.*commit/s,
   },
@@ -119,7 +119,11 @@ describe.each([
     await ask(
       databaseUrlOf(server.url, firstNight),
       `create view shop.seen as select * from shop.sale; grant select on shop.seen to pg_monitor;
-       create policy p on shop.sale using (id >= 0); alter table shop.sale enable row level security`,
+       create policy p on shop.sale using (id >= 0); alter table shop.sale enable row level security;
+       create table shop.calendar as select day::date from generate_series('2026-01-01'::date, '2026-12-31', '1 day') day;
+       alter table shop.calendar add primary key (day);
+       alter table shop.sale add constraint known foreign key (day) references shop.calendar on delete cascade,
+         add constraint positive check (id >= 0), add constraint once unique (day, id) deferrable`,
     );
     // Of the second night: a month is gone, one has changed, one is new.
     rmSync(join(directory, 'in', '1.csv'));
@@ -141,8 +145,11 @@ describe.each([
           cross join lateral (select to_date(right(c.relname, 7), 'YYYY_MM') as first) d
         where inhparent = 'shop.sale'::regclass) || ' | ' || (select sales || ' ' || ids from shop.total)
           || (select format(' | seen %s %s', count(*), sum(id)) from shop.seen where (
-            -- Without its policy it would show nobody's rows to everybody.
-            select c.relrowsecurity and exists (select from pg_policy where polrelid = c.oid) from pg_class c where c.oid = 'shop.sale'::regclass)) as all`,
+            -- Without its policy it would show nobody's rows to everybody; and a table aside must not keep rows of the calendar.
+            select c.relrowsecurity and exists (select from pg_policy where polrelid = c.oid)
+                and (select count(*) from pg_constraint k where k.conrelid = c.oid and convalidated and conname in ('known', 'positive', 'once')) = 3
+                and (select count(*) from pg_constraint where confrelid = 'shop.calendar'::regclass and conparentid = 0) = 1
+              from pg_class c where c.oid = 'shop.sale'::regclass)) as all`,
     );
     return row!.all;
   };
@@ -194,6 +201,7 @@ describe.each([
     ['while a partition is built', /^create table "etl_build_shop"\."sale_2026_03" as/],
     ['before they are attached aside', new RegExp(`alter table "etl_build_shop"."${built}" attach`)],
     ['when they have been moved beside the old ones', moved],
+    ['when they have the foreign key', /^(set local lock_timeout|alter table).* add constraint "known" /],
   ] as const)('killed %s, the next run comes to the same', async (name, sql) => {
     const point: Point = {
       name,

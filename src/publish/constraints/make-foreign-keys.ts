@@ -8,6 +8,7 @@ import type { PublishPlan } from '../contract.ts';
 import { TablesLocked } from '../locks.ts';
 import { builtName, fileColumn, mergeColumns, productionName } from '../names.ts';
 import type { BuiltTable } from '../tables.ts';
+import { addConstraint, completeByHand, madeByHand } from './by-hand.ts';
 import { constraintText, refusedByServer } from './constraints.ts';
 import {
   addForeignKey,
@@ -18,6 +19,7 @@ import {
   targetName,
 } from './foreign-keys.ts';
 import { RowsRefused } from './refused-rows.ts';
+import { refusalOf } from '../refusals.ts';
 
 /** The keys that a table will have, in SQL: those of its new rows, and of rows that stay. */
 const keysOf = (target: BuiltTable, to: readonly string[]): string => {
@@ -81,46 +83,97 @@ const comingOf = (plan: PublishPlan) => {
   return { oid, state: production?.oid === oid ? production : builtAs };
 };
 
-/** A table that is new has its own by name: what they refer to moves with it. */
-const missingOf = (plan: PublishPlan): readonly ForeignKeySpec[] => {
+/** A foreign key that is made: the table that it refers to, its clause, and the declaration; undefined: somebody has made it by hand. */
+interface Making {
+  readonly name: string;
+  readonly target: string;
+  readonly clause: string;
+  readonly key: ForeignKeySpec | undefined;
+}
+
+/** A table that is new has its own by name: what they refer to moves with it. It gets those that were made by hand, too. */
+const missingOf = (
+  plan: PublishPlan,
+  plans: readonly PublishPlan[],
+  names: readonly string[],
+): readonly Making[] => {
+  const { table, production, builtAs } = plan;
   const { state } = comingOf(plan);
-  return state === plan.builtAs
-    ? foreignKeysOf(plan.table).filter(({ name }) => state.constraints.every((one) => one.name !== name))
-    : missingKeys(plan.table, state.constraints);
+  const tables = plans.map((one) => one.table);
+  const isNew = state === builtAs;
+  const declared = isNew
+    ? foreignKeysOf(table).filter(({ name }) => state.constraints.every((one) => one.name !== name))
+    : missingKeys(table, state.constraints);
+  const byHand = isNew && production !== undefined ? madeByHand(production) : [];
+  return [
+    ...declared.map((key): Making => {
+      const at = targetAt(table, key, tables);
+      const target = at === -1 ? targetName(table, key) : names[at]!;
+      return { name: key.name, target, clause: addForeignKey(key, target), key };
+    }),
+    ...byHand.flatMap((one): Making[] =>
+      one.target === null
+        ? []
+        : [{ name: one.name, target: one.target, clause: addConstraint(one), key: undefined }],
+    ),
+  ];
+};
+
+/** Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked. */
+const makeAll = async (
+  client: Client,
+  { table, production }: PublishPlan,
+  own: string,
+  making: readonly Making[],
+  tables: readonly BuiltTable[],
+): Promise<void> => {
+  const comments = making.flatMap(({ name }) => {
+    const comment = production?.constraints.find((one) => one.name === name)?.comment ?? null;
+    return comment === null
+      ? []
+      : [`comment on constraint ${quoteName(name)} on ${own} is ${quoteText(comment)}`];
+  });
+  // One statement has the locks of all before it reads a row: who waits for one of them holds none of the others for long.
+  const statements = [
+    `set local lock_timeout = ${writersWaitMs}`,
+    `alter table ${own} ${making.map(({ clause }) => clause).join(', ')}`,
+    'set local lock_timeout = 0',
+    ...comments,
+  ];
+  await client.query(statements.join(';\n')).catch((cause: unknown) => {
+    const names = [...new Set(making.map(({ target }) => target))];
+    if (codeOf(cause) === '55P03') throw new TablesLocked({ names, mode: 'share row exclusive' }, { cause });
+    const keys = making.flatMap(({ key }) => key ?? []);
+    throw (
+      violationOf(tables, cause) ??
+      (keys.length === making.length ? refusedByServer(table, keys, cause) : refusalOf(table.table, cause))
+    );
+  });
 };
 
 /**
- * Makes the foreign keys that are still missing, in the publishing transaction, when all rows are in. Writers of both tables wait until
- * the commit, readers do not. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, TablesLocked.
+ * Makes the foreign keys that are still missing, in the publishing transaction, when all rows are in: declared ones, and those that a new
+ * table has to have like the old one. Writers of both tables wait until the commit, readers do not. Errors: RowsRefused,
+ * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked, ProductionChanged.
  */
 export const makeForeignKeys = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
-  const missing = plans.map(missingOf);
-  if (missing.every((keys) => keys.length === 0)) return;
+  const hasAny = ({ table, production }: PublishPlan): boolean =>
+    foreignKeysOf(table).length > 0 || (production !== undefined && madeByHand(production).length > 0);
+  if (!plans.some(hasAny)) return;
+  const coming = plans.map(comingOf);
   const { rows } = await client.query(
     'select oid::regclass::text as name from unnest($1::oid[]) with ordinality as p (oid, place) order by place',
-    [plans.map((plan) => comingOf(plan).oid)],
+    [coming.map(({ oid }) => oid)],
   );
+  const names = rows.map(({ name }): string => name);
   const tables = plans.map(({ table }) => table);
-  for (const [place, { table, production }] of plans.entries())
-    for (const key of missing[place]!) {
-      const at = targetAt(table, key, tables);
-      const target = at === -1 ? targetName(table, key) : rows[at].name;
-      const own: string = rows[place].name;
-      const comment = production?.constraints.find(({ name }) => name === key.name)?.comment ?? null;
-      const statements = [
-        `set local lock_timeout = ${writersWaitMs}`,
-        `alter table ${own} ${addForeignKey(key, target)}`,
-        'set local lock_timeout = 0',
-        ...(comment === null
-          ? []
-          : [`comment on constraint ${quoteName(key.name)} on ${own} is ${quoteText(comment)}`]),
-      ];
-      await client.query(statements.join(';\n')).catch((cause: unknown) => {
-        if (codeOf(cause) === '55P03')
-          throw new TablesLocked({ names: [target], mode: 'share row exclusive' }, { cause });
-        throw violationOf(tables, cause) ?? refusedByServer(table, [key], cause);
-      });
-    }
+  for (const [place, plan] of plans.entries()) {
+    const making = missingOf(plan, plans, names);
+    if (making.length > 0) await makeAll(client, plan, names[place]!, making, tables);
+    const { oid, state } = coming[place]!;
+    if (plan.production !== undefined && state === plan.builtAs)
+      await completeByHand(client, plan.production, oid);
+  }
 };
 
 /** How long we wait for readers of a table that a foreign key connects, and others wait for us. */

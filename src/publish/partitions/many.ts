@@ -21,6 +21,13 @@ export const waitText = (plan: PublishPlan, leaving: number): readonly string[] 
   return [plan.table.touched === undefined ? `${what}, because of ${dependentsText(keepersOf(plan))}` : what];
 };
 
+/** Who waits while the foreign keys of a table are made that takes the place of another. */
+export const writersText = ({ production }: PublishPlan): readonly string[] => {
+  const targets = [...new Set(production!.constraints.flatMap(({ target }) => target ?? []))];
+  if (targets.length === 0) return [];
+  return [`writers of ${targets.join(', ').replaceAll('"', '')} wait while its foreign keys are made`];
+};
+
 /** Of a partition that leaves and the one that comes, beside their indexes: the tables, and those of their long values. */
 const locksEach = 4;
 

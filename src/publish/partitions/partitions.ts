@@ -9,6 +9,7 @@ import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
+import { makeOwnByHand } from '../constraints/by-hand.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
 import { inherit } from '../inherit.ts';
 import { keyChanges } from '../alter/keys.ts';
@@ -25,7 +26,7 @@ import { rowsWith } from '../tables.ts';
 import { dropBound } from './build.ts';
 import { keyOfBound } from './bounds.ts';
 import { copyConstraints, refuseTaken } from './fit.ts';
-import { locksText, waitText } from './many.ts';
+import { locksText, waitText, writersText } from './many.ts';
 import { mustKeepRows } from './shape.ts';
 import type { ProductionPartition } from '../production/production.ts';
 import { readCatalogues } from '../production/production.ts';
@@ -89,6 +90,11 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   const first = exchanges.filter(({ plan }) => plan.production === undefined);
   const whole = stays.filter(({ plan }) => takesPlace(plan));
   const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
+  // Before their comments and what else points at them.
+  await makeOwnByHand(
+    client,
+    whole.map(({ plan }) => plan),
+  );
   await inherit(client, stays.flatMap(heirsOf));
   await inheritDefaults(
     client,
@@ -234,6 +240,7 @@ export const partitions: Publication = {
     if (plan.production === undefined) return undefined;
     const leaving = leavingOf(plan);
     const notices = [...locksText(plan, leaving.length)];
+    if (takesPlace(plan)) notices.push(...writersText(plan));
     if (!takesPlace(plan)) {
       notices.push(...waitText(plan, leaving.length));
       const { texts } = keyChanges(stayingOf({ plan, leaving }));

@@ -24,6 +24,8 @@ const rowKeepers = new Set([
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
   production !== undefined &&
   (production.dependents.some(({ kind }) => rowKeepers.has(kind)) ||
+    // A partition aside that is given one to the table changes what depends on it.
+    production.constraints.some(({ on }) => on === production.oid) ||
     production.division?.partitions.some(({ dependents }) => dependents.length > 0) === true);
 
 const declaredText = (spec: PartitionSpec): string => {

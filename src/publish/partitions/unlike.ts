@@ -1,10 +1,11 @@
-// Finds views and policies of a divided table that the server would write otherwise if they were made again: they keep the table.
+// Finds views, policies and checks of a divided table that the server would write otherwise if they were made again: they keep the table.
 //
 // `v in ('a', 'b')` of a varchar is such a text: the server reads its own text of it as another expression with the same result. Each is
 // made once aside, and undone. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes otherwise".
 
 import { withRollback, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
+import { addConstraint, madeByHand } from '../constraints/by-hand.ts';
 import type { BuiltOver } from '../contract.ts';
 import { builtName, productionName } from '../names.ts';
 import type { Dependent } from '../production/dependents.ts';
@@ -25,6 +26,8 @@ const probesOf = ({ table, production }: BuiltOver): readonly Probe[] => {
   const textOf = (policy: string, of: string): string =>
     `(select row(pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))::text from pg_policy
       where polrelid = ${of} and polname = ${quoteText(policy)})`;
+  const definitionOf = (check: string, of: string): string =>
+    `(select pg_get_constraintdef(oid) from pg_constraint where conrelid = ${of} and conname = ${quoteText(check)})`;
   return [
     ...views.map((view) => ({
       kind: 'view',
@@ -38,6 +41,15 @@ const probesOf = ({ table, production }: BuiltOver): readonly Probe[] => {
       make: policySql(policy, built),
       isSame: `${textOf(policy.name, `${quoteText(built)}::regclass`)} = ${textOf(policy.name, `${oid}::oid`)}`,
     })),
+    ...madeByHand(production!)
+      .filter(({ kind }) => kind === 'c')
+      .map((check) => ({
+        kind: 'constraint',
+        name: check.name,
+        // Without rows: the server would read all of them.
+        make: `create table ${aside} (like ${productionName(table)}); alter table ${aside} ${addConstraint(check)}`,
+        isSame: `${definitionOf(check.name, `${quoteText(aside)}::regclass`)} = ${definitionOf(check.name, `${oid}::oid`)}`,
+      })),
   ];
 };
 

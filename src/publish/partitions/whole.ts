@@ -6,7 +6,7 @@
 // Proved by test/modes/publish-locks.test.ts, "all partitions".
 
 import { quoteName } from '../../db/sql.ts';
-import { foreignKeysOf } from '../constraints/foreign-keys.ts';
+import { isBound, madeByHand } from '../constraints/by-hand.ts';
 import type { BuiltOver, PublishPlan } from '../contract.ts';
 import type { Heir } from '../inherit.ts';
 import { builtName, productionName, type TableNames } from '../names.ts';
@@ -39,12 +39,14 @@ const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: Productio
 };
 
 /** Those that go with the new table, or with the partitions that leave. */
-const isCarried = ({ dependents, division, security }: ProductionTable, kind: string): boolean => {
+const isCarried = (production: ProductionTable, { kind, name }: Dependent): boolean => {
+  const { dependents, division, security } = production;
   const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
   // One more, if the table is a partition itself.
   if (kind === 'inheritance') return count(kind) === division!.partitions.length;
   // One more, if that of another table names this one.
   if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
+  if (kind === 'constraint') return madeByHand(production).some((one) => one.name === name);
   return kind === 'partitioning' || kind === 'view' || kind === 'row security';
 };
 
@@ -55,10 +57,9 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   const one = (is: boolean, kind: string, name: string): Dependent[] => (is ? [{ kind, name }] : []);
   return [
     ...(over.unlike ?? []),
-    ...dependents.filter(({ kind }) => !isCarried(production, kind)),
+    ...dependents.filter((dependent) => !isCarried(production, dependent)),
     ...views.flatMap(({ isReplaceable, name }) => one(!isReplaceable, 'view', name)),
-    ...constraints.flatMap(({ on, name }) => one(on !== null, 'foreign key', name)),
-    ...foreignKeysOf(over.table).flatMap(({ name }) => one(true, 'foreign key', name)),
+    ...constraints.flatMap((key) => one(isBound(production, key), 'foreign key', key.name)),
     ...one(hasOwnNotNull(over, production), 'a column', 'that takes no null'),
     ...one(published?.isMade !== true, 'that', 'no run has made it'),
   ];
@@ -96,12 +97,21 @@ export const moveWholeIn = ({ plan, coming, leaving }: Exchange): readonly strin
   ...moveIn(plan),
 ];
 
+/** Foreign keys of the table that leaves: until it is dropped they would keep rows of the tables that they refer to. */
+const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] => {
+  const drops = production!.constraints.flatMap(({ name, on }) =>
+    on === null ? [] : `drop constraint ${quoteName(name)}`,
+  );
+  return drops.length === 0 ? [] : [`alter table ${productionName(table)} ${drops.join(', ')};`];
+};
+
 /** Statements under locks that readers feel. */
 export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const { table } = plan;
   const rename = (from: string, to: string): string =>
     `alter table ${quoteName(table.schema, from)} rename to ${quoteName(to)};`;
   return [
+    ...dropForeignKeys(plan),
     ...leaving.map(({ name, oid }) => rename(name, `etl_old_${oid}`)),
     ...moveAway(plan),
     ...coming.map((one) => rename(waitingName(one), one.table.table)),

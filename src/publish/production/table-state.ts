@@ -38,12 +38,18 @@ export interface TableIndex {
 /** A constraint that a declaration may have made. */
 export interface TableConstraint {
   readonly name: string;
+  /** contype: c a check, u a unique constraint, f a foreign key. */
+  readonly kind: string;
   /** As the server writes it, with the schemas of all names: the same text means the same constraint. */
   readonly definition: string;
+  /** What follows its name when it is made again. */
+  readonly clause: string;
   readonly isValid: boolean;
   /** Of a foreign key: oid and quoted name of the table that it refers to. */
   readonly on: number | null;
   readonly target: string | null;
+  /** Whether that table has partitions, each of which is tied to the key by the server. */
+  readonly isTargetDivided: boolean;
   /** With its table, as `dependents` names it. */
   readonly shown: string;
   readonly comment: string | null;
@@ -145,12 +151,26 @@ const foreignKeyDescription = `
   concat_ws(' ', ${keyColumns('k.conrelid', 'k.conkey')}, r.nspname || '.' || f.relname, ${keyColumns('k.confrelid', 'k.confkey')},
     k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
 
+/**
+ * SQL: the constraint `k` as `alter table` takes it. The server's text leaves out the storage and the place of a unique constraint's
+ * index, which belong before what it says of deferring. PostgreSQL, "CREATE TABLE".
+ */
+const constraintClause = `
+  (select left(t.whole, length(t.whole) - length(t.ending))
+      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '')
+      || coalesce(' using index tablespace ' || quote_ident(s.spcname), '') || t.ending
+    from (select pg_get_constraintdef(k.oid) as whole, case when k.contype <> 'u' or not k.condeferrable then ''
+        when k.condeferred then ' DEFERRABLE INITIALLY DEFERRED' else ' DEFERRABLE' end as ending) t
+      left join pg_class x on k.contype = 'u' and x.oid = k.conindid left join pg_tablespace s on s.oid = x.reltablespace)`;
+
 /** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
 export const constraintList = (oid: string): string => `
-  coalesce((select json_agg(json_build_object('name', k.conname, 'isValid', k.convalidated, 'on', f.oid::bigint,
+  coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
+        'isTargetDivided', coalesce(f.relkind = 'p', false),
         'target', quote_ident(r.nspname) || '.' || quote_ident(f.relname), 'shown', k.conrelid::regclass || '.' || k.conname,
         'comment', obj_description(k.oid, 'pg_constraint'),
-        'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end)
+        'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end,
+        'clause', ${constraintClause})
       order by k.conname)
     from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
     where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
