@@ -174,7 +174,7 @@ export const createLocksmith = (
       const waitedMs = performance.now() - start;
       const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
       const holders = await holdersOf(client, names, 'access exclusive');
-      // Whoever waits longest looks for a deadlock, and would be its victim.
+      // The one who waits longest looks for a deadlock, and would be its victim.
       if (holders.some(({ isWaiting }) => isWaiting))
         throw new TablesLocked({ names, mode: 'access exclusive' }, {});
       const isWorthIt = oldestMs(holders) <= queueMs;
