@@ -109,9 +109,8 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
       where i.indrelid = $1 and i.indisvalid order by i.indisprimary desc, x.relname`,
     [oid, names.schema, names.table, builtName(names), names.buildSchema],
   );
-  await withPath(client, names.path, async () => {
-    for (const { make, targets } of rows) await client.query([make, ...targets].join(';\n'));
-  });
+  // The server has written them for its own path: on another one, `a = b` may be somebody else's operator.
+  for (const { make, targets } of rows) await client.query([make, ...targets].join(';\n'));
   return rows.map(({ rename }) => rename);
 };
 

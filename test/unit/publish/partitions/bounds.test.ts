@@ -24,7 +24,7 @@ describe('partitionOf', () => {
       key,
       name,
       bound: `for values from ('${key} 00:00:00+00') to ('${end} 00:00:00+00')`,
-      condition: `"day" >= '${key} 00:00:00+00' and "day" < '${end} 00:00:00+00'`,
+      condition: `"day" operator(pg_catalog.>=) '${key} 00:00:00+00' and "day" operator(pg_catalog.<) '${end} 00:00:00+00'`,
     });
   });
 
@@ -38,13 +38,13 @@ describe('partitionOf', () => {
       key: "O'x",
       name: "sale_O'x",
       bound: "for values in ('O''x')",
-      condition: `"at" = 'O''x'`,
+      condition: `"at" operator(pg_catalog.=) 'O''x'`,
     });
     expect(partitionOf('sale', { by: 'hash', column: 'id', partitions: 8 }, '3', 77)).toEqual({
       key: '3',
       name: 'sale_3',
       bound: 'for values with (modulus 8, remainder 3)',
-      condition: 'satisfies_hash_partition(77::oid, 8, 3, "id")',
+      condition: 'pg_catalog.satisfies_hash_partition(77::oid, 8, 3, "id")',
     });
   });
 });
