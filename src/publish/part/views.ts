@@ -17,6 +17,7 @@ import {
   writtenColumns,
   type BuiltState,
 } from '../production/table-state.ts';
+import { refusalOf } from '../refusals.ts';
 
 /** The three selections of a table. */
 interface Rows {
@@ -120,6 +121,28 @@ export const partRows = async (client: Client, table: BuiltTable): Promise<Rows>
   if (table.merge === undefined) return completed(table, appended(table, names, production));
   const select = table.merge.versions === undefined ? merged : versioned;
   return completed(table, select(table, state!, names, production));
+};
+
+/**
+ * Refuses tables in production, by these names, whose policies hide rows from us: SQL would take what it sees for all of them, without a
+ * word. Called in a transaction. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/hidden-rows.test.ts.
+ */
+export const refuseHiddenRows = async (
+  client: Client,
+  schema: string,
+  tables: readonly string[],
+): Promise<void> => {
+  const { rows } = await client.query(
+    `select n.name from unnest($1::text[], $2::text[]) as n (name, quoted) where row_security_active(to_regclass(n.quoted)::oid) limit 1`,
+    [tables, tables.map((table) => quoteName(schema, table))],
+  );
+  if (rows.length === 0) return;
+  const { name } = rows[0];
+  await client
+    .query(`set local row_security = off; select from ${quoteName(schema, name)} limit 0`)
+    .catch((cause: unknown) => {
+      throw refusalOf(name, cause);
+    });
 };
 
 /** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */

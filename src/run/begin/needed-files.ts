@@ -12,7 +12,7 @@ import {
 } from '../../checkpoint/published-files.ts';
 import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { isThere, type Client } from '../../db/client.ts';
-import { hasRows } from '../../db/rows.ts';
+import { mayHaveRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { modeOf } from '../../publish/tables.ts';
@@ -27,7 +27,7 @@ export const isFilled = async (
   { schema, table }: Pick<FilesOf, 'schema' | 'table'>,
 ): Promise<boolean> => {
   const name = quoteName(schema, table);
-  return (await isThere(client, name)) && hasRows(client, name);
+  return (await isThere(client, name)) && mayHaveRows(client, name);
 };
 
 /** Whether the newest run published the table without rows; a table that somebody emptied had some. */

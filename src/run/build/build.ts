@@ -11,7 +11,7 @@ import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
 import { builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
-import { showRows } from '../../publish/part/views.ts';
+import { refuseHiddenRows, showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { buildFor } from '../../publish/registry.ts';
@@ -28,6 +28,19 @@ import { checkRow } from './check-row.ts';
 import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
+
+/** Tables of the pipeline that the SQL of a table reads where they are: all but those that this run makes as a whole. */
+const readInProduction = (
+  { tables }: BuildContext['spec'],
+  table: TableSpec,
+  sql: string,
+  prior: readonly BuiltTable[],
+): readonly string[] =>
+  tables.flatMap(({ name }) => {
+    const isRead = (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name);
+    const isMade = prior.some((one) => one.table === name && one.extent === 'whole');
+    return isRead && !isMade ? [name] : [];
+  });
 
 /**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
@@ -46,6 +59,7 @@ const fillFromSql = (
     // First on the search path, where nobody else can create anything.
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
+    await refuseHiddenRows(client, spec.schema, readInProduction(spec, table, sql.text, prior));
     // In this transaction: a view that a killed process has left would be a stranger's.
     const drops: string[] = [];
     for (const one of prior) {

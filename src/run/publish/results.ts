@@ -4,7 +4,7 @@ import { fileTotals } from '../../checkpoint/ledger.ts';
 import { publishedTables } from '../../checkpoint/published-tables.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
-import { hasRows } from '../../db/rows.ts';
+import { mayHaveRows } from '../../db/rows.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { TableResult } from '../../model.ts';
 import { plural } from '../../wording.ts';
@@ -68,7 +68,7 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
       where run_id = $1 and rows > 0 order by table_name`,
     [runId],
   );
-  for (const one of tables) if (!(await hasRows(client, quoteName(one.schema, one.table)))) return one;
+  for (const one of tables) if (!(await mayHaveRows(client, quoteName(one.schema, one.table)))) return one;
   return undefined;
 };
 

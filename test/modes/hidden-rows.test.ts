@@ -1,0 +1,99 @@
+// Rows of production that a policy hides from the role of the run itself: nothing takes those that it sees for all of them.
+
+import { rmSync } from 'node:fs';
+import { beforeEach, expect, it } from 'vitest';
+import { column, csv, definePipeline, list, sqlFile } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
+
+const { files, database, rowsOf, run } = usePipelineRuns();
+
+const loader = 'loader_of_cities';
+/** As the owner of the tables, who is no superuser, and from whom forced policies hide rows. */
+const asLoader = () => {
+  const url = new URL(database.url);
+  [url.username, url.password] = [loader, loader];
+  return { databaseUrl: url.href };
+};
+
+const city = {
+  source: csv('in/*.csv'),
+  columns: { id: column.integer('id'), state: column.text('state') },
+  primaryKey: ['id', 'state'] as ['id', 'state'],
+  partitionBy: list('state' as const),
+  publish: { mode: 'replace', only: 'touched' } as const,
+  guard: false as const,
+};
+const alone = definePipeline({ name: 'cities', schema: 'geo', tables: { city } });
+const pipeline = definePipeline({
+  name: 'cities',
+  schema: 'geo',
+  tables: {
+    city,
+    town: {
+      source: csv('town/*.csv'),
+      columns: { id: column.integer('id'), state: column.text('state') },
+      publish: 'append',
+    },
+    total: { from: ['city', 'town'], transform: sqlFile('total.sql'), primaryKey: ['state'], guard: false },
+  },
+});
+
+const write = (name: string, ...lines: readonly string[]) =>
+  files.write(`${name}.csv`, `id,state\n${lines.join('\n')}\n`);
+const totals = () => rowsOf('select state, n from geo.total order by state');
+const hide = (sees: string) =>
+  database.query(`set role ${loader}; create policy p on geo.city to ${loader} using (${sees});
+    alter table geo.city enable row level security, force row level security; reset role`);
+
+beforeEach(async () => {
+  for (const name of ['in', 'town']) rmSync(`${files.directory}/${name}`, { recursive: true, force: true });
+  await database.query('drop schema if exists geo, etl, etl_queue, etl_staging cascade');
+  await database.query(`do $$ begin
+    if to_regrole('${loader}') is null then create role ${loader} login password '${loader}'; end if;
+    execute format('grant create, temporary on database %I to ${loader}', current_database());
+  end $$`);
+  files.write(
+    'total.sql',
+    'select state, count(*)::int as n from (select state from city union all select state from town) s group by state',
+  );
+  write('in/a', '1,HE', '2,BY');
+  write('town/a', '7,HE');
+  await run(pipeline, asLoader());
+});
+
+it.each([
+  ['brings other rows to it', 'in/b', "state = 'BY'"],
+  ['leaves it as it is', 'town/b', "state = 'BY'"],
+  ['sees none of it', 'in/b', 'false'],
+])(
+  'SQL that reads such a table is refused before anything is loaded, also when the run %s',
+  async (_, file, sees) => {
+    await hide(sees);
+    const before = await totals();
+    write(file, '3,NW');
+    expect(await failureOf(run(pipeline, asLoader()))).toMatchObject({
+      code: 'ETL_PUBLISH_REFUSED',
+      details: { table: 'city', sqlstate: '42501' },
+      message: expect.stringContaining('row-level security policy for table "city"'),
+    });
+    expect(await totals()).toEqual(before);
+    expect(await rowsOf('select count(*)::int as n from etl.chunk')).toEqual([{ n: 2 }]);
+    await database.query('alter table geo.city no force row level security');
+    await run(pipeline, asLoader());
+    expect(await totals()).toEqual([
+      { state: 'BY', n: 1 },
+      { state: 'HE', n: 2 },
+      { state: 'NW', n: 1 },
+    ]);
+  },
+);
+
+it('partitions of files that are not listed any more stay, though the run sees no row of the table', async () => {
+  await hide('false');
+  rmSync(`${files.directory}/in/a.csv`);
+  write('in/b', '3,NW');
+  expect(await run(alone, asLoader())).toMatchObject({ tables: [{ partitions: ['city_NW'] }] });
+  expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  expect(await run(alone, asLoader())).toMatchObject({ outcome: 'unchanged' });
+});
