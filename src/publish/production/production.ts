@@ -101,8 +101,10 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
   ),
   ${selectNeeds},
   need as (
-    -- Others than indexes, constraints and the like, which come and go under that lock only.
-    select oid, json_agg(row(classid, objid) order by classid, objid) as list from needs where deptype = 'n' group by oid
+    -- Others than indexes, constraints and the like, which come and go under that lock only. A sequence comes without it.
+    select n.oid, json_agg(row(n.classid, n.objid) order by n.classid, n.objid) as list
+      from needs n left join pg_class s on n.deptype = 'a' and n.classid = 'pg_class'::regclass and s.oid = n.objid and s.relkind = 'S'
+      where n.deptype = 'n' or s.oid is not null group by n.oid
   ),
   column_access as (
     select a.attrelid as oid, json_agg(row(a.attnum, a.attacl::text) order by a.attnum) as list
@@ -217,7 +219,7 @@ type FoundDivision = Omit<Division, 'partitions'> & {
   readonly partitions: readonly Pick<ProductionPartition, 'schema' | 'name' | 'bound'>[];
 };
 
-/** Dependents of a partition that are those of its table. */
+/** What each partition has because it is one. Anything else hangs on the partition itself, also where it hangs on the table, too. */
 const ofItsTable = new Set(['inheritance', 'primary key']);
 
 /** Adds how those are divided that are declared so. */
@@ -238,13 +240,10 @@ const withDivisions = async (
   const described = (await productionTables(client, names)).values();
   const divisions = new Map(
     divided.map(({ place, division }) => {
-      const inherited = new Set((found[place - 1]?.dependents ?? []).map((one) => JSON.stringify(one)));
       const partitions = division.partitions.flatMap((known) => {
         const partition = described.next().value;
         if (partition === undefined) return [];
-        const dependents = partition.dependents.filter(
-          (one) => !ofItsTable.has(one.kind) && !inherited.has(JSON.stringify(one)),
-        );
+        const dependents = partition.dependents.filter(({ kind }) => !ofItsTable.has(kind));
         return [{ ...partition, dependents, ...known }];
       });
       return [place, { ...division, partitions }];
