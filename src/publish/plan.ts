@@ -136,14 +136,20 @@ export const replacedText = (
   );
 };
 
+/** How long it waits for somebody who locks what a view or a policy of production reads; publishing then looks again, without locks. */
+const lookMs = 2_000;
+
 /**
- * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it.
+ * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it. Errors:
+ * ProductionChanged, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
+  await client.query(`set local lock_timeout = ${lookMs}`);
   const now = await productionTables(
     client,
     plans.map(({ table }) => table),
   );
+  await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())
     if (!isSame(now[index], production)) throw new ProductionChanged();
 };

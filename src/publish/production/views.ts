@@ -15,7 +15,7 @@ export interface ViewOver {
   /** As `with` takes them; null: none. */
   readonly options: string | null;
   readonly query: string;
-  /** Of all that is written when it is made again. */
+  /** Of all that is written when it is made again. Empty, as is the query, of one that is not replaceable. */
   readonly mark: string;
   /** A plain view that only reads the table by its query, that we may change, and that no stranger has written. */
   readonly isReplaceable: boolean;
@@ -32,19 +32,29 @@ const mark = (view: string): string =>
 export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
-/** Views whose queries or rules read the table with this oid, as a list. PostgreSQL, "CREATE VIEW", "pg_rewrite". */
+/** SQL: whether the view `v`, in the schema `n`, is a plain one that reads the table by the rule `r`, and ours to change. */
+const isOurs = `
+  r.rulename = '_RETURN' and v.relkind = 'v' and v.relpersistence = 'p'
+    and ${isTrusted('v.relowner')} and pg_has_role(v.relowner, 'usage') and has_schema_privilege(n.oid, 'usage')
+    and has_schema_privilege(n.oid, 'create') and not exists (select from pg_depend u join pg_type y on y.oid = u.refobjid
+      where u.classid = 'pg_rewrite'::regclass and u.objid = r.oid and u.refclassid = 'pg_type'::regclass
+        and not ${isTrusted('y.typowner')})`;
+
+/**
+ * Views whose queries or rules read the table with this oid, as a list. PostgreSQL, "CREATE VIEW", "pg_rewrite". The server locks all
+ * that a view reads to write its query: a stranger's could keep us waiting for a table of his. Proved by
+ * test/modes/strangers.test.ts, "a view of a stranger".
+ */
 export const viewList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('oid', v.oid::bigint, 'name', format('%I.%I', n.nspname, v.relname),
-        'schema', quote_ident(n.nspname), 'query', rtrim(pg_get_viewdef(v.oid), ';'), 'mark', ${mark('v')},
-        'options', (select string_agg(format('%I = %L', option_name, option_value), ', ') from pg_options_to_table(v.reloptions)),
-        'isReplaceable', r.rulename = '_RETURN' and v.relkind = 'v' and v.relpersistence = 'p'
-          and ${isTrusted('v.relowner')} and pg_has_role(v.relowner, 'usage') and has_schema_privilege(n.oid, 'usage')
-          and has_schema_privilege(n.oid, 'create') and not exists (select from pg_depend u join pg_type y on y.oid = u.refobjid
-            where u.classid = 'pg_rewrite'::regclass and u.objid = r.oid and u.refclassid = 'pg_type'::regclass
-              and not ${isTrusted('y.typowner')})) order by v.oid)
+        'schema', quote_ident(n.nspname), 'isReplaceable', o.is,
+        'query', case when o.is then rtrim(pg_get_viewdef(v.oid), ';') else '' end, 'mark', case when o.is then ${mark('v')} else '' end,
+        'options', (select string_agg(format('%I = %L', option_name, option_value), ', ') from pg_options_to_table(v.reloptions)))
+      order by v.oid)
     from (select distinct objid from pg_depend
         where classid = 'pg_rewrite'::regclass and refclassid = 'pg_class'::regclass and refobjid = ${oid}) d
       join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class join pg_namespace n on n.oid = v.relnamespace
+      cross join lateral (select ${isOurs} as is) o
     where v.oid <> ${oid}), '[]')`;
 
 /** SQL that raises 40001, "the same transaction again". */
