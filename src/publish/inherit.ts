@@ -12,13 +12,31 @@ export interface Heir {
   readonly oldOid: number;
 }
 
-/** Grants on the old tables, and on those of their columns that still exist. */
+/**
+ * Whoever has a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old table
+ * must not come back with the new one. The owner has all rights unless somebody has changed them. What is revoked from a table is
+ * revoked from its columns.
+ */
+const strippedOf = `
+      select distinct h.place, 0 as step, format('revoke all on table %s from %s cascade', h.name,
+          case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end) as statement
+        from heir h join pg_class n on n.oid = h.oid join pg_class o on o.oid = h.old
+          cross join lateral (
+            select grantee from aclexplode(coalesce(n.relacl, acldefault('r', n.relowner)))
+            union all
+            select x.grantee from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = n.oid
+          ) a
+        where a.grantee <> n.relowner or o.relacl is not null`;
+
+const explodedAs = 'a (grantor, grantee, privilege_type, is_grantable, nth)';
+
+/** Grants on the old tables, and on those of their columns that still exist, in the order in which the server lists them. */
 const grantees = `
-      select h.place, 1 as step, h.name, null::name as attname, a.*
-        from heir h join pg_class c on c.oid = h.old, aclexplode(c.relacl) a
+      select h.place, 1 + a.nth / 1e6 as step, h.name, null::name as attname, a.*
+        from heir h join pg_class c on c.oid = h.old, aclexplode(c.relacl) with ordinality ${explodedAs}
       union all
-      select h.place, 2, h.name, t.attname, a.*
-        from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) a
+      select h.place, 2 + a.nth / 1e6, h.name, t.attname, a.*
+        from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) with ordinality ${explodedAs}
         where t.attnum > 0 and not t.attisdropped
           and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)`;
 
@@ -66,6 +84,8 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
         where classoid in ('pg_class'::regclass, 'pg_constraint'::regclass) and objsubid = 0
     )
     select statement from (
+      ${strippedOf}
+      union all
       select place, step, format('grant %s%s on table %s to %s%s', privilege_type,
           case when attname is null then '' else format(' (%I)', attname) end, name,
           case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
@@ -96,6 +116,10 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       select h.place, 8, format('alter table %s replica identity %s', h.name,
           case c.relreplident when 'f' then 'full' else 'nothing' end)
         from heir h join pg_class c on c.oid = h.old where c.relreplident in ('f', 'n')
+      union all
+      -- Without policies and not yet enabled it does nothing, and such a table is replaced by another.
+      select h.place, 8, format('alter table %s force row level security', h.name)
+        from heir h join pg_class c on c.oid = h.old where c.relforcerowsecurity
       union all
       select h.place, 9, format('alter table %s %s %I', h.name, what.verb, n.relname)
         from heir h join pg_index i on i.indrelid = h.old join pg_class o on o.oid = i.indexrelid

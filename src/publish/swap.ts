@@ -14,7 +14,7 @@ import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import type { BuiltOver, Publication, PublishPlan } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
-import { isKept, moveAway, returnNames, revokeGrants } from './production/keep.ts';
+import { isKept, moveAway, returnNames } from './production/keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './production/move.ts';
 import { builtName, namesInProduction, productionName } from './names.ts';
 import type { DeclaredTable } from './tables.ts';
@@ -77,10 +77,6 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
 
 /** Gives built tables the properties of the old ones, and moves them into the same schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
-  await revokeGrants(
-    client,
-    swaps.map(({ table }) => table),
-  );
   await inherit(
     client,
     swaps.flatMap(({ table, production }) =>

@@ -6,8 +6,7 @@
 import type { Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { BuiltOver, PublishPlan } from '../contract.ts';
-import { builtName, keptSchema, productionName } from '../names.ts';
-import type { BuiltTable } from '../tables.ts';
+import { keptSchema, productionName } from '../names.ts';
 import type { ProductionTable } from './production.ts';
 
 /** A plan after which the rows that are there now are an earlier version. */
@@ -48,28 +47,6 @@ export const copyAway = async (client: Client, plan: BuiltOver, rows: string): P
   const name = quoteName(keptSchema, keptName(plan.production));
   await client.query(`create table ${name} (like ${productionName(plan.table)})`);
   await client.query(`insert into ${name} select * from ${rows}`);
-};
-
-/**
- * Takes all grants from versions that return: those of production are given to them, and one that was revoked since must not come
- * back. What is revoked from a table is revoked from its columns.
- */
-export const revokeGrants = async (client: Client, tables: readonly BuiltTable[]): Promise<void> => {
-  const names = tables.filter(({ returns }) => returns !== undefined).map(builtName);
-  if (names.length === 0) return;
-  const { rows } = await client.query(
-    `select distinct format('revoke all on table %s from %s cascade', n.name,
-        case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end) as statement
-      from unnest($1::text[]) as n (name) join pg_class c on c.oid = n.name::regclass
-        cross join lateral (
-          select grantee from aclexplode(c.relacl)
-          union all
-          select x.grantee from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = c.oid
-        ) a
-      where a.grantee <> c.relowner`,
-    [names],
-  );
-  for (const { statement } of rows) await client.query(statement);
 };
 
 /** Gives the indexes of a version that returns their names again. */
