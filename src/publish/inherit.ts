@@ -13,7 +13,7 @@ export interface Heir {
 }
 
 /**
- * Whoever has a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old table
+ * Roles that have a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old table
  * must not come back with the new one. The owner has all rights unless somebody has changed them. What is revoked from a table is
  * revoked from its columns.
  */
@@ -68,6 +68,15 @@ const commentsOnParts = `
           join heir h on h.old = o.conrelid
           join pg_constraint n on n.conrelid = h.oid and n.contypid = 0 and n.conname = o.conname`;
 
+/** Storage parameters of the tables, and of those of their long values. */
+const options = `
+      select h.place, 5, format('alter table %s set (%s)', h.name, array_to_string(c.reloptions, ', '))
+        from heir h join pg_class c on c.oid = h.old where c.reloptions is not null
+      union all
+      select h.place, 6, format('alter table %s set (toast.%s)', h.name, array_to_string(t.reloptions, ', toast.'))
+        from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
+        where t.reloptions is not null`;
+
 /**
  * Statements, written by the server, that give built tables the properties of the tables with these oids. Columns and indexes are
  * matched by name; a default only fits its own type.
@@ -98,13 +107,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
         from heir h join pg_attribute o on o.attrelid = h.old
           join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname
         where o.attnum > 0 and not o.attisdropped and col_description(h.old, o.attnum) is not null
-      union all
-      select h.place, 5, format('alter table %s set (%s)', h.name, array_to_string(c.reloptions, ', '))
-        from heir h join pg_class c on c.oid = h.old where c.reloptions is not null
-      union all
-      select h.place, 6, format('alter table %s set (toast.%s)', h.name, array_to_string(t.reloptions, ', toast.'))
-        from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
-        where t.reloptions is not null
+      union all ${options}
       union all
       select h.place, 7, format('alter table %s alter column %I set default %s',
           h.name, n.attname, pg_get_expr(d.adbin, d.adrelid))

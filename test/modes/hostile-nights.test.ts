@@ -1,12 +1,12 @@
 // Roles that may create objects in production's schema plant operators and functions there: no way of publishing executes them.
 
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect as check, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   column,
   csv,
   definePipeline,
-  expect,
+  expect as expected,
   hash,
   index,
   list,
@@ -107,7 +107,7 @@ const modes: readonly {
   {
     name: 'all partitions, with a view and a policy',
     strategy: 'partitions',
-    table: { partitionBy: hash('code', 2), tests: [expect.accepted('kind', ['x', 'y', 'z'])] },
+    table: { partitionBy: hash('code', 2), tests: [expected.accepted('kind', ['x', 'y', 'z'])] },
     ddl: `create view seen as select code from item where kind <> 'q'; create policy p on item using (kind > 'a')`,
     nights: [['a', 'a,y,7', 'e,z,5']],
   },
@@ -116,7 +116,7 @@ const modes: readonly {
     strategy: 'append',
     table: {
       publish: { mode: 'append', changed: 'reload', gone: 'unload' },
-      tests: [expect.matches('kind', /^[xyz]$/), expect.unique(['code', 'kind'])],
+      tests: [expected.matches('kind', /^[xyz]$/), expected.unique(['code', 'kind'])],
     },
     ddl: 'create table child (code varchar(9), kind varchar(9), foreign key (code, kind) references item on delete cascade)',
     nights: [['b', 'c,x,3'], ['b', 'c,x,4', 'd,z,4'], ['b']],
@@ -150,7 +150,7 @@ const modes: readonly {
     table: {
       keep: 1,
       indexes: [index('n')],
-      tests: [expect.between('n', 0, 99), expect.rows({ min: 1 })],
+      tests: [expected.between('n', 0, 99), expected.rows({ min: 1 })],
     },
     ddl: `create index by_hand on item ((kind || 'q')) where kind in ('x', 'y') and array[kind::text] <> array['q']`,
     nights: [['b', 'c,x,3']],
@@ -160,7 +160,7 @@ const modes: readonly {
 it('what is planted would be executed', async () => {
   await plantIn(url(), 'first');
   await ask(url(), `set search_path = pg_catalog, first; select from item where kind = 'x'`);
-  check(await executed(url())).not.toEqual([]);
+  expect(await executed(url())).not.toEqual([]);
   await ask(url(), 'truncate trap.executed; alter sequence trap.calls restart');
 });
 
@@ -172,7 +172,7 @@ it.each(modes)(
     const night = async (lines: readonly string[]) => {
       write(name, lines);
       const result = await runPipeline(pipeline, { ...place(), workers: 1 });
-      check(result.outcome).toBe('published');
+      expect(result.outcome).toBe('published');
       return result.tables[0]!.strategy;
     };
     await night(['a', 'a,x,1', 'b,y,2']);
@@ -180,12 +180,12 @@ it.each(modes)(
     await plantIn(url(), name);
     const strategies = [];
     for (const lines of nights) strategies.push(await night(lines));
-    check(strategies.at(-1)).toBe(strategy);
+    expect(strategies.at(-1)).toBe(strategy);
     await verifyPipeline(pipeline, place());
     await testPipeline(pipeline, place());
     if ('keep' in table) await rollbackPipeline(pipeline, place());
-    check(await executed(url())).toEqual([]);
+    expect(await executed(url())).toEqual([]);
     // Also by a statement that was rolled back.
-    check(await ask(url(), 'select is_called from trap.calls')).toEqual([{ is_called: false }]);
+    expect(await ask(url(), 'select is_called from trap.calls')).toEqual([{ is_called: false }]);
   },
 );
