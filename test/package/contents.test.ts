@@ -36,12 +36,12 @@ it('holds the compiled sources in few files, their types, the migrations, the pr
 });
 
 it('has all of BullMQ, and loads of it what is used', async () => {
-  const made = JSON.stringify(posix.join(root, 'dist/bundle/bullmq.cjs'));
+  const bundled = JSON.stringify(posix.join(root, 'dist/bundle/bullmq.cjs'));
   const { out } = await mustRun(
     process.execPath,
     [
       '--eval',
-      `const made = require(${made}), theirs = require('bullmq');
+      `const made = require(${bundled}), theirs = require('bullmq');
     const files = () => Object.keys(require.cache).filter((path) => /bundle/.test(path)).map((path) => path.replace(/.*bundle./, ''));
     const used = [made.Queue, made.Worker, made.createPostgresBackend, files()].at(-1);
     const other = Object.keys(theirs).filter((name) => typeof made[name] !== typeof theirs[name]);
