@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path';
 import { expect, inject, it } from 'vitest';
-import { mustRun, run } from '../helpers/package-project.ts';
+import { run } from '../helpers/package-project.ts';
 import { filesBelow, readProjectFile, root } from '../unit/project/source-files.ts';
 
 const declarations = filesBelow('src', '.ts').map(({ path }) =>
@@ -33,29 +33,6 @@ it('holds the compiled sources in few files, their types, the migrations, the pr
   const packed = inject('packedPaths');
   expect(packed.filter((path) => !bundled.test(path))).toEqual(expected.toSorted());
   expect(packed.filter((path) => bundled.test(path)).length).toBeLessThan(100);
-});
-
-it('has all of BullMQ, and loads of it what is used', async () => {
-  const bundled = JSON.stringify(posix.join(root, 'dist/bundle/bullmq.cjs'));
-  const { out } = await mustRun(
-    process.execPath,
-    [
-      '--eval',
-      `const made = require(${bundled}), theirs = require('bullmq');
-    const files = () => Object.keys(require.cache).filter((path) => /bundle/.test(path)).map((path) => path.replace(/.*bundle./, ''));
-    const used = [made.Queue, made.Worker, made.createPostgresBackend, files()].at(-1);
-    const other = Object.keys(theirs).filter((name) => typeof made[name] !== typeof theirs[name]);
-    // As BullMQ takes the scripts of its commands: one after the other.
-    const listed = []; for (const name in made) listed.push(name);
-    console.log(JSON.stringify({ used, other, unlisted: Object.keys(theirs).filter((name) => !listed.includes(name)), all: files() }));`,
-    ],
-    { cwd: root },
-  );
-  const { used, other, unlisted, all } = JSON.parse(out) as Record<string, readonly string[]>;
-  expect({ other, unlisted }).toEqual({ other: [], unlisted: [] });
-  const apart = ['msgpackr.cjs', 'redis-scripts.cjs'];
-  expect(used!.filter((name) => [...apart, 'cron-parser.cjs'].includes(name))).toEqual([]);
-  expect(all).toEqual(expect.arrayContaining(apart));
 });
 
 it('needs no script when it is installed', () => {

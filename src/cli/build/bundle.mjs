@@ -2,7 +2,7 @@
 // They are CommonJS, which loads faster than ES modules.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -45,12 +45,6 @@ const joined = new Set([
 ]);
 /** A file of its own with all that it needs, except for what it loads for other servers than ours. */
 const ownFile = 'bullmq';
-/** What it seldom needs, and then loads: by the names that its modules require it by, and those of the files. */
-const besideIt = new Map([
-  ['cron-parser', 'cron-parser'],
-  ['msgpackr', 'msgpackr'],
-  ['../scripts', 'redis-scripts'],
-]);
 const packages = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 /** They look for these, and do without. */
@@ -76,36 +70,6 @@ const placeOf = (directory) => ({
       .replaceAll('import.meta.url', `new URL(${path}, import.meta.url).href`);
   },
 });
-
-/**
- * A module of BullMQ is run when something of it is used, which it writes as `module_1.thing`: more than half of them are for Redis,
- * for schedules of its own, for processes that it starts. A run needs none of these.
- */
-const whenUsed = {
-  name: 'when used',
-  transform: (code, id) => {
-    if (!posix(id).includes('/bullmq/dist/cjs/')) return null;
-    const load = createRequire(id);
-    const variables = [];
-    const lazy = code
-      .replaceAll(/^tslib_1\.__exportStar\(require\("([^"]+)"\), exports\);$/gm, (_, name) =>
-        Object.keys(load(name))
-          .map(
-            (key) =>
-              `Object.defineProperty(exports, '${key}', { enumerable: true, get: () => require("${name}").${key} });`,
-          )
-          .join('\n'),
-      )
-      .replaceAll(/^(?:const|var) (\w+_\d+) = (require\("[^"]+"\));$/gm, (_, variable, required) => {
-        variables.push(variable);
-        return `const ${variable} = { get it() { return ${required}; } };`;
-      })
-      .replaceAll(/require\("([^"]+)"\)/g, (whole, name) =>
-        besideIt.has(name) ? `require("./${besideIt.get(name)}.cjs")` : whole,
-      );
-    return lazy.replaceAll(new RegExp(`\\b(${variables.join('|') || '(?!)'})\\.`, 'g'), '$1.it.');
-  },
-};
 
 /** Names the file of a module by what needs it; null leaves it to the bundler. */
 const createNaming = (directory) => {
@@ -221,23 +185,13 @@ export const bundle = async (directory) => {
     },
     { dir, codeSplitting: { groups: groupsOf(createNaming(directory)) } },
   );
-  const bullMq = createRequire(fileURLToPath(import.meta.resolve(ownFile).replace('/esm/', '/cjs/')));
-  const besideFiles = Array.from(besideIt, ([name, file]) => [
-    file,
-    bullMq.resolve(name.replace('../', './')),
-  ]);
   const queues = await write(
     {
-      input: { [ownFile]: bullMq.resolve('./index.js'), ...Object.fromEntries(besideFiles) },
+      input: { [ownFile]: fileURLToPath(import.meta.resolve(ownFile).replace('/esm/', '/cjs/')) },
       cwd: directory,
-      external: (id) =>
-        isBuiltin(id) ||
-        optional.has(id) ||
-        ['ioredis', 'pg'].includes(id) ||
-        besideFiles.some(([file]) => id === `./${file}.cjs`),
-      plugins: [whenUsed],
+      external: (id) => isBuiltin(id) || optional.has(id) || id === 'ioredis' || id === 'pg',
     },
-    { dir, chunkFileNames: `${ownFile}-[name].cjs` },
+    { dir },
   );
   writeLicences(dir, [...ours, ...queues]);
   for (const path of modules) rmSync(path);
