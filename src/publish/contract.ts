@@ -102,6 +102,9 @@ export interface Publication {
   /** Whether it suits the table and the one in production; the first suitable one that `publish` names is chosen. */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
+  /** Of one that is chosen by what is found in the rows: whether it may be, by all that is known without them. */
+  mayTake?(over: BuiltOver): boolean;
+
   /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 

@@ -10,6 +10,7 @@ import { formatCount, plural } from '../wording.ts';
 import { applyEach } from './apply-each.ts';
 import { buildAside, checkCopied } from './build-table.ts';
 import type { PublishPlan, Publication } from './contract.ts';
+import { inPlaceReasons } from './partitions/shape.ts';
 import { ownRows } from './production/own-rows.ts';
 import { dependText, dependentsText } from './production/dependents.ts';
 import { refuseUnfit } from './alter/evolve.ts';
@@ -177,7 +178,7 @@ export const inPlace: Publication = {
         : `writers wait, and readers may also wait: ${texts.join(', ')}`;
     const kept = isKept(plan) ? '; rows that are kept are copied first' : '';
     return (
-      `${schema}.${table}: rows are replaced in place because of ${dependentsText(plan.production!.dependents)}; ` +
+      `${schema}.${table}: rows are replaced in place because of ${inPlaceReasons(plan.table, plan.production!)}; ` +
       `${readers}, and the table needs a vacuum afterwards${kept}`
     );
   },

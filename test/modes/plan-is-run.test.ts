@@ -14,6 +14,7 @@ import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { rollbackPipeline } from '../../src/run/rollback/rollback.ts';
 import type { RunPlan } from '../../src/run/plan/contract.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
+import { planLines } from '../../src/cli/text/plan-text.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
@@ -87,6 +88,9 @@ interface Night {
   readonly rowsRefuse?: string;
   /** A notice of the plan. */
   readonly notice?: string;
+  /** Lines that `etl plan` prints, blanks aside; and words that none of them has. */
+  readonly shows?: readonly string[];
+  readonly shuns?: RegExp;
   readonly url?: () => string;
   readonly server?: Pick<ServerAddress, 'embedded'>;
   readonly after?: () => unknown;
@@ -120,7 +124,7 @@ const compareTable = (
 };
 
 const planAndRun = async (night: Night): Promise<void> => {
-  const { pipeline = shop, options = {}, says, by, at = '', rowsRefuse, notice } = night;
+  const { pipeline = shop, options = {}, says, by, at = '', rowsRefuse, notice, shows = [] } = night;
   const { url = () => database.url } = night;
   const address = { ...addressFromUrl(url()), ...night.server };
   const before = await everything();
@@ -133,6 +137,9 @@ const planAndRun = async (night: Night): Promise<void> => {
     plan.refusal === null && plan.outcome !== 'nothing' && night.isHindered === undefined,
   );
   expect(notice === undefined || plan.notices.includes(notice), plan.notices.join()).toBe(true);
+  const lines = planLines(plan, 1_000, (__, text) => text).map((line) => line.replaceAll(/\s+/g, ' ').trim());
+  expect(lines).toEqual(expect.arrayContaining([...shows]));
+  for (const line of night.shuns ? lines : []) expect(line).not.toMatch(night.shuns!);
   const were = await shapes();
   const chunks = async () => rowsOf(`select count(*) from etl.chunk`).catch(() => []);
   const chunksBefore = await chunks();
@@ -177,6 +184,9 @@ const kept =
   (change: object = {}) =>
   () =>
     shop({ publish: 'append', ...change });
+/** Files that are gone keep their rows. */
+const keeping = append({ publish: { mode: 'append', changed: 'reload' } });
+const others = (mode: string): string => `production has rows of other files, and publish is ${mode}`;
 const noted = { ...base, note: column.text('note').nullable() };
 const merged =
   (publish: object = {}) =>
@@ -388,6 +398,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: append(),
       says: 'load new',
       by: 'append',
+      shows: ['gone 1, whose rows leave: in/02.csv'],
     },
     {
       name: 'a file that is asked for',
@@ -395,6 +406,33 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       options: { reload: ['in/01.csv'] },
       says: 'load new',
       by: 'append',
+      shows: ['files all of 1 file to load, 53 B', 'again 1: in/01.csv'],
+    },
+    {
+      name: 'a file that is taken out, beside one that is gone and stays',
+      given: async () => {
+        write('02', '3,2024-02-01,7,c');
+        write('03', '4,2024-02-01,7,c');
+        await run(keeping());
+        remove('03');
+      },
+      pipeline: keeping,
+      options: { unload: ['in/02.csv'] },
+      says: 'load new',
+      by: 'append',
+      shows: [
+        'files none of 2 files to load; 1 as in production',
+        'unload 1, whose rows leave: in/02.csv',
+        'gone 1, whose rows stay: in/03.csv',
+        'No file would be loaded; rows of files would leave production.',
+      ],
+    },
+    {
+      name: 'a file that was taken out is neither in production nor gone',
+      given: () => remove('02'),
+      pipeline: keeping,
+      says: 'nothing',
+      shows: ['files none of 1 file to load; 1 as in production', 'gone 1, whose rows stay: in/03.csv'],
     },
     {
       name: 'a column that is added',
@@ -407,6 +445,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: append({ columns: { ...noted, pieces: column.bigint('pieces') }, evolve: 'retype' }),
       says: 'load new',
       by: 'append',
+      shows: ['No file would be loaded; the definition is not that of the last published run.'],
     },
     {
       name: 'a column that may not be added',
@@ -476,12 +515,33 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: merged(),
       says: 'load new',
       by: 'merge',
+      shows: [`publish merge, because ${others('merge')}, or rebuild if that is cheaper for the rows that change`],
     },
     {
       name: 'a file that is gone, whose rows stay',
       given: () => remove('02'),
       pipeline: merged(),
       says: 'nothing',
+    },
+    {
+      name: 'a table that is never built again, because a view depends on it',
+      given: () => {
+        write('05', '4,2024-02-01,7,c');
+        return database.query('create view shop.v as select id from shop.sale');
+      },
+      pipeline: merged(),
+      says: 'load new',
+      by: 'merge',
+      shows: [`publish merge, because ${others('merge')}`],
+      after: () => database.query('drop view shop.v'),
+    },
+    {
+      name: 'one that nobody wants to be built again',
+      given: () => write('06', '5,2024-02-01,7,c'),
+      pipeline: merged({ by: 'upsert' }),
+      says: 'load new',
+      by: 'merge',
+      shows: [`publish merge, because ${others('merge')}`],
     },
     {
       name: 'versions',
@@ -515,6 +575,8 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: divided({ indexes: [index('pieces')] }),
       says: 'load',
       by: 'in place',
+      shows: ['publish in place, because the table has to stay because of trigger t'],
+      shuns: /inheritance|partitioning/,
     },
     {
       name: 'another division',
@@ -535,6 +597,20 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: divided({ publish: { mode: 'replace', only: 'touched' } }),
       says: 'load new',
       by: 'partitions',
+    },
+    {
+      name: 'a file that is taken out, of a table with a view and a trigger that sees rows',
+      given: () =>
+        database.query(`create view shop.v as select id from shop.sale;
+        create trigger t after insert on shop.sale for each row execute function shop.f()`),
+      pipeline: divided({ publish: { mode: 'replace', only: 'touched' } }),
+      options: { unload: ['in/02.csv'] },
+      says: 'load new',
+      by: 'in place',
+      shows: [
+        'unload 1, whose rows leave: in/02.csv',
+        'publish in place, because partitions cannot be exchanged because of trigger t',
+      ],
     },
   ],
 };

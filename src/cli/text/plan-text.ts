@@ -32,15 +32,34 @@ export const keptPlanLines = (
   ...(rowsCut === 0 ? [] : [`${plural(rowsCut, 'more line')} of the plan, which were not kept`]),
 ];
 
-const outcomeText = ({ outcome, run }: RunPlan): string =>
-  ({
+/** What a run loads that leaves other rows as they are. */
+const partText = ({ tables }: RunPlan): string => {
+  const files = tables.flatMap((table) => table.files ?? []);
+  if (files.some(({ loaded }) => loaded > 0)) return 'Files that are new or changed would be loaded.';
+  const leaves = files.some(
+    ({ unloaded, gone, goneRows }) => unloaded.count > 0 || (goneRows === 'leave' && gone.count > 0),
+  );
+  return leaves
+    ? 'No file would be loaded; rows of files would leave production.'
+    : 'No file would be loaded; the definition is not that of the last published run.';
+};
+
+const wholeText = ({ tables }: RunPlan): string =>
+  tables.some(({ extent, files }) => extent === 'part' && files !== null)
+    ? 'All files of tables that are replaced would be loaded, and new or changed files of the others.'
+    : 'Everything would be loaded.';
+
+const outcomeText = (plan: RunPlan): string => {
+  const { outcome, run } = plan;
+  return {
     nothing: `Nothing to do: no file is new or changed, nor is the definition, since run ${run}; --full-refresh loads everything again.`,
     continue: `Run ${run} is unfinished: its missing data would be loaded.`,
-    load: 'Everything would be loaded.',
-    'load new': 'Files that are new or changed would be loaded.',
+    load: wholeText(plan),
+    'load new': partText(plan),
     refused: 'The run would be refused.',
     unknown: 'It is unknown whether there is anything to do.',
-  })[outcome];
+  }[outcome];
+};
 
 /** A bookkeeping of an earlier version may know of runs. */
 const unknownText = ({ outcome }: RunPlan): string =>
@@ -79,7 +98,7 @@ const runTexts = (plan: RunPlan): readonly string[] => {
   ];
 };
 
-const aboutFiles = new Set(['files', 'new', 'changed', 'gone']);
+const aboutFiles = new Set(['files', 'new', 'changed', 'again', 'unload', 'gone']);
 
 /** Of tables to which nothing happens only what is known of their files. */
 const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {

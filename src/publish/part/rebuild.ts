@@ -55,11 +55,19 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
  * Whether a new table can be all that production's is: nothing is asked of it that a copy of its definition does not have, and we may
  * put one into its place.
  */
-const canRebuild = async (client: Client, over: BuiltOver, production: ProductionTable): Promise<boolean> => {
+const mayRebuild = (over: BuiltOver): boolean => {
+  const { table, production } = over;
+  if (production === undefined || table.merge?.by === 'upsert' || !isOnePiece(production)) return false;
+  // An owner that is not us may not let us make a table for him, unless somebody wants it to be tried.
+  if (table.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
-  const isSwapped = swap.takes(over.table, production) && production.published?.isMade === true;
+  const isSwapped = swap.takes(table, production) && production.published?.isMade === true;
   if (!isSwapped || names.size !== production.columns.length) return false;
-  if (!production.columns.every(({ name }) => names.has(name))) return false;
+  return production.columns.every(({ name }) => names.has(name)) && !isAltered(over);
+};
+
+/** What only the server can say of it. */
+const isPlain = async (client: Client, production: ProductionTable): Promise<boolean> => {
   const { rows } = await client.query(
     `select has_schema_privilege(c.relnamespace, 'create') and c.reltablespace = 0
         and not exists (select from pg_attribute where attrelid = c.oid and (attgenerated <> '' or attidentity <> ''))
@@ -160,6 +168,10 @@ const tryBuild = async (
   }
 };
 
+/** Whether the table has to be altered first, or has a key that is checked at the end: too late for a row that somebody else has written. */
+const isAltered = (over: BuiltOver): boolean =>
+  keyChanges(over).texts.length > 0 || over.production!.indexes.some(({ isImmediate }) => !isImmediate);
+
 /** How long to wait for a lock against readers; publishing then tries again. */
 const lockMs = 2_000;
 
@@ -170,9 +182,7 @@ const lockMs = 2_000;
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;
   if (production === undefined || table.extent === 'whole' || !isOnePiece(production)) return undefined;
-  if (keyChanges(over).texts.length > 0) return undefined;
-  // A key that is checked at the end would say too late that somebody else has written a row with it.
-  if (production.indexes.some(({ isImmediate }) => !isImmediate)) return undefined;
+  if (isAltered(over)) return undefined;
   const { by } = table.merge!;
   await setSortMemory(client, 1);
   return withTransaction(client, async () => {
@@ -181,10 +191,9 @@ export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<F
     );
     await findDifferences(client, over);
     const counts = await countDifferences(client, over);
-    if (changedRows(counts) === 0 || by === 'upsert') return { counts };
-    // For another owner we may be unable to create a table.
-    const isWanted = by === 'rebuild' || (production.owner === null && isCheaper(counts, production));
-    if (!isWanted || !(await canRebuild(client, over, production))) return { counts };
+    if (changedRows(counts) === 0 || !mayRebuild(over)) return { counts };
+    const isWanted = by === 'rebuild' || isCheaper(counts, production);
+    if (!isWanted || !(await isPlain(client, production))) return { counts };
     const rebuilt = await tryBuild(client, over, counts);
     return rebuilt === undefined ? { counts } : { counts, rebuilt };
   }).catch((cause: unknown) => {
@@ -200,6 +209,8 @@ export const rebuild: Publication = {
   summary: 'Merged by building the table again',
 
   takes: (_, __, found) => found?.rebuilt !== undefined,
+
+  mayTake: mayRebuild,
 
   notice: ({ table, found }) =>
     `${table.schema}.${table.table}: ${plural(changedRows(found!.counts), 'row')} of ${formatCount(found!.rebuilt!.read.rows)} change, so it was built again, and is swapped`,

@@ -2,6 +2,7 @@
 
 import type { PartitionSpec } from '../../declaration.ts';
 import type { DeclaredTable } from '../tables.ts';
+import { dependentsText, type Dependent } from '../production/dependents.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';
@@ -20,13 +21,21 @@ const rowKeepers = new Set([
   'Citus',
 ]);
 
+/** What of a divided table has to see its rows change, or depends on a single partition. */
+const rowKeepersOf = ({ oid, dependents, constraints, division }: ProductionTable): readonly Dependent[] => [
+  ...dependents.filter(({ kind }) => rowKeepers.has(kind)),
+  // A partition aside that is given one to the table changes what depends on it.
+  ...constraints.flatMap(({ on, name }) => (on === oid ? [{ kind: 'foreign key', name }] : [])),
+  ...(division?.partitions ?? []).flatMap((partition) => partition.dependents),
+];
+
 /** Whether the rows of a divided table have to be replaced in the partitions that are there. */
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
-  production !== undefined &&
-  (production.dependents.some(({ kind }) => rowKeepers.has(kind)) ||
-    // A partition aside that is given one to the table changes what depends on it.
-    production.constraints.some(({ on }) => on === production.oid) ||
-    production.division?.partitions.some(({ dependents }) => dependents.length > 0) === true);
+  production !== undefined && rowKeepersOf(production).length > 0;
+
+/** Why the rows of a table are replaced in place: of a divided one, views, policies and its own partitions are no reason. */
+export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string =>
+  dependentsText(partitionBy === undefined ? production.dependents : rowKeepersOf(production));
 
 const declaredText = (spec: PartitionSpec): string => {
   if (spec.by === 'range') return `range('${spec.column}', '${spec.unit}')`;

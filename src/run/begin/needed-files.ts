@@ -18,7 +18,7 @@ import { EtlError } from '../../errors.ts';
 import { modeOf } from '../../publish/tables.ts';
 import { modes } from '../../publish/registry.ts';
 import { takeNew } from './new-files.ts';
-import { noneOutgoing, Tally, type Judging, type Sieve } from './sieve.ts';
+import { takesAll, Tally, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
 
 /** Whether there is a table in production that has rows. */
@@ -106,15 +106,8 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
       if (isAppended && fullRefresh) await refuseLoss(judging, table, of, listed);
       for (const { name } of await goneFiles(client, of, listed)) missing.add(name);
       const hasWork = isAppended || added.count + changed.count + missing.count > 0;
-      return {
-        extent: 'whole',
-        listed: files,
-        added,
-        changed,
-        gone: missing,
-        outgoing: noneOutgoing,
-        hasWork,
-      };
+      const unchanged = files - added.count - changed.count;
+      return { ...takesAll, listed: files, added, changed, unchanged, gone: missing, hasWork };
     },
   };
 };

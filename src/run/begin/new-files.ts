@@ -85,24 +85,31 @@ const wishOf = (
 /** Judges files of which a version is known. */
 const createJudge = ({ changed: choice }: PartSpec) => {
   const leaving = createLeaving();
-  const [changed, corrected, again] = [new Tally(), new Tally(), new Tally()];
+  /** Files that stay as they were loaded, though they are others. */
+  const left = { changed: new Tally(), corrected: new Tally() };
+  const taken = { changed: new Tally(), again: new Tally(), unloaded: new Tally() };
+  let out = 0;
   const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
     const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
     if (wish === 'unload') {
-      if (!isUnloaded) leaving.add(known, wish);
+      out += 1;
+      if (isUnloaded) return false;
+      leaving.add(known, wish);
+      taken.unloaded.add(name);
       return false;
     }
-    const isOther = !isSame || isPartial || (isCorrected && !isUnloaded);
-    if (wish === undefined && !isOther) return false;
-    if (wish === 'reload' || choice === 'reload') {
+    const isChanged = !isSame || isPartial;
+    const isOther = isChanged || (isCorrected && !isUnloaded);
+    if (wish === 'reload' || (choice === 'reload' && isOther)) {
       leaving.add(known);
-      again.add(name);
+      (isChanged ? taken.changed : taken.again).add(name);
       return true;
     }
-    if (!isUnloaded) (isSame && !isPartial ? corrected : changed).add(name);
+    if (isUnloaded) out += 1;
+    else if (isOther) (isChanged ? left.changed : left.corrected).add(name);
     return false;
   };
-  return { isNeeded, leaving, changed, corrected, again };
+  return { isNeeded, leaving, left, taken, staysOut: (): number => out };
 };
 
 /**
@@ -126,7 +133,7 @@ const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
 export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
   const { client, asked } = judging;
   const listed: number[] = [];
-  const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);
+  const { isNeeded, leaving, left, taken, staysOut } = createJudge(publish);
   const refuseTwice = createTwiceGuard(client, of);
   let files = 0;
   const [added, missing] = [new Tally(), new Tally()];
@@ -153,23 +160,27 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       });
     },
     end: async () => {
-      reportLeft(judging, spec, publish.changed, changed, corrected);
+      reportLeft(judging, spec, publish.changed, left.changed, left.corrected);
       const unloads = publish.gone === 'unload';
       // Files that stay may be many, so they are read only if somebody asks for them.
       const gone =
         unloads || asked.hasAny || judging.countsGone === true ? await goneFiles(client, of, listed) : [];
       for (const file of gone) {
-        missing.add(file.name);
         const wish = wishOf(judging, spec, file);
+        const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
         if (unloads) leaving.add(file);
-        else if (wish === 'unload' && !file.isUnloaded) leaving.add(file, wish);
+        else if (isAskedFor) leaving.add(file, wish);
+        if (isAskedFor) taken.unloaded.add(file.name);
+        else if (!file.isUnloaded) missing.add(file.name);
       }
       return {
         extent: 'part',
         listed: files,
         added,
-        changed: again,
+        ...taken,
+        unchanged: files - added.count - taken.changed.count - taken.again.count - staysOut(),
         gone: missing,
+        goneRows: unloads ? 'leave' : 'stay',
         outgoing: leaving.outgoing(publish.mode === 'replace' ? listed : undefined),
         hasWork: added.count + leaving.count() > 0,
       };

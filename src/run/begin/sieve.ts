@@ -37,8 +37,15 @@ export interface Intake {
   /** Listed files that production lacks, and files that it has in a version to be replaced. */
   readonly added: Counted;
   readonly changed: Counted;
-  /** Files in production that are no longer listed; counted only where that has an effect, or a plan asks. */
+  /** Those that production has as they are now, and that are loaded again: somebody wants it, or their rejects were corrected. */
+  readonly again: Counted;
+  /** Those that are in production, and leave because somebody wants it. */
+  readonly unloaded: Counted;
+  /** Listed files of which nothing changes. Those that were taken out before, and stay out, are none of them. */
+  readonly unchanged: number;
+  /** Files that are not listed any more and have rows in production, where somebody had to ask for them; and what becomes of those. */
   readonly gone: Counted;
+  readonly goneRows: 'leave' | 'stay';
   readonly outgoing: Outgoing;
   /** Whether production has to change. */
   readonly hasWork: boolean;
@@ -65,6 +72,15 @@ export interface Judging
 
 export const noneOutgoing: Outgoing = { files: [], unloaded: [], rows: 0 };
 
+/** What a run that brings all rows takes from a table. */
+export const takesAll = {
+  extent: 'whole',
+  again: new Tally(),
+  unloaded: new Tally(),
+  goneRows: 'leave',
+  outgoing: noneOutgoing,
+} as const satisfies Partial<Intake>;
+
 /** When nothing is known of what is in production. */
 export const takeEverything = (): Sieve => {
   const files = new Tally();
@@ -74,12 +90,12 @@ export const takeEverything = (): Sieve => {
       return [...batch.keys()];
     },
     end: async () => ({
-      extent: 'whole',
+      ...takesAll,
       listed: files.count,
       added: files,
       changed: new Tally(),
+      unchanged: 0,
       gone: new Tally(),
-      outgoing: noneOutgoing,
       hasWork: true,
     }),
   };

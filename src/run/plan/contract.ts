@@ -18,9 +18,13 @@ export interface FilesPlan {
   /** Those that the run loads, and their bytes as they are stored. */
   readonly loaded: number;
   readonly bytes: number;
-  /** Not in production; in production in another version; in production and not listed any more; as they are in production. */
+  /** Not in production; in production in another version; in production as they are, and loaded again nevertheless. */
   readonly added: Counted;
   readonly changed: Counted;
+  readonly again: Counted;
+  /** In production, and taken out because it was asked for. */
+  readonly unloaded: Counted;
+  /** Not listed any more, with rows in production; as they are in production, which stay. */
   readonly gone: Counted;
   readonly unchanged: number;
   /** What becomes of the rows of those that are gone. */

@@ -37,16 +37,18 @@ const namedMax = 20;
 /** `isNothing`: there is nothing to do, and what would be loaded otherwise is not. */
 const filesOf = ({ files: planned, intake }: PlannedTable, isNothing: boolean): FilesPlan => {
   const files = isNothing ? [] : planned;
-  const { extent, listed, added, changed, gone, outgoing } = intake;
+  const { listed, added, changed, again, unloaded, gone, goneRows, unchanged } = intake;
   return {
     listed,
     loaded: files.length,
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     added: { count: added.count, names: added.names },
     changed: { count: changed.count, names: changed.names },
+    again: { count: again.count, names: again.names },
+    unloaded: { count: unloaded.count, names: unloaded.names },
     gone: { count: gone.count, names: gone.names },
-    unchanged: listed - added.count - changed.count,
-    goneRows: extent === 'whole' || outgoing.files.length > changed.count ? 'leave' : 'stay',
+    unchanged,
+    goneRows,
   };
 };
 

@@ -13,7 +13,7 @@ import { replacedText } from '../../publish/plan.ts';
 import { differenceOf } from '../../publish/shape.ts';
 import { productionName } from '../../publish/names.ts';
 import { modes } from '../../publish/registry.ts';
-import { dependentsText } from '../../publish/production/dependents.ts';
+import { inPlaceReasons } from '../../publish/partitions/shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
 
@@ -30,11 +30,11 @@ const whyOf = (plan: PublishPlan): string => {
   const { mode, extent, partitionBy } = table;
   if (extent === 'part')
     return publication.name === 'in place'
-      ? `partitions cannot be exchanged because of ${dependentsText(production!.dependents)}`
+      ? `partitions cannot be exchanged because of ${inPlaceReasons(table, production!)}`
       : `production has rows of other files, and publish is ${modeText(mode)}`;
   if (production === undefined) return 'there is no table yet';
   if (publication.name === 'in place')
-    return `the table has to stay because of ${dependentsText(production.dependents)}`;
+    return `the table has to stay because of ${inPlaceReasons(table, production)}`;
   if (partitionBy === undefined) return 'nothing depends on the table';
   return isSameTable(plan)
     ? 'the table is partitioned, and stays'
@@ -87,7 +87,7 @@ export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPla
   const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
   const notices = [publication.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
-  const orElse = modes[table.mode].look === undefined || table.extent === 'whole' ? [] : others;
+  const orElse = others.filter(({ mayTake }) => mayTake?.(plan) === true);
   return {
     strategy: publication.name,
     orElse: orElse[0]?.name ?? null,

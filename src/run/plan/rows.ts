@@ -8,7 +8,7 @@ import type { FilesPlan, PublishingPlan, TablePlan } from './contract.ts';
 type PlanRow = PlannedRows['rows'][number];
 
 const named = (
-  { count, names }: { readonly count: number; readonly names: readonly string[] },
+  { count, names }: FilesPlan['added'],
   what = '',
 ): string => `${formatCount(count)}${what}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
 
@@ -18,6 +18,8 @@ const fileRows = ({
   bytes,
   added,
   changed,
+  again,
+  unloaded,
   gone,
   unchanged,
   goneRows,
@@ -25,7 +27,9 @@ const fileRows = ({
   const kinds: readonly (readonly [string, FilesPlan['added'], string])[] = [
     ['new', added, ''],
     ['changed', changed, ''],
-    ['gone', gone, `, their rows ${goneRows}`],
+    ['again', again, ''],
+    ['unload', unloaded, ', whose rows leave'],
+    ['gone', gone, `, whose rows ${goneRows}`],
   ];
   const counted = plural(listed, 'file');
   const read = loaded === listed ? `all of ${counted}` : `${formatCount(loaded)} of ${counted}`;

@@ -29,6 +29,8 @@ const plan = (part: Partial<RunPlan>): RunPlan => ({
         bytes: part.outcome === 'nothing' ? 0 : 1_500,
         added: none,
         changed: none,
+        again: none,
+        unloaded: none,
         gone: none,
         unchanged: 2,
         goneRows: 'leave',
