@@ -110,6 +110,26 @@ export const goneFiles = async (
   return rows;
 };
 
+/** A file, by what copies of it have, too. */
+export type StoredContent = Pick<NewFile, 'source' | 'location' | 'member' | 'name' | 'fingerprint'>;
+
+/** Files of the table with rows that stay in production, and with one of these sizes. */
+export const filesOfSizes = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  sizes: readonly number[],
+  outgoing: { readonly files: readonly number[]; readonly stays?: readonly number[] },
+): Promise<readonly StoredContent[]> => {
+  const { rows } = await client.query(
+    `select p.source, p.location, p.member, p.name, p.fingerprint from etl.published_file p
+      where ${ofTable} and p.rows > 0 and p.bytes = any ($4::bigint[]) and p.file_id <> all ($5::bigint[])
+        and ($6::bigint[] is null or p.file_id = any ($6))
+      order by p.file_id desc`,
+    [pipeline, schema, table, sizes, outgoing.files, outgoing.stays ?? null],
+  );
+  return rows;
+};
+
 /** Files of some tables in a run, as they are in production with its commit. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,

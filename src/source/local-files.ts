@@ -49,6 +49,12 @@ const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boole
   );
 };
 
+/** A copy has another time. */
+const contentOf = (fingerprint: string): string => {
+  const [size, , sample] = fingerprint.split(':');
+  return `${size}:${sample}`;
+};
+
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
@@ -56,6 +62,7 @@ export const localFiles: Source = {
   options: {},
   list,
   isVersion,
+  contentOf,
   look: ({ location }) => fileState(location),
   isSeekable: true,
   isShared: true,

@@ -186,6 +186,8 @@ const kept =
     shop({ publish: 'append', ...change });
 /** Files that are gone keep their rows. */
 const keeping = append({ publish: { mode: 'append', changed: 'reload' } });
+const copies = (names: string): string =>
+  `sale: probably copies, with the same size, beginning and end, so that records are loaded twice: 1 file: ${names}`;
 const others = (mode: string): string => `production has rows of other files, and publish is ${mode}`;
 const noted = { ...base, note: column.text('note').nullable() };
 const merged =
@@ -305,6 +307,18 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       after: () => expect(notices).toContain(unset),
     },
     { name: 'a file that is gone', given: () => remove('02'), says: 'load', by: 'swap' },
+    {
+      name: 'two files that are the same, without a key',
+      given: () => {
+        write('03', '4,2024-02-01,9,c');
+        write('04', '4,2024-02-01,9,c');
+      },
+      pipeline: () => shop({ primaryKey: [] }),
+      says: 'load',
+      by: 'swap',
+      shows: [copies('in/04.csv of in/03.csv')],
+      after: () => ['03', '04'].forEach(remove),
+    },
     {
       name: 'another definition',
       pipeline: () => shop({ columns: noted, indexes: [index('pieces')] }),
@@ -433,6 +447,26 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: keeping,
       says: 'nothing',
       shows: ['files none of 1 file to load; 1 as in production', 'gone 1, whose rows stay: in/03.csv'],
+    },
+    {
+      name: 'a copy of a file that is in production, which its key refuses',
+      given: () => write('09', '1,2024-01-05,5,a', '2,2024-01-06,6,b'),
+      pipeline: keeping,
+      says: 'load new',
+      rowsRefuse: 'ETL_DUPLICATE_ROWS',
+      shows: [copies('in/09.csv of in/01.csv')],
+      after: () => expect(notices).toContain(copies('in/09.csv of in/01.csv')),
+    },
+    {
+      name: 'files that have only a header are no copies',
+      given: () => {
+        remove('09');
+        write('07');
+        write('08');
+      },
+      pipeline: keeping,
+      says: 'load new',
+      shuns: /cop/,
     },
     {
       name: 'a column that is added',

@@ -7,6 +7,7 @@ import { withFilesAtOnce } from '../../source/at-once.ts';
 import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import { askedFiles } from './asked-files.ts';
+import { reportCopies } from './copies.ts';
 import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
 import { planFound, type PlannedFile } from './plan-file.ts';
@@ -107,5 +108,6 @@ export const planNeeded = async (
     createSieve({ ...judging, asked }, table),
   );
   asked.refuseUnknown(judging.spec.name);
+  for (const table of planned) await reportCopies(judging, table);
   return planned;
 };

@@ -3,7 +3,7 @@
 import { readBytes } from '../../limits.ts';
 import type { OptionRule, Source } from '../contract.ts';
 import type { S3Options } from './declared.ts';
-import { isListedVersion } from './version.ts';
+import { contentIn, isListedVersion } from './version.ts';
 
 /** What signs and reads is loaded when a location is one of S3: other commands start without it. */
 const objects = () => import('./objects.ts');
@@ -46,6 +46,7 @@ export const s3: Source = {
     yield* (await objects()).list(listing, access);
   },
   isVersion: isListedVersion,
+  contentOf: contentIn,
   look: async (file, access) => (await objects()).look(file, access),
   isSeekable: false,
   isShared: true,

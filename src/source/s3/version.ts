@@ -17,6 +17,13 @@ export const isListedVersion = (version: string, { fingerprint }: SeenVersion): 
   return version === `${bytes}:${etag.join(':')}`;
 };
 
+/** A copy has another id. Objects without an ETag cannot be compared. */
+export const contentIn = (fingerprint: string): string | undefined => {
+  const [size] = fingerprint.split(':');
+  const etag = etagIn(fingerprint);
+  return etag === '' ? undefined : `${size}:${etag}`;
+};
+
 export const etagIn = (fingerprint: string): string => fingerprint.split(':').slice(2).join(':');
 
 /** Not every server obeys If-Match: what it answers is compared. Errors: ETL_SOURCE_CHANGED. */
