@@ -151,6 +151,18 @@ const spellings: readonly (readonly [pattern: RegExp, doubt: string])[] = [
     'amounts of money: kept as text; `column.numeric(…).map(…)` reads them without their sign',
   ],
   [/^[-+]?[\d.,]+\s?%$/, "percentages: kept as text; `column.numeric(…, { percent: 'number' })` reads them"],
+  [
+    /^[-+]?\d{1,3}(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?$/,
+    String.raw`numbers with a no-break space between thousands: kept as text; \`column.numeric(…, { thousands: '\u00a0' })\` reads them, \u202f if it is a narrow one`,
+  ],
+  [
+    /^[-+]?(?:\d{1,2}(?:,\d\d)*,\d{3}|\d{1,3})(?:\.\d+)?$/,
+    "numbers in Indian groups: kept as text; `column.numeric(…, { thousands: ',', grouping: 'indian' })` reads them",
+  ],
+  [
+    /^(?:[-+]?[\d.,]+|\([\d.,]+\))$/,
+    "negative numbers in parentheses: kept as text; `column.numeric(…).map((text) => text.replace(/^\\((.*)\\)$/, '-$1'))` reads them",
+  ],
 ];
 
 const booleanWords = [

@@ -125,6 +125,7 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
     ...(hasComments(head) ? [{ ...dialect, comment: commentSign }] : []),
     { ...dialect, trim: true },
     { ...dialect, quote: null, escape: null },
+    { ...dialect, quotes: 'lenient' as const },
   ]
     .map((other) => candidateOf(head, isWhole, other))
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
@@ -227,6 +228,10 @@ export const otherDialects = (dialect: Dialect, codes: readonly string[]): reado
           { ...dialect, trim: true },
           { ...dialect, quotes: 'lenient' as const },
         ]
+      : []),
+    // Without quotes, the lines of a field of several lines are records that are too short.
+    ...(dialect.quote === null && codes.includes('field_count')
+      ? [{ ...dialect, quote: plainDialect.quote, escape: plainDialect.escape, quotes: 'lenient' as const }]
       : []),
     ...(codes.includes('field_count') ? [{ ...dialect, ragged: 'pad' as const }] : []),
   ];

@@ -549,7 +549,9 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: merged(),
       says: 'load new',
       by: 'merge',
-      shows: [`publish merge, because ${others('merge')}, or rebuild if that is cheaper for the rows that change`],
+      shows: [
+        `publish merge, because ${others('merge')}, or rebuild if that is cheaper for the rows that change`,
+      ],
     },
     {
       name: 'a file that is gone, whose rows stay',

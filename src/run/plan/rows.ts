@@ -7,10 +7,8 @@ import type { FilesPlan, PublishingPlan, TablePlan } from './contract.ts';
 
 type PlanRow = PlannedRows['rows'][number];
 
-const named = (
-  { count, names }: FilesPlan['added'],
-  what = '',
-): string => `${formatCount(count)}${what}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+const named = ({ count, names }: FilesPlan['added'], what = ''): string =>
+  `${formatCount(count)}${what}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
 
 const fileRows = ({
   listed,

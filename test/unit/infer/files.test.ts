@@ -40,8 +40,29 @@ it('says of texts that are money, percentages or yes and no in other words how t
   ]);
 });
 
+it('says of texts that are numbers in other spellings how they are read', async () => {
+  const { tables } = await read(
+    'amount;turnover;rupees\n"(1,234.50)";"1\u00a0234,50";"12,34,567.00"\n99.00;"1\u00a0234\u00a0567,50";99.00\n"1,234.50";7,50;"1,234.50"\n',
+  );
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringContaining('negative numbers in parentheses: kept as text')]],
+    ['text', [expect.stringContaining('a no-break space between thousands: kept as text')]],
+    ['text', [expect.stringContaining('numbers in Indian groups: kept as text')]],
+  ]);
+});
+
 describe('the dialect of a file', () => {
   it.each([
+    {
+      name: 'stray quotes, and a field of two lines',
+      content: 'id,txt\n1,"a "quoted" b"\n2,5" pipe\n3,x\n4,"two\nlines"\n5,plain\n',
+      dialect: { quotes: 'lenient', quote: '"', ragged: 'reject' },
+    },
+    {
+      name: 'stray quotes, and a field of two lines far from the beginning',
+      content: `${people(300, (index) => `${index},${index % 5 === 0 ? '"a "q" b"' : '5" pipe'}`)}\n300,"two\nlines"\n`,
+      dialect: { quotes: 'lenient', quote: '"', ragged: 'reject' },
+    },
     {
       name: 'a line for Excel before the header',
       content: '\ufeffsep=;\r\nid;name\r\n1;a\r\n2;b\r\n',
