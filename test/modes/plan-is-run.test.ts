@@ -380,11 +380,11 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       name: 'what a rollback has withdrawn',
       given: async () => {
         remove('02');
-        const keeping = shop({ columns: noted, keep: 1 }, {}, { keep: 1 });
-        await run(keeping, { fullRefresh: true });
+        const versioned = shop({ columns: noted, keep: 1 }, {}, { keep: 1 });
+        await run(versioned, { fullRefresh: true });
         write('01', '1,2024-01-05,9,a');
-        await run(keeping);
-        await rollbackPipeline(keeping, { databaseUrl: database.url, directory: files.directory });
+        await run(versioned);
+        await rollbackPipeline(versioned, { databaseUrl: database.url, directory: files.directory });
       },
       pipeline: () => shop({ columns: noted, keep: 1 }, {}, { keep: 1 }),
       says: 'ETL_ROLLED_BACK',

@@ -87,10 +87,10 @@ export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPla
   const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
   const notices = [publication.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
-  const orElse = others.filter(({ mayTake }) => mayTake?.(plan) === true);
+  const orElse = others.find(({ mayTake }) => mayTake?.(plan) === true);
   return {
     strategy: publication.name,
-    orElse: orElse[0]?.name ?? null,
+    orElse: orElse?.name ?? null,
     why: whyOf(plan),
     readersWait,
     writersWait,
