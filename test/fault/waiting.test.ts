@@ -57,7 +57,7 @@ describe('a role with fewer connections than a run opens', () => {
     await expect(run({ databaseUrl: url.href, waitMs: 2_000 })).rejects.toMatchObject({
       code: 'ETL_CONNECTIONS',
       message: expect.stringContaining(`too many connections for role "${role}"`),
-      hint: expect.stringContaining('--workers 2 opens up to 6'),
+      hint: expect.stringContaining('--workers 2 opens up to 5'),
     });
   });
 });

@@ -65,8 +65,10 @@ const holdCopies = async (): Promise<() => Promise<void>> => {
   return () => client.end();
 };
 
-const copyingProcesses = `select count(distinct application_name) = 2 as yes from pg_stat_activity
-  where datname = current_database() and state = 'active' and query like 'copy %'`;
+/** Those whose COPY waits for its table. */
+const copyingProcesses = `select count(distinct a.application_name) = 2 as yes
+  from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
+  where a.datname = current_database() and not l.granted and c.relnamespace = 'etl_staging'::regnamespace`;
 
 let undisturbed: unknown;
 

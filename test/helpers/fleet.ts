@@ -68,8 +68,9 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
       for (;;) {
         const [run] = await ask<FleetRun & { copying: number }>(
           database.url,
-          `select id::int, state, pid, generation, (select count(distinct application_name)::int from pg_stat_activity
-              where datname = current_database() and state = 'active' and query like 'copy %') as copying
+          `select id::int, state, pid, generation, (select count(distinct application_name)::int
+              from pg_stat_progress_copy p join pg_stat_activity a on a.pid = p.pid
+              where p.datname = current_database()) as copying
             from etl.run order by id desc limit 1`,
         ).catch(() => []);
         if (run !== undefined && isIt(run, run.copying)) return run;
