@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 import { closingLine } from './test/helpers/closing-line.ts';
 import { compiledThreads } from './test/helpers/compiled-threads.ts';
@@ -11,6 +12,15 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 /** Wraps functions of modules, which it must load before anybody else. */
 const replacesModules = 'test/integration/fast-path.test.ts';
+
+/** Integration tests before unit tests, which are short: the two processes end together. */
+class ShortLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isUnit = ({ moduleId }: TestSpecification): boolean => moduleId.startsWith(path('./test/unit/'));
+    return [...sorted.filter((file) => !isUnit(file)), ...sorted.filter(isUnit)];
+  }
+}
 
 /** What the files of all kinds begin with. */
 const common = {
@@ -34,22 +44,20 @@ export default defineConfig({
     globalSetup: [path('./test/helpers/global-setup.ts')],
     reporters: ['default', closingLine()],
     maxWorkers: 2,
+    sequence: { sequencer: ShortLast },
     projects: [
-      // The files of a project share a process: loading the sources anew takes longer than many of them.
+      // First by its name: Vitest ends a shared process whose next file belongs to another project.
+      { ...common, test: { ...common.test, name: 'alone', include: [replacesModules] } },
+      // The files share a process: loading the sources anew takes longer than many of them.
       {
         ...common,
         test: {
           ...common.test,
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
+          name: 'shared',
+          include: ['test/integration/**/*.test.ts', 'test/unit/**/*.test.ts'],
           exclude: [...common.test.exclude, replacesModules],
           isolate: false,
         },
-      },
-      { ...common, test: { ...common.test, name: 'isolated', include: [replacesModules] } },
-      {
-        ...common,
-        test: { ...common.test, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
       },
     ],
   },
