@@ -7,10 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { stopEmbedded } from '../../src/embedded/server.ts';
 import { useFiles } from '../helpers/files.ts';
-import { typeScriptArgs } from '../helpers/run-typescript.ts';
+import { etlArgs } from '../helpers/run-typescript.ts';
 
 const files = useFiles();
-const program = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
 
 const project = realpathSync(files.directory);
 const below = join(project, 'pipelines/deep');
@@ -21,11 +20,8 @@ afterAll(() => stopEmbedded(join(project, '.etl')));
 const etl = (cwd: string, ...args: string[]): Promise<{ exit: number; out: string; err: string }> =>
   new Promise((resolve) => {
     const { PATH, HOME } = process.env;
-    execFile(
-      process.execPath,
-      typeScriptArgs(program, args),
-      { cwd, env: { PATH, HOME } },
-      (error, out, err) => resolve({ exit: error === null ? 0 : Number(error.code), out, err }),
+    execFile(process.execPath, etlArgs(args), { cwd, env: { PATH, HOME } }, (error, out, err) =>
+      resolve({ exit: error === null ? 0 : Number(error.code), out, err }),
     );
   });
 

@@ -3,18 +3,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { enqueue, joinRun, loadPipelineFile, type RunEvent } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
+import { etlArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
 const files = useFiles();
-const program = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
 
 const pipelineFile = files.write(
   'piped.ts',
@@ -46,7 +44,7 @@ const pipe = async (
   args: readonly string[],
   watch: (child: ChildProcess, out: string) => void = () => undefined,
 ): Promise<Piped> => {
-  const child = spawn(process.execPath, typeScriptArgs(program, args, library), {
+  const child = spawn(process.execPath, etlArgs(args), {
     cwd: files.directory,
     env: { ...environment, DATABASE_URL: database.url },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -123,7 +121,7 @@ describe('standard input', () => {
   });
 
   it('that is a terminal says what to do', async () => {
-    const command = [process.execPath, ...typeScriptArgs(program, ['run', pipelineFile], library)];
+    const command = [process.execPath, ...etlArgs(['run', pipelineFile])];
     const child = spawn('script', ['-qec', `'${command.join("' '")}'`, '/dev/null'], {
       cwd: files.directory,
       env: { ...environment, DATABASE_URL: database.url },

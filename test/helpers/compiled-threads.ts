@@ -1,7 +1,7 @@
 // Lets the loading threads of a test and the programs that it starts run compiled JavaScript, as those of users do:
 // TypeScript takes each thread 0.3 s to start, and each program a second.
 
-import { rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from 'vitest/config';
@@ -10,7 +10,25 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** In the checkout, where its packages are found; git ignores the name. */
 const compiled = join(root, `.etl-build-test-${process.pid}`);
 
+const dist = join(root, 'dist');
+
+/** When each file below a path was written, and each folder got or lost one. */
+const timesBelow = (path: string): number[] => {
+  const stat = statSync(path);
+  const names = stat.isDirectory() ? readdirSync(path) : [];
+  return [stat.mtimeMs, ...names.flatMap((name) => timesBelow(join(path, name)))];
+};
+
+/** Whether dist/ is younger than all that it is made of, as after `npm ci`. */
+const isBuilt = (): boolean => {
+  if (!existsSync(dist)) return false;
+  const made = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  const changed = made.flatMap((name) => timesBelow(join(root, name)));
+  return Math.max(...changed) < Math.min(...timesBelow(dist));
+};
+
 const compile = async (): Promise<void> => {
+  if (isBuilt()) return cpSync(dist, compiled, { recursive: true });
   const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/build/compile.mjs')).href)) as {
     compileInto: (directory: string) => Promise<boolean>;
   };
@@ -36,7 +54,7 @@ const redirects = new Map<string, (code: string) => string>([
   ],
 ]);
 
-/** Compiles this checkout once, when the first test imports such a module. While files are watched, the sources run. */
+/** Compiles this checkout once, when the first test imports such a module, or copies dist/. While files are watched, the sources run. */
 export const compiledThreads = (): Plugin => {
   let compiling: Promise<void> | undefined;
   let isWatching = false;

@@ -15,6 +15,15 @@ export const typeScriptArgs = (file: string, args: readonly string[], sluice = '
   ...args,
 ];
 
+const etlHere = fileURLToPath(new URL('etl-here.mjs', import.meta.url));
+
+/** Arguments for Node that run `etl`, compiled like the library: from the sources it takes seconds to start. */
+export const etlArgs = (args: readonly string[]): string[] => [
+  etlHere,
+  new URL(library.endsWith('.ts') ? 'cli/main.ts' : 'cli/main.js', library).href,
+  ...args,
+];
+
 /** A process that still runs after this has left something open: the longest of them is done within seconds. */
 const endTimeoutMs = 45_000;
 

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -26,12 +25,11 @@ import {
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
+import { etlArgs } from '../helpers/run-typescript.ts';
 import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const etlHere = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, or so').toString('base64')}`;
 const environment = { ...process.env };
 const files = useFiles();
@@ -126,13 +124,11 @@ const run = (rows: string, pipeline = pipelineOf(), onEvent?: (event: RunEvent) 
     ...(onEvent !== undefined && { onEvent: (event: RunEvent) => void onEvent(event) }),
   });
 };
-const startEtl = (...args: string[]): ChildProcess => {
-  const given = [...args, '--database-url', database.url];
-  return spawn(process.execPath, typeScriptArgs(etlHere, given, library), {
+const startEtl = (...args: string[]): ChildProcess =>
+  spawn(process.execPath, etlArgs([...args, '--database-url', database.url]), {
     cwd: files.directory,
     stdio: 'ignore',
   });
-};
 const etl = async (...args: string[]): Promise<string> => {
   const io = fakeIo({ env: { DATABASE_URL: database.url }, stdout: { columns: 160 } });
   expect([await main(['notifications', ...args], io), io.stderr.text]).toEqual([0, '']);

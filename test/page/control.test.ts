@@ -6,13 +6,12 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadPipelineFile, schedule } from '../../src/index.ts';
 import { useBrowser, type Visit } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
 import { hostileText, usePage } from '../helpers/page-site.ts';
-import { typeScriptArgs } from '../helpers/run-typescript.ts';
+import { etlArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 
@@ -181,9 +180,8 @@ describe('with scripts', () => {
 });
 
 describe('`etl ui`', () => {
-  const program = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
   const etl = (...args: string[]) =>
-    spawn(process.execPath, typeScriptArgs(program, ['ui', ...args]), {
+    spawn(process.execPath, etlArgs(['ui', ...args]), {
       cwd: directory,
       env: { ...process.env, DATABASE_URL: database.url },
     });
