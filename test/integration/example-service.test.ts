@@ -123,7 +123,8 @@ it('a signal ends its runs, with an event for their viewers, and then the servic
   const own = await startService();
   const { body } = await post('noaa', own);
   // Who connects after the signal is not let in any more.
-  const viewing = await fetch(new URL(body.events!, own.url));
+  // A connection that is kept for another request would hold the server for five seconds.
+  const viewing = await fetch(new URL(body.events!, own.url), { headers: { connection: 'close' } });
   const exited = once(own.child, 'exit');
   own.child.kill('SIGTERM');
   const last = (await readSent(viewing)).at(-2)!;

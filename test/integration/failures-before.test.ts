@@ -5,7 +5,7 @@ import { main } from '../../src/cli/main.ts';
 import { column, csv, definePipeline, enqueue, queueState, runPipeline, schedule } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
@@ -37,7 +37,7 @@ files.write('here.csv', 'id\n1\n');
 files.write('other.csv', 'number\n1\n');
 
 beforeEach(async () => {
-  await database.query('drop schema if exists etl cascade; drop schema if exists early cascade');
+  await database.query(`drop schema if exists early cascade; ${forgetRuns}`);
 });
 
 describe('a plain run', () => {

@@ -180,7 +180,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
       addRun(place(), {}, { queueName: queue, delayMs: 0, priority: undefined, dedupe: undefined });
     const order: string[] = [];
     let [busy, busyMost] = [0, 0];
-    for (let count = 0; count < 20; count += 1) await add('full');
+    for (let count = 0; count < 8; count += 1) await add('full');
     await add('rare');
     const service = await serveRuns(place(), ['full', 'rare'], async (_, __, queue) => {
       busy += 1;
@@ -190,11 +190,11 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
       busy -= 1;
       return 'done';
     });
-    await until(() => order.length >= 21);
+    await until(() => order.length >= 9);
     await service.drain();
     await service.close();
     expect(busyMost).toBe(1);
-    expect(order.indexOf('rare')).toBeLessThan(20);
+    expect(order.indexOf('rare')).toBeLessThan(8);
   });
 
   it('the queue of a run that nobody continues is removed', async () => {

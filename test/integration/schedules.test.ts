@@ -41,13 +41,14 @@ const datedText = `
 /** Due once a year: what is due in a test is what the test has made so. */
 const yearly = '0 0 1 1 *';
 const names = ['a', 'b', 'c', 'd'];
-/** Pipelines of one case: what they load no other case has loaded. */
+/** Pipelines of one case, in a folder of its own: what they load no other case has loaded, and other workers need not read them. */
 const fresh = ['e', 'f', 'g', 'h', 'i', 'j'];
 
 describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   const database = useDatabase();
   const files = useFiles();
   const folder = join(files.directory, 'pipelines');
+  const freshFolder = join(files.directory, 'fresh');
   const pipelines = new Map<string, Pipeline>();
   const { place, loseJobs } = usePlace(kind, database);
   afterEach(async () => {
@@ -90,10 +91,15 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
 
   beforeAll(async () => {
     files.write('words.csv', 'n\n1\n2\n');
-    mkdirSync(folder);
-    for (const name of [...names, ...fresh]) {
-      writeFileSync(join(folder, `${name}.ts`), pipelineText(name));
-      pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
+    for (const [where, own] of [
+      [folder, names],
+      [freshFolder, fresh],
+    ] as const) {
+      mkdirSync(where);
+      for (const name of own) {
+        writeFileSync(join(where, `${name}.ts`), pipelineText(name));
+        pipelines.set(name, (await loadPipelineFile(join(where, `${name}.ts`))).pipeline);
+      }
     }
   });
   it('three workers enqueue each slot once, and the schedule records the outcome of its run', async () => {
@@ -101,7 +107,8 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       await set(name);
       await makeDue(name);
     }
-    await Promise.all([workers.start(), workers.start(), workers.start()]);
+    const given = { pipelines: freshFolder };
+    await Promise.all([workers.start(given), workers.start(given), workers.start(given)]);
     for (const name of fresh) await untilDone(name);
     expect(enqueued()).toEqual(fresh);
     const found = await schedule.list(place());

@@ -2,11 +2,15 @@
 // the run.
 
 import diagnostics from 'node:diagnostics_channel';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, loadPipelineFile, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -147,17 +151,19 @@ describe("the caller's own code", () => {
   });
 
   it('a function that never returns does not outlive an abort', async () => {
-    const path = writePipeline('endless', '(text) => { for (;;) if (text === "") return text; }');
+    const entered = join(files.directory, 'entered');
+    const enter = `process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(entered)}, '')`;
+    const path = writePipeline('endless', `(text) => { ${enter}; for (;;) if (text === '') return text; }`);
     const { pipeline, directory, file } = await loadPipelineFile(path);
     const [drain, abort] = [new AbortController(), new AbortController()];
-    const onEvent = (event: { type: string; step?: string }): void => {
-      if (event.step !== 'load') return;
-      // The thread is in the function by then, or comes to it while it is to stop.
-      setTimeout(() => drain.abort(new Error('drained')), 1_000);
-      setTimeout(() => abort.abort(new Error('aborted')), 1_500);
-    };
     const signals = { drain: drain.signal, signal: abort.signal };
-    const options = { databaseUrl: database.url, directory, pipelineFile: file, onEvent, ...signals };
-    expect(await failureOf(runPipeline(pipeline, options))).toMatchObject({ code: 'ETL_INTERRUPTED' });
+    const options = { databaseUrl: database.url, directory, pipelineFile: file, ...signals };
+    const running = failureOf(runPipeline(pipeline, options));
+    await until(() => existsSync(entered));
+    drain.abort(new Error('drained'));
+    // A drain waits for the chunk in hand.
+    await sleep(100);
+    abort.abort(new Error('aborted'));
+    expect(await running).toMatchObject({ code: 'ETL_INTERRUPTED' });
   });
 });

@@ -1,6 +1,6 @@
 // Spans of runs by a real SDK: one trace from the enqueuing process to the publication, with all helpers; errors by code.
 
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
@@ -52,9 +52,10 @@ const files = useFiles();
 const folder = join(files.directory, 'pipelines');
 
 beforeAll(() => {
-  writeNoaaFiles(files.directory, 60_000, 4);
-  mkdirSync(folder);
-  cpSync('pipelines', folder, { recursive: true });
+  writeNoaaFiles(files.directory, 20_000, 4);
+  // Each worker reads all pipelines of the folder when it starts.
+  for (const name of ['noaa.ts', 'noaa'])
+    cpSync(join('pipelines', name), join(folder, name), { recursive: true });
 });
 afterEach(() => exporter.reset());
 afterAll(() => provider.shutdown());
@@ -113,7 +114,7 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
     expect(paths(spans)).toEqual(['enqueue noaa', 'enqueue noaa > job noaa', ...runPaths(above)].toSorted());
     const chunks = spans.filter(({ name }) => name === 'chunk observation');
     expect(new Set(chunks.map(({ from }) => from))).toEqual(new Set(['one', 'two']));
-    expect(sumOf(spans, 'chunk observation', 'sluice.records')).toBe(60_000);
+    expect(sumOf(spans, 'chunk observation', 'sluice.records')).toBe(20_000);
     const run = named('run noaa')!.attributes;
     expect(run).toMatchObject({ 'sluice.outcome': 'published', 'sluice.rejects': 0 });
     expect(new Set(chunks.map(({ attributes }) => attributes['sluice.run.id']))).toEqual(

@@ -51,8 +51,9 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
   beforeAll(async () => {
     await withClient(addressFromUrl(database.url), migrate);
     writeNoaaFiles(directory, 60_000, 4);
-    mkdirSync(folder);
-    cpSync('pipelines', folder, { recursive: true });
+    // Each worker reads all pipelines of the folder when it starts.
+    for (const name of ['noaa.ts', 'noaa'])
+      cpSync(join('pipelines', name), join(folder, name), { recursive: true });
   });
   it('does what is enqueued, once, and says so with the number of the run', async () => {
     const worker = await workers.start({ health: { port: 0 } });

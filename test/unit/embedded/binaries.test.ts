@@ -1,12 +1,13 @@
 // Proves that the PostgreSQL programs are made ready: with links, and where the server's user can run them.
 
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { chooseAccount } from '../../../src/embedded/account.ts';
 import { prepareBinaries } from '../../../src/embedded/binaries.ts';
@@ -31,18 +32,35 @@ const versionOf = async (native: string, who = account): Promise<string> => {
 };
 
 describe('prepareBinaries', () => {
-  /** The package as npm unpacks it when install scripts are off. */
-  beforeEach(async () => {
+  const undo: (() => Promise<void>)[] = [];
+  /** Changes a mode until the end of the case. */
+  const setMode = async (path: string, mode: number): Promise<void> => {
+    const before = (await stat(path)).mode;
+    undo.push(() => chmod(path, before));
+    await chmod(path, mode);
+  };
+
+  /** One copy for all cases, of what `postgres --version` needs: share/ has a thousand more files. */
+  beforeAll(async () => {
     base = await realpath(await mkdtemp(join(tmpdir(), 'sluice-binaries-')));
     await chmod(base, 0o755);
     copy = join(base, 'checkout/package');
-    cache = join(base, 'cache');
-    await mkdir(join(base, 'checkout'));
-    await run('cp', ['-a', findPackage(process.cwd()), copy]);
+    await mkdir(join(copy, 'native'), { recursive: true });
+    for (const name of ['package.json', 'native/pg-symlinks.json', 'native/bin', 'native/lib'])
+      await run('cp', ['-a', join(findPackage(process.cwd()), name), join(copy, name)]);
+  });
+  afterAll(() => rm(base, { recursive: true }));
+
+  /** The package as npm unpacks it when install scripts are off. */
+  beforeEach(async () => {
+    cache = join(base, randomUUID());
     const links = JSON.parse(await readFile(join(copy, 'native/pg-symlinks.json'), 'utf8')) as Link[];
     for (const { target } of links) await rm(join(copy, target), { force: true });
   });
-  afterEach(() => rm(base, { recursive: true }));
+  afterEach(async () => {
+    for (const each of undo.splice(0)) await each();
+    await rm(cache, { recursive: true, force: true });
+  });
 
   it('makes missing links in the package itself', async () => {
     await expect(versionOf(join(copy, 'native'))).rejects.toThrow();
@@ -52,7 +70,7 @@ describe('prepareBinaries', () => {
   });
 
   it('makes programs executable that lost their mode', async () => {
-    await chmod(join(copy, 'native/bin/postgres'), 0o644);
+    await setMode(join(copy, 'native/bin/postgres'), 0o644);
     expect(await versionOf(await prepareBinaries(copy, cache, account))).toContain('PostgreSQL');
   });
 
@@ -77,7 +95,7 @@ describe('prepareBinaries', () => {
     },
   ];
   it.runIf(isRoot).each(closed)('copies a package with $name', async ({ path, mode }) => {
-    await chmod(join(base, path), mode);
+    await setMode(join(base, path), mode);
     const native = await prepareBinaries(copy, cache, account);
     expect(native.startsWith(cache)).toBe(true);
     expect(await versionOf(native)).toContain('PostgreSQL');
@@ -85,7 +103,7 @@ describe('prepareBinaries', () => {
   });
 
   it.runIf(isRoot)('copies once when two ask at the same time, and leaves nothing half done', async () => {
-    await chmod(join(base, 'checkout'), 0o700);
+    await setMode(join(base, 'checkout'), 0o700);
     const prepared = await Promise.all([1, 2].map(() => prepareBinaries(copy, cache, account)));
     expect(prepared[0]).toBe(prepared[1]);
     expect(await readdir(cache)).toHaveLength(1);
