@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly seed: number;
   /** Also load thirteen times `records`: 26 million by default. */
   readonly large: boolean;
+  /** Also measure the least that the server takes, where a part can say it. */
+  readonly floors: boolean;
   /** The shape that nights are put to. */
   readonly table: string;
 }

@@ -118,6 +118,7 @@ const readOptions = () => {
       only: { type: 'string' },
       table: { type: 'string', default: 'orders' },
       large: { type: 'boolean', default: false },
+      floors: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   });
@@ -133,6 +134,7 @@ const readOptions = () => {
     rounds: readCount('rounds', values.rounds ?? sizes[mode].rounds),
     seed: readCount('seed', values.seed),
     large: values.large,
+    floors: values.floors,
     table: values.table,
   });
   return { chosen, optionsOf, names, check, isRecording, json };

@@ -4,13 +4,13 @@
 import type { Bench } from './bench-context.ts';
 import type { Side } from './compare.ts';
 import { pipelinePath, runEtl } from './etl.ts';
+import { makeBinaryRows, type BinaryRows } from './floors.ts';
 import type { Dataset, FileKind } from './generate.ts';
 import { measured, type Usage } from './measure.ts';
-import type { Session } from './psql.ts';
 import { randomFrom } from './random.ts';
 import type { Night, Shape } from './shapes/contract.ts';
 import { shapes } from './shapes/shapes.ts';
-import { dropSchemas, resetScripts, tuned } from './sides.ts';
+import { dropSchemas, resetScripts, tuned, type Stages } from './sides.ts';
 import { scriptSchema } from './sql.ts';
 
 /** Made by runs. */
@@ -75,12 +75,43 @@ export const loadBase = async (
 export const runNight = (bench: Bench, publish: Publish, directory: string, files: string): Promise<Usage> =>
   runFiles(bench, publish, directory, files, false);
 
-/** How a script begins that does not copy straight into the table. */
-export const stage = ({ script }: Shape, path: string): Session => [
-  ...tuned,
-  { sql: `create unlogged table ${staged} (${script.loaded})` },
-  { copy: staged, options: script.copy, file: path },
+/** A script that copies a file into a table of its own, and goes on from there. */
+export const stagedScript = ({ script }: Shape, path: string, statements: readonly string[]): Stages => [
+  [
+    [
+      ...tuned,
+      { sql: `create unlogged table ${staged} (${script.loaded})` },
+      { copy: staged, options: script.copy, file: path },
+      ...statements.map((sql) => ({ sql })),
+    ],
+  ],
 ];
+
+/** The same over rows that need no reading: two sessions copy them. */
+export const binaryScript = ({ script, paths }: BinaryRows, statements: readonly string[]): Stages => [
+  [[{ sql: `create unlogged table ${staged} (${script.loaded})` }]],
+  paths.map((path) => [{ copy: staged, options: script.copy, file: path }]),
+  [[...tuned, ...statements.map((sql) => ({ sql }))]],
+];
+
+/** Name of the side that is the floor of a script. */
+export const floorOf = (name: string): string => `floor: binary rows, then as ${name}`;
+
+/** A side of a script that puts records to the table as it was. */
+export const nightScriptSide = (
+  { server, sessions }: Bench,
+  name: string,
+  { records, key, rowsOf = (table) => `select * from ${table}` }: NightTable,
+  stages: Stages,
+): Side => ({
+  name,
+  records,
+  run: () => measured(server.pid, () => sessions.run(stages)),
+  results: { rows: rowsOf(theirs) },
+  reset: `${resetScripts}; ${remake(theirs, key)}`,
+  leave: resetScripts,
+  vacuumed: theirs,
+});
 
 /** Records of the table's first files, of which so many differ, a tenth of those by a new key. */
 export const changedFiles = (
@@ -113,44 +144,38 @@ export const byName = <Key extends string>(
 ): ChangingNight['scripts'] =>
   Object.fromEntries(Object.keys(names).map((key) => [names[key as Key], scripts[key as Key]]));
 
+/** The table of a night, whatever fills it. */
+interface NightTable {
+  readonly records: number;
+  readonly key: readonly string[];
+  /** What two sides must have in common, in SQL; by default all rows. */
+  readonly rowsOf?: (table: string) => string;
+}
+
 /** A night that changes rows of the table, and how scripts and a run take it. */
-export interface ChangingNight {
+export interface ChangingNight extends Required<NightTable> {
   readonly shape: NightShape;
   readonly publish: 'merge' | 'history';
   readonly night: Dataset;
-  readonly records: number;
   /** How the names of the night's files end. */
   readonly nameEnd: string;
-  /** Of the table, whatever fills it. */
-  readonly key: readonly string[];
-  /** What two sides must have in common, in SQL. */
-  readonly rowsOf: (table: string) => string;
   /** Statements by the name of their side, once the records are staged. */
   readonly scripts: Readonly<Record<string, readonly string[]>>;
+  /** Names of the scripts whose floors are measured: the fastest ones. */
+  readonly fastest: readonly string[];
   /** Name of the side that is a run. */
   readonly etl: string;
 }
 
 /** The sides of such a night: each finds the table as it was. */
-export const changingSides = (bench: Bench, changing: ChangingNight): readonly Side[] => {
-  const { shape, publish, night, records, nameEnd, key, rowsOf, scripts, etl } = changing;
-  const { server, sessions } = bench;
+export const changingSides = async (bench: Bench, changing: ChangingNight): Promise<readonly Side[]> => {
+  const { shape, publish, night, records, nameEnd, key, rowsOf, scripts, fastest, etl } = changing;
+  const statementsOf = (name: string): readonly string[] => [`analyze ${staged}`, ...scripts[name]!];
+  const binary = bench.floors ? await makeBinaryRows(bench, shape, night) : undefined;
   return [
-    ...Object.entries(scripts).map(([name, script]): Side => {
-      const statements = [`analyze ${staged}`, ...script].map((sql) => ({ sql }));
-      return {
-        name,
-        records,
-        run: () =>
-          measured(server.pid, () =>
-            sessions.run([[[...stage(shape, night.files[0]!.path), ...statements]]]),
-          ),
-        results: { rows: rowsOf(theirs) },
-        reset: `${resetScripts}; ${remake(theirs, key)}`,
-        leave: resetScripts,
-        vacuumed: theirs,
-      };
-    }),
+    ...Object.keys(scripts).map((name) =>
+      nightScriptSide(bench, name, changing, stagedScript(shape, night.files[0]!.path, statementsOf(name))),
+    ),
     {
       name: etl,
       records,
@@ -160,5 +185,8 @@ export const changingSides = (bench: Bench, changing: ChangingNight): readonly S
       leave: `truncate ${ours}`,
       vacuumed: ours,
     },
+    ...(binary === undefined ? [] : fastest).map((name) =>
+      nightScriptSide(bench, floorOf(name), changing, binaryScript(binary!, statementsOf(name))),
+    ),
   ];
 };

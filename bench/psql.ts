@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { libpqEnvironment } from './experiments/connect.ts';
 import { runProgram } from './measure.ts';
 
-/** What a session does: a statement, or `\copy` of a file, or of what a program prints, into a table. */
+/** What a session does: a statement, `\copy` of a file, or of what a program prints, into a table, or of a query's rows into a file. */
 export type SessionStep =
   | { readonly sql: string }
   | { readonly copy: string; readonly options?: string; readonly file: string }
-  | { readonly copy: string; readonly options?: string; readonly program: string };
+  | { readonly copy: string; readonly options?: string; readonly program: string }
+  | { readonly query: string; readonly options?: string; readonly to: string };
 
 /** Steps in order. */
 export type Session = readonly SessionStep[];
@@ -25,6 +26,7 @@ const copyOptions = 'format csv, header';
 
 const scriptLine = (step: SessionStep): string => {
   if ('sql' in step) return `${step.sql.trim()};`;
+  if ('query' in step) return `\\copy (${step.query}) to '${step.to}' with (${step.options ?? copyOptions})`;
   const { copy, options = copyOptions } = step;
   const from = 'file' in step ? `'${step.file}'` : `program '${step.program}'`;
   return `\\copy ${copy} from ${from} with (${options})`;

@@ -84,11 +84,12 @@ export const targetsText = (targets: readonly TargetReport[]): string => {
 export const shapesText = (ratios: readonly ShapeRatios[]): string => {
   const rows = ratios
     .toSorted((a, b) => b.load - a.load)
-    .map(({ shape, load, whole, unstaged, cpu }) => [
+    .map(({ shape, load, whole, unstaged, cpu, floors }) => [
       shape,
-      ...[load, whole, unstaged, cpu].map((ratio) => ratio.toFixed(2)),
+      ...[load, whole, unstaged, cpu, floors?.load, floors?.whole].map((ratio) => ratio?.toFixed(2) ?? '–'),
     ]);
-  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job', 'without staging', 'CPU'], ...rows])}`;
+  const titles = ['', 'load', 'whole job', 'without staging', 'CPU', 'floor: load', 'floor: whole job'];
+  return `\nsluice ÷ the best psql script\n${table([titles, ...rows])}`;
 };
 
 /** Nanoseconds a field, and what is left to JavaScript. */

@@ -8,10 +8,14 @@ import type { Dataset } from './generate.ts';
 import { hourlyHeader } from './hourly-files.ts';
 import { measured, type Usage } from './measure.ts';
 import type { Session } from './psql.ts';
+import type { PsqlScript } from './shapes/contract.ts';
 import { createTextTable, scriptSchema, usualCasts } from './sql.ts';
 
 export const dropSchemas = (...names: readonly string[]): string =>
   `drop schema if exists ${names.join(', ')} cascade`;
+
+/** Sessions side by side, one stage after the other. */
+export type Stages = readonly (readonly Session[])[];
 
 /** An empty schema for scripts. */
 export const resetScripts = `${dropSchemas(scriptSchema)}; create schema ${scriptSchema}`;
@@ -22,6 +26,12 @@ export const tuned: Session = [
   { sql: 'set max_parallel_workers_per_gather = 2' },
   { sql: 'set min_parallel_table_scan_size = 0' },
   { sql: 'set synchronous_commit = off' },
+];
+
+/** What a session of a shape's script begins with. */
+export const sessionStart = ({ settings }: PsqlScript): Session => [
+  ...tuned,
+  ...(settings === undefined ? [] : [{ sql: settings }]),
 ];
 
 /** What a side of `etl run` counts: the whole process, or the load step alone. */
@@ -68,7 +78,7 @@ export const scriptSide = (
   { server, sessions }: Bench,
   name: string,
   { records }: Dataset,
-  stages: readonly (readonly Session[])[],
+  stages: Stages,
   results: Side['results'],
   prepare = '',
 ): Side => ({

@@ -57,7 +57,7 @@ export const measureHistory = async (bench: Bench): Promise<PartReport> => {
   const nameEnd = 'history.csv';
   const night = await changedFiles(bench, shape, nameEnd, records, 0.5);
   await loadBase(bench, 'history', there.directory, `*${shape.files.nameEnd}`);
-  const sides = changingSides(bench, {
+  const sides = await changingSides(bench, {
     shape,
     publish: 'history',
     night,
@@ -68,6 +68,7 @@ export const measureHistory = async (bench: Bench): Promise<PartReport> => {
     rowsOf: (table) =>
       `select ${[...key, ...others].join(', ')}, valid_to is null as is_current from ${table}`,
     scripts: byName(historySides.scripts, scripts),
+    fastest: [historySides.scripts.update, historySides.scripts.found],
     etl: historySides.etl,
   });
   return {

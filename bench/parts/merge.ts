@@ -90,7 +90,7 @@ const measureNight = async (bench: Bench, { part, title, of, differing }: Part):
   const nameEnd = `${part}.csv`;
   const night = await changedFiles(bench, shape, nameEnd, records, differing);
   await loadBase(bench, 'merge', there.directory, `*${shape.files.nameEnd}`);
-  const sides = changingSides(bench, {
+  const sides = await changingSides(bench, {
     shape,
     publish: 'merge',
     night,
@@ -99,6 +99,7 @@ const measureNight = async (bench: Bench, { part, title, of, differing }: Part):
     key,
     rowsOf: (table) => `select * from ${table}`,
     scripts: byName(mergeSides.scripts, scripts),
+    fastest: [mergeSides.scripts.sorted, mergeSides.scripts.merge, mergeSides.scripts.rebuild],
     etl: mergeSides.etl,
   });
   return {

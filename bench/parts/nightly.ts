@@ -5,10 +5,21 @@
 
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
-import { measured } from '../measure.ts';
-import { loadBase, nightShape, ours, remake, runNight, stage, staged, theirs } from '../nights.ts';
-import type { Session } from '../psql.ts';
-import { resetScripts, tuned } from '../sides.ts';
+import { makeBinaryRows } from '../floors.ts';
+import {
+  binaryScript,
+  floorOf,
+  loadBase,
+  nightScriptSide,
+  nightShape,
+  ours,
+  remake,
+  runNight,
+  staged,
+  stagedScript,
+  theirs,
+} from '../nights.ts';
+import { tuned, type Stages } from '../sides.ts';
 
 export const nightlySides = {
   straight: 'psql, straight into the table',
@@ -18,28 +29,29 @@ export const nightlySides = {
 } as const;
 
 export const measureNightly = async (bench: Bench): Promise<PartReport> => {
-  const { server, sessions, records, rounds } = bench;
+  const { server, records, rounds } = bench;
   const shape = nightShape(bench.table);
-  const { script, files: kind } = shape;
+  const {
+    script: { copy },
+    files: kind,
+  } = shape;
   const { key } = shape.night;
   const { directory, files } = await bench.dataset(records * 5, 5, kind);
   const { path } = files.at(-1)!;
   await loadBase(bench, 'append', directory, `00[1-4]${kind.nameEnd}`);
 
+  const table = { records, key };
+  const script = (name: string, stages: Stages): Side => nightScriptSide(bench, name, table, stages);
   const insert = `insert into ${theirs} select * from ${staged}`;
-  const scriptSide = (name: string, session: Session): Side => ({
-    name,
-    records,
-    run: () => measured(server.pid, () => sessions.run([[session]])),
-    results: { rows: `select * from ${theirs}` },
-    reset: `${resetScripts}; ${remake(theirs, key)}`,
-    leave: resetScripts,
-    vacuumed: theirs,
-  });
+  const sorted = [`${insert} order by ${key.join(', ')}`];
+  const floors = async (): Promise<readonly Side[]> => {
+    const binary = await makeBinaryRows(bench, shape, { directory, files: files.slice(-1) });
+    return [script(floorOf(nightlySides.sorted), binaryScript(binary, sorted))];
+  };
   const sides: readonly Side[] = [
-    scriptSide(nightlySides.straight, [...tuned, { copy: theirs, options: script.copy, file: path }]),
-    scriptSide(nightlySides.staged, [...stage(shape, path), { sql: insert }]),
-    scriptSide(nightlySides.sorted, [...stage(shape, path), { sql: `${insert} order by ${key.join(', ')}` }]),
+    script(nightlySides.straight, [[[...tuned, { copy: theirs, options: copy, file: path }]]]),
+    script(nightlySides.staged, stagedScript(shape, path, [insert])),
+    script(nightlySides.sorted, stagedScript(shape, path, sorted)),
     {
       name: nightlySides.etl,
       records,
@@ -49,6 +61,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
       leave: `truncate ${ours}`,
       vacuumed: ours,
     },
+    ...(bench.floors ? await floors() : []),
   ];
   return {
     part: 'nightly',
