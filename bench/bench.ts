@@ -5,6 +5,7 @@
 //   npm run bench -- --check                    both, and what a chunk costs: fails if anything is worse than recorded
 //   npm run bench -- --smoke                    what holds at any size, on any machine
 //   npm run bench [-- --only load,whole-job]    the parts of one table, down to the decoder alone
+//   … --floors                                 with shapes or nights: what the server alone takes, too
 //
 // A missed target is a result and no failure; rows that differ between two sides are a failure.
 

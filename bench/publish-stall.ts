@@ -2,6 +2,7 @@
 //
 //   npm run bench:stall [-- --tables 1,10,400 --rounds 3 --distance 20]
 //   npm run bench:stall -- --modes              tables that stay: append, merge, history, partitions
+//   npm run bench:stall -- --modes --only 400   of these, those whose name has that
 //
 // docs/benchmarks.md, "Readers while tables are published", says how to read it.
 
@@ -12,7 +13,7 @@ import { column, csv, definePipeline, runPipeline } from '../src/index.ts';
 import { openDistance } from './distance.ts';
 import { glance, query, startReader, transaction, type Reading } from './readers.ts';
 import { withServer } from './server.ts';
-import { measureMode, stallModes } from './stall-modes.ts';
+import { measureCase, stallCases } from './stall-modes.ts';
 
 /** The longest stall of a glance during one run. */
 const measureStall = async (
@@ -55,6 +56,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     distance: { type: 'string', default: '20' },
     modes: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
   },
 });
 
@@ -62,12 +64,12 @@ const milliseconds = (times: readonly number[]): string => `${times.map(Math.rou
 
 await withServer(async ({ url, query: ask }, directory) => {
   if (values.modes) {
-    for (const mode of stallModes) {
-      const stalls = await measureMode(url, ask, directory, mode, Number(values.rounds));
+    for (const name of stallCases.filter((known) => known.includes(values.only))) {
+      const stalls = await measureCase(url, ask, directory, name, Number(values.rounds));
       const [publish, before] = (['publish', 'before'] as const).map((when) =>
         stalls.map((one) => one[when]),
       );
-      console.log(`${mode}: ${milliseconds(publish!)}; in the steps before: ${milliseconds(before!)}`);
+      console.log(`${name}: ${milliseconds(publish!)}; in the steps before: ${milliseconds(before!)}`);
     }
     return;
   }

@@ -1,4 +1,5 @@
-// The slowest read of a table while a night of rows is published into it, in every mode that touches only what has changed.
+// The slowest read of a table while a night of rows is published into it, in every mode that touches only what has changed, and into
+// hundreds of partitions.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,42 +13,73 @@ const columns = {
   name: column.text('name'),
 };
 
-/** Declarations by the name of what they show. */
-const modes = {
-  append: { primaryKey: ['id'], publish: 'append' },
-  'merge, where rows are': { primaryKey: ['id'], publish: { mode: 'merge', by: 'upsert' } },
-  'merge, built again': { primaryKey: ['id'], publish: { mode: 'merge', by: 'rebuild' } },
-  history: { primaryKey: ['id'], publish: { mode: 'history', at: 'at' } },
-  'partitions, all': { primaryKey: ['id', 'at'], partitionBy: range('at', 'month') },
-  'partitions, all, and a view': { primaryKey: ['id', 'at'], partitionBy: range('at', 'month') },
-  'partitions, touched': {
-    primaryKey: ['id', 'at'],
-    partitionBy: range('at', 'month'),
-    publish: { mode: 'replace', only: 'touched' },
-  },
-} as const;
+/** What is published, and into what. */
+interface Case {
+  readonly declared: object;
+  /** So many days, with twenty rows of each file; by default, the rows of two years, and each night those of a month. */
+  readonly days?: number;
+  /** Run once the table is there: what others make on it. */
+  readonly byHand?: string;
+}
 
-type Mode = keyof typeof modes;
+const byMonth = { primaryKey: ['id', 'at'], partitionBy: range('at', 'month') } as const;
+const byDay = { primaryKey: ['id', 'at'], partitionBy: range('at', 'day') } as const;
+const touched = { publish: { mode: 'replace', only: 'touched' } } as const;
+const view = 'create view stall_modes.v as select * from stall_modes.t';
+const foreignKey = `create table stall_modes.known (price integer primary key);
+  insert into stall_modes.known select generate_series(0, 999);
+  alter table stall_modes.t add foreign key (price) references stall_modes.known`;
+const constraints = `${foreignKey}; alter table stall_modes.t add check (price >= 0), add unique (at, price, id)`;
+
+/** By the name of what they show. */
+const cases = {
+  append: { declared: { primaryKey: ['id'], publish: 'append' } },
+  'merge, where rows are': { declared: { primaryKey: ['id'], publish: { mode: 'merge', by: 'upsert' } } },
+  'merge, built again': { declared: { primaryKey: ['id'], publish: { mode: 'merge', by: 'rebuild' } } },
+  history: { declared: { primaryKey: ['id'], publish: { mode: 'history', at: 'at' } } },
+  'partitions, all': { declared: byMonth },
+  'partitions, all, and a view': { declared: byMonth, byHand: view },
+  'partitions, touched': { declared: { ...byMonth, ...touched } },
+  '400 partitions, all, and a view': { declared: byDay, days: 400, byHand: view },
+  '400 partitions, all, and a foreign key': { declared: byDay, days: 400, byHand: foreignKey },
+  '400 partitions, all, a foreign key, a check, a unique constraint': {
+    declared: byDay,
+    days: 400,
+    byHand: constraints,
+  },
+} satisfies Readonly<Record<string, Case>>;
+
+export type StallCase = keyof typeof cases;
 
 /** Rows that are there, and rows of each night: half of them have keys that are there where a mode takes those. */
 const rowsThere = 200_000;
 const rowsOfNight = 40_000;
+const rowsOfDay = 20;
 
-/** Two years of rows first, then a month of them each night. */
-const rowsText = (first: number, rows: number, month: number | undefined): string => {
+const linesOf = (first: number, rows: number, month: number, atOf: (id: number) => number): string => {
   const lines = Array.from({ length: rows }, (_, index) => {
     const id = first + index;
-    const at = new Date(Date.UTC(2022, month ?? id % 24, 1 + (id % 28))).toISOString().slice(0, 10);
-    return `${id},${at},${(id * 31 + (month ?? 0)) % 1_000},some text of row ${id}`;
+    const at = new Date(atOf(id)).toISOString().slice(0, 10);
+    return `${id},${at},${(id * 31 + month) % 1_000},some text of row ${id}`;
   });
   return `id,at,price,name\n${lines.join('\n')}\n`;
 };
 
-const pipelineOf = (mode: Mode, directory: string): Pipeline =>
+/** The rows that are there (night 0), or those of a night: a month of its own, or some for every day. */
+const nightText = (name: StallCase, night: number): string => {
+  const { days }: Case = cases[name];
+  if (days !== undefined)
+    return linesOf(night * days * rowsOfDay, days * rowsOfDay, 0, (id) => Date.UTC(2022, 0, 1 + (id % days)));
+  if (night === 0) return linesOf(0, rowsThere, 0, (id) => Date.UTC(2022, id % 24, 1 + (id % 28)));
+  const first = name === 'append' ? rowsThere + night * rowsOfNight : rowsThere - (night * rowsOfNight) / 2;
+  return linesOf(first, rowsOfNight, 24 + night, (id) => Date.UTC(2022, 24 + night, 1 + (id % 28)));
+};
+
+const pipelineOf = (name: StallCase, directory: string): Pipeline =>
   definePipeline({
     name: 'stall_modes',
     schema: 'stall_modes',
-    tables: { t: { source: csv(join(directory, '*.csv')), columns, ...modes[mode] } as never },
+    tables: { t: { source: csv(join(directory, '*.csv')), columns, ...cases[name].declared } as never },
   });
 
 /** Longest read, in milliseconds, while a run published, and in its steps before. */
@@ -56,17 +88,17 @@ export interface Stall {
   readonly before: number;
 }
 
-/** Nights of one mode. `ask` runs a statement. */
-export const measureMode = async (
+/** Nights of one case. `ask` runs a statement. */
+export const measureCase = async (
   url: string,
   ask: (sql: string) => Promise<unknown>,
   parent: string,
-  mode: Mode,
+  name: StallCase,
   rounds: number,
 ): Promise<readonly Stall[]> => {
-  const directory = join(parent, mode.replaceAll(/\W+/g, '-'));
+  const directory = join(parent, name.replaceAll(/\W+/g, '-'));
   mkdirSync(directory);
-  const pipeline = pipelineOf(mode, directory);
+  const pipeline = pipelineOf(name, directory);
   const run = (onPublish?: () => void) =>
     runPipeline(pipeline, {
       databaseUrl: url,
@@ -76,13 +108,13 @@ export const measureMode = async (
       },
     });
   await ask('drop schema if exists stall_modes cascade');
-  writeFileSync(join(directory, '0.csv'), rowsText(0, rowsThere, undefined));
+  writeFileSync(join(directory, '0.csv'), nightText(name, 0));
   await run();
-  if (mode.endsWith('a view')) await ask('create view stall_modes.v as select * from stall_modes.t');
+  const { byHand }: Case = cases[name];
+  if (byHand !== undefined) await ask(byHand);
   const stalls: Stall[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    const first = mode === 'append' ? rowsThere + round * rowsOfNight : rowsThere - (round * rowsOfNight) / 2;
-    writeFileSync(join(directory, `${round}.csv`), rowsText(first, rowsOfNight, 24 + round));
+    writeFileSync(join(directory, `${round}.csv`), nightText(name, round));
     const watchers = Array.from({ length: 2 }, () => startReader(url, ['stall_modes.t'], glance));
     let before = 0;
     const ran = run(() => {
@@ -96,4 +128,4 @@ export const measureMode = async (
   return stalls;
 };
 
-export const stallModes = Object.keys(modes) as readonly Mode[];
+export const stallCases = Object.keys(cases) as readonly StallCase[];
