@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { column, csv, definePipeline, runPipeline } from '../src/index.ts';
 import { openDistance } from './distance.ts';
-import { glance, query, startReader, transaction, type Reading } from './readers.ts';
+import { startReader, type Reading } from './readers.ts';
 import { withServer } from './server.ts';
 import { measureCase, stallCases } from './stall-modes.ts';
 
@@ -35,7 +35,7 @@ const measureStall = async (
   });
   const names = Array.from({ length: tables }, (_, place) => `stall.t${place}`);
   const readers = others.map((read) => startReader(url, names, read));
-  const watchers = Array.from({ length: 2 }, () => startReader(url, names, glance));
+  const watchers = Array.from({ length: 2 }, () => startReader(url, names, 'glance'));
   await runPipeline(pipeline, {
     databaseUrl: runUrl,
     fullRefresh: true,
@@ -82,12 +82,12 @@ await withServer(async ({ url, query: ask }, directory) => {
         (_, place) => `create table stall.t${place} (id integer primary key, name text not null)`,
       ).join(';')}`,
     );
-    const queries = [query, query, query];
-    const cases = [
+    const queries = ['query', 'query', 'query'] as const;
+    const cases: readonly { name: string; others: readonly Reading[]; runUrl: string }[] = [
       { name: 'nobody else', others: [], runUrl: url },
       { name: 'queries of 5 ms', others: queries, runUrl: url },
       { name: `the same, ${values.distance} ms away`, others: queries, runUrl: distant.url },
-      { name: 'and transactions of 1 s', others: [...queries, transaction, transaction], runUrl: url },
+      { name: 'and transactions of 1 s', others: [...queries, 'transaction', 'transaction'], runUrl: url },
     ];
     for (const { name, others, runUrl } of cases) {
       const stalls = [];

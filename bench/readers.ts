@@ -1,9 +1,19 @@
 // Readers of published tables, and the longest that one of their reads took.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 
-export type Reading = (client: pg.Client, table: () => string) => Promise<void>;
+/** A look at a table, a query of 5 ms, or a look that holds its transaction open for a second. */
+export type Reading = 'glance' | 'query' | 'transaction';
+
+/** What a reading thread is given. */
+export interface ReaderData {
+  readonly url: string;
+  readonly tables: readonly string[];
+  readonly reading: Reading;
+  /** Longest time so far, in microseconds. */
+  readonly longest: Int32Array<SharedArrayBuffer>;
+}
 
 export interface Reader {
   /** Forgets the longest time so far, and returns it. */
@@ -13,44 +23,17 @@ export interface Reader {
 }
 
 /** Reads `tables`, by their names, one after the other until it is asked to stop. */
-export const startReader = (url: string, tables: readonly string[], read: Reading): Reader => {
-  let isReading = true;
-  let longest = 0;
-  let place = 0;
-  const table = (): string => tables[(place += 7919) % tables.length]!;
-  const ended = (async () => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    while (isReading) {
-      const start = performance.now();
-      await read(client, table);
-      longest = Math.max(longest, performance.now() - start);
-    }
-    await client.end();
-  })();
+export const startReader = (url: string, tables: readonly string[], reading: Reading): Reader => {
+  const longest = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: ReaderData = { url, tables, reading, longest };
+  const thread = new Worker(new URL('programs/reader.mjs', import.meta.url), { workerData });
+  const ended = once(thread, 'exit');
   return {
-    forget: () => {
-      const before = longest;
-      longest = 0;
-      return before;
-    },
+    forget: () => Atomics.exchange(longest, 0, 0) / 1000,
     stop: async () => {
-      isReading = false;
+      thread.postMessage('stop');
       await ended;
-      return longest;
+      return Atomics.load(longest, 0) / 1000;
     },
   };
-};
-
-export const glance: Reading = async (client, table) => {
-  await client.query(`select from ${table()} limit 1`);
-  await sleep(1);
-};
-export const query: Reading = async (client, table) => {
-  await client.query(`select count(*), pg_sleep(0.005) from ${table()}`);
-};
-export const transaction: Reading = async (client, table) => {
-  await client.query(`begin; select from ${table()} limit 1`);
-  await sleep(1_000);
-  await client.query('commit');
 };

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { column, csv, definePipeline, range, runPipeline, type Pipeline } from '../src/index.ts';
-import { glance, startReader } from './readers.ts';
+import { startReader } from './readers.ts';
 
 const columns = {
   id: column.integer('id'),
@@ -115,7 +115,7 @@ export const measureCase = async (
   const stalls: Stall[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     writeFileSync(join(directory, `${round}.csv`), nightText(name, round));
-    const watchers = Array.from({ length: 2 }, () => startReader(url, ['stall_modes.t'], glance));
+    const watchers = Array.from({ length: 2 }, () => startReader(url, ['stall_modes.t'], 'glance'));
     let before = 0;
     const ran = run(() => {
       before = Math.max(...watchers.map((watcher) => watcher.forget()));
