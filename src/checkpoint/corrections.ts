@@ -21,6 +21,10 @@ const isOfPlace = `c.pipeline = u.pipeline and c.table_name = f.table_name and c
   and c.location = f.location and c.member is not distinct from f.member`;
 const isOfFile = `${isOfPlace} and c.fingerprint = f.fingerprint and c.header = f.header`;
 
+/** SQL, to be joined to a reject r of a file f: the run u, and the correction c of its record, which that run has not tried. */
+export const correctionOfReject = `join etl.run u on u.id = r.run_id
+    left join etl.correction c on ${isOfFile} and c.byte = r.byte and c.id is distinct from r.correction`;
+
 /** A corrected record, in the place of a reject. */
 export interface Correction {
   readonly id: number;

@@ -1,5 +1,6 @@
 // The rejects that runs left: which run, what kinds of faults it has, and every one of its records, page by page.
 
+import { correctionOfReject } from '../checkpoint/corrections.ts';
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { Fault, RunState } from '../model.ts';
@@ -17,6 +18,8 @@ export interface RejectedRun {
   readonly startedAt: Date;
   /** Records that were rejected, in the table if one is given. */
   readonly total: number;
+  /** Of them, those whose records somebody has corrected since. */
+  readonly corrected: number;
 }
 
 /** One rejected record: its first fault, how many it has, and those of the others that were kept. */
@@ -32,6 +35,8 @@ export interface RejectRow extends Fault {
   readonly faults: number;
   readonly more: readonly Fault[];
   readonly raw: string;
+  /** Somebody has corrected the record since. */
+  readonly isCorrected: boolean;
 }
 
 /** Which rejects: of one run, or of the newest that has any, of one pipeline and of one table if given. */
@@ -59,10 +64,11 @@ const selectTableNames = (runId: number | undefined): Query => ({
   values: [runId ?? null],
 });
 
-/** How many rejects a run has. */
+/** How many rejects a run has, and how many of them are corrected. */
 const countRejects = (runId: number, table: string | null): Query => ({
-  text: `select count(*)::float8 as total from etl.reject
-    where run_id = $1 and ($2::text is null or table_name = $2)`,
+  text: `select count(*)::float8 as total, count(c.id)::float8 as corrected
+    from etl.reject r join etl.source_file f on f.id = r.file_id ${correctionOfReject}
+    where r.run_id = $1 and ($2::text is null or r.table_name = $2)`,
   values: [runId, table],
 });
 
@@ -81,12 +87,12 @@ const selectFiles = (runId: number, { table, file }: RejectsWanted): Query => ({
   values: [runId, table, file],
 });
 
-/** Columns of a RejectRow, of etl.reject as r and etl.source_file as f. */
+/** Columns of a RejectRow, of etl.reject as r, etl.source_file as f, and `correctionOfReject`. */
 export const rejectColumns = `
   r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
   coalesce(r.last_line, r.line)::float8 as "lastLine",
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
-  r.fault_count as faults, r.more_faults as more, r.raw`;
+  r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
 /** Rejects of a file in its order, after the one at (byte, id). */
 const selectPage = (
@@ -97,7 +103,7 @@ const selectPage = (
 ): Query => ({
   text: `select ${rejectColumns}
     from etl.reject r
-    join etl.source_file f on f.id = r.file_id
+    join etl.source_file f on f.id = r.file_id ${correctionOfReject}
     where r.run_id = $1 and r.table_name = $2 and r.file_id = $3 and (r.byte, r.id) > ($4::bigint, $5::bigint)
     order by r.byte, r.id
     limit $6`,
@@ -118,13 +124,13 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewestRejected(choice)))[0]?.id;
   if (id == null) return undefined;
   const { run } = await findRun(client, id);
-  const [count] = await rowsOf<{ total: number }>(client, countRejects(id, table));
+  const [count] = await rowsOf<{ total: number; corrected: number }>(client, countRejects(id, table));
   return {
     runId: id,
     pipeline: run.pipeline,
     state: run.state,
     startedAt: run.startedAt,
-    total: count!.total,
+    ...count!,
   };
 };
 

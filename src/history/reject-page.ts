@@ -3,6 +3,7 @@
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { isOfTable } from '../reject/store.ts';
+import { correctionOfReject } from '../checkpoint/corrections.ts';
 import { hasHistory, rowsOf } from './history.ts';
 import { rejectColumns, selectNewestRejected } from './list-rejects.ts';
 import { formatOf, type RejectInFile } from './reject-records.ts';
@@ -52,7 +53,7 @@ const selectAfter = (runId: number, wanted: RejectsOfPage): Query => ({
   text: `select ${rejectColumns}, r.file_id::float8 as "fileId", f.header,
       ${formatOf('f')} as format
     from (select * ${inOrder} limit ${lookedThrough}) r
-    join etl.source_file f on f.id = r.file_id
+    join etl.source_file f on f.id = r.file_id ${correctionOfReject}
     where ($7::text is null or r.code = $7) and ($8::text is null or r.column_name = $8)
     order by r.table_name, r.file_id, r.byte, r.id
     limit $9`,

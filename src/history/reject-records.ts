@@ -1,5 +1,6 @@
 // The records of rejects, taken apart into fields by the format that their run recorded.
 
+import { correctionOfReject } from '../checkpoint/corrections.ts';
 import type { Dialect, RecordedFormats } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
@@ -146,6 +147,7 @@ export const rejectsAt = (
     text: `select ${rejectColumns}, f.header, ${formatOf('f')} as format
       from etl.source_file f
       join etl.reject r on r.run_id = f.run_id and r.table_name = f.table_name and r.file_id = f.id
+        ${correctionOfReject}
       where f.run_id = $1 and ($2::text is null or f.table_name = $2) and f.name = $3
         and $4 between r.line and coalesce(r.last_line, r.line)
       order by f.table_name, f.ordinal, r.byte, r.id`,

@@ -321,6 +321,7 @@ describe('etl rejects list', () => {
       raw: '1|warm\u001b[2J',
       faults: 1,
       more: [],
+      isCorrected: false,
     });
   });
 

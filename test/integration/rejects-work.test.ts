@@ -324,6 +324,32 @@ describe('corrections', () => {
     expect(await rowsOf(name)).toEqual(whole);
   });
 
+  it('show in the list, before and after a run has loaded them: these rejects are not open any more', async () => {
+    const name = 'listed';
+    files.write(`${name}.csv`, content);
+    const { runId } = await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const head = async (...args: string[]) =>
+      (await etl('list', ...args)).out.split('\n')[0]!.split('): ')[1];
+    const linesOf = async (...args: string[]) =>
+      (await etl(...args)).out.split('\n').filter((line) => line.includes('corrected since'));
+    expect(await head('--pipeline', name)).toBe('3 rejects');
+    expect(await linesOf('list', String(runId), '--all')).toEqual([]);
+    await etl('replay', await corrected(name, { 3: good[3], 4: null, 6: null }));
+    const place = `${join(files.directory, name)}.csv`;
+    expect(await head('--pipeline', name)).toBe('3 rejects, 1 corrected since');
+    expect((await linesOf('list', String(runId), '--all')).slice(1)).toEqual([`${place}:3: corrected since`]);
+    expect((await linesOf('show', `${place}:3`, String(runId))).slice(1)).toEqual(['  corrected since']);
+    const json = JSON.parse((await etl('list', String(runId), '--json')).out);
+    expect([json.corrected, json.rejects.map((one: { isCorrected: boolean }) => one.isCorrected)]).toEqual([
+      1,
+      [true, false, false],
+    ]);
+    // All of them: no later run has rejects, so this is the newest with any.
+    await etl('replay', await corrected(name, { 3: null, 4: good[4], 6: good[6] }));
+    await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    expect(await head('--pipeline', name)).toBe('3 rejects, all corrected since');
+  });
+
   it('that is wrong is a reject again, with both places; the next file of corrections replaces it', async () => {
     const name = 'again_of';
     files.write(`${name}.csv`, content);

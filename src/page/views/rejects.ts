@@ -116,6 +116,7 @@ const rejectOf = (reject: PlacedReject): Html => {
     </h3>
     <ul>
       ${lines}${unseen > 0 ? html`<li class="dim">and ${plural(unseen, 'more fault')}</li>` : nothing}
+      ${reject.isCorrected ? html`<li class="dim">corrected since</li>` : nothing}
     </ul>
     ${fieldsOf(reject)}
   </article>`;

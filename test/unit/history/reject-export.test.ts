@@ -21,6 +21,7 @@ const shape = (header: readonly string[], options: CsvOptions = {}) => ({
 const reject = (raw: string, more: Partial<RejectRow> = {}): RejectRow => ({
   id: 1,
   run: 12,
+  isCorrected: false,
   table: 't',
   file: 'a.csv',
   line: 3,

@@ -42,8 +42,9 @@ const faultText = (place: string, fault: Fault | FaultKind, paint: Paint): strin
 const rawLine = (raw: string, io: Io, paint: Paint): string =>
   paint('dim', clip(`    ${visibleText(raw)}`, widthOf(io.stdout)));
 
-export const headLine = ({ runId, pipeline, state, startedAt, total }: RejectedRun): string =>
-  `run ${runId} of ${visibleText(pipeline)} (${state}, started ${formatDate(startedAt)}): ${plural(total, 'reject')}`;
+export const headLine = ({ runId, pipeline, state, startedAt, total, corrected }: RejectedRun): string =>
+  `run ${runId} of ${visibleText(pipeline)} (${state}, started ${formatDate(startedAt)}): ${plural(total, 'reject')}` +
+  (corrected === 0 ? '' : `, ${corrected === total ? 'all' : formatCount(corrected)} corrected since`);
 
 const kindsText = ({ kinds, total }: FaultKinds, io: Io, paint: Paint): string[] => [
   ...kinds.flatMap((kind) => [
@@ -59,6 +60,7 @@ const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
   const unseen = reject.faults - 1 - reject.more.length;
   const lines = [reject, ...reject.more].map((fault) => faultText(place, fault, paint));
   if (unseen > 0) lines.push(`${visibleText(place)}: and ${plural(unseen, 'more fault')}`);
+  if (reject.isCorrected) lines.push(`${visibleText(place)}: corrected since`);
   return [...lines, rawLine(reject.raw, io, paint)].map((line) => `${line}\n`).join('');
 };
 

@@ -50,7 +50,7 @@ const fieldLines = (fields: readonly ShownField[], paint: Paint): readonly strin
 
 /** Everything about one reject, as lines. */
 const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
-  const { file, line, lastLine, byte, record, table, faults, more, fields, raw, isCut } = reject;
+  const { file, line, lastLine, byte, record, table, faults, more, fields, raw, isCut, isCorrected } = reject;
   const place = linesOf(file, line, lastLine);
   const unseen = faults - 1 - more.length;
   return [
@@ -58,6 +58,7 @@ const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
     `${paint('bold', visibleText(place))}: byte ${formatCount(byte)}, record ${formatCount(record)}, table ${visibleText(table)}`,
     ...[reject, ...more].map((fault) => `  ${reasonText(fault, paint)}`),
     ...(unseen > 0 ? [`  and ${plural(unseen, 'more fault')}`] : []),
+    ...(isCorrected ? ['  corrected since'] : []),
     ...(fields === null
       ? []
       : ['  fields:', ...fieldLines(fields, paint).map((text) => `  ${text}`.trimEnd())]),
