@@ -374,7 +374,11 @@ describe('single files', () => {
     await run();
     expect(await failureOf(run(pipeline(), { reload: ['in/09.csv'] }))).toMatchObject({
       code: 'ETL_FILE_UNKNOWN',
+      message: 'pipeline sales has nothing in production from "in/09.csv" (did you mean "in/01.csv"?)',
     });
+    expect((await failureOf(run(pipeline(), { unload: ['nothing like it'] }))).message).toBe(
+      'pipeline sales has nothing in production from "nothing like it"',
+    );
     expect(await failureOf(run(pipeline(), { unload: ['in/01.csv'] }))).toMatchObject({
       code: 'ETL_FILE_LINEAGE',
     });

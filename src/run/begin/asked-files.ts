@@ -1,6 +1,7 @@
 // Files that the caller wants to reload or unload, by name or location.
 
 import { EtlError } from '../../errors.ts';
+import { nearest } from '../../nearest.ts';
 import { inQuotes } from '../../wording.ts';
 import type { RunSettings } from '../options.ts';
 
@@ -21,9 +22,15 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
     ...unload.map((file) => [file, 'unload'] as const),
   ]);
   const unknown = new Set(wishes.keys());
+  const names: string[] = [];
+  const withSuggestion = (file: string): string => {
+    const near = nearest(file, names);
+    return inQuotes(file) + (near === undefined ? '' : ` (did you mean ${inQuotes(near)}?)`);
+  };
   return {
     hasAny: wishes.size > 0,
     wishOf: ({ name, location }) => {
+      if (unknown.size > 0) names.push(name);
       for (const known of [name, location]) {
         const wish = wishes.get(known);
         if (wish === undefined) continue;
@@ -34,7 +41,10 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
     },
     refuseUnknown: (pipeline) => {
       if (unknown.size > 0)
-        throw new EtlError('ETL_FILE_UNKNOWN', { pipeline, files: [...unknown].map(inQuotes).join(', ') });
+        throw new EtlError('ETL_FILE_UNKNOWN', {
+          pipeline,
+          files: [...unknown].map(withSuggestion).join(', '),
+        });
     },
   };
 };
