@@ -293,16 +293,32 @@ describe('rollback', () => {
     expect(await one('select count(*)::int from shop.sale')).toBe(2);
   });
 
-  it('an appended table says what undoes it', async () => {
-    const appended = pipeline({ publish: 'append', keep: undefined });
+  const again = 'run with --full-refresh --allow-shrink sale';
+  it.each([
+    {
+      publish: { mode: 'append', changed: 'reload' } as const,
+      hint: '`etl unload` takes the rows of a file out',
+      undo: (given: Pipeline) => run(given, { unload: ['in/b.csv'] }),
+    },
+    { publish: 'append' as const, hint: `remove the file and ${again}` },
+    {
+      publish: { mode: 'merge' } as const,
+      hint: `correct the file and \`etl reload\` it, or remove the file and ${again}`,
+    },
+  ])('a table with publish $publish says what undoes it, and that works', async ({ publish, hint, undo }) => {
+    const changed = pipeline({ publish, keep: undefined });
+    const withoutKeep = pipeline({ publish, keep: undefined }, {});
     write('a.csv', '1:1');
-    await run(appended);
+    await run(withoutKeep);
+    expect((await failureOf(rollback({}, withoutKeep))).hint).toContain(`sale: ${hint}.`);
     write('b.csv', '2:2');
-    await run(appended);
-    expect((await failureOf(rollback({}, appended))).message).toContain(
-      '`etl unload` takes the rows of a file out',
-    );
-    expect(() => pipeline({ publish: 'append' })).toThrow("keep needs publish: 'replace'");
+    await run(changed);
+    const { message } = await failureOf(rollback({}, changed));
+    expect(message).toContain(`sale (its rows are changed in place; ${hint})`);
+    rmSync(`${files.directory}/in/b.csv`);
+    await (undo?.(changed) ?? run(changed, { fullRefresh: true, allowShrink: ['sale'] }));
+    expect(await rowsOf('select id, pieces from shop.sale')).toEqual([{ id: 1, pieces: 1 }]);
+    expect(() => pipeline({ publish })).toThrow("keep needs publish: 'replace'");
   });
 
   it('waits for nobody who runs the pipeline, and ends a run that was left unfinished', async () => {

@@ -3,6 +3,8 @@
 import type { KeptTable, TableOfRun, Version } from '../../checkpoint/kept.ts';
 import type { PipelineSpec, TableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
+import { fileColumn } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
 import type { RunContext } from '../context.ts';
 
 /** What is asked for, and what there is. */
@@ -21,6 +23,18 @@ export interface Return {
 
 const refuse = (pipeline: string, problem: string, hint: string): never => {
   throw new EtlError('ETL_ROLLBACK', { pipeline, problem, hint });
+};
+
+/** What undoes a load of a table whose rows are changed in place. Proved by test/modes/rollback.test.ts, "says what undoes it". */
+const undoOf = ({ name, publish, ...table }: TableSpec): string => {
+  const again = `run with --full-refresh --allow-shrink ${name}`;
+  if (table.kind === 'derived') return again;
+  const mode = modeOf(publish);
+  if (mode === 'merge' || mode === 'history')
+    return `correct the file and \`etl reload\` it, or remove the file and ${again}`;
+  return table.columns.some((column) => column.name === fileColumn)
+    ? '`etl unload` takes the rows of a file out'
+    : `remove the file and ${again}`;
 };
 
 /** Publications that put all rows in the place of others, which may be kept. */
@@ -53,12 +67,13 @@ export const runBefore = (choice: Choice): number => {
       'no version is kept that is older than production',
       `Those that were rolled back are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
     );
-  const isAppended = inProduction.some(
-    ({ table, strategy }) => tables.includes(table) && !replacing.has(strategy),
+  const changed = spec.tables.filter(
+    ({ name, publish }) => tables.includes(name) && modeOf(publish) !== 'replace',
   );
-  const hint = isAppended
-    ? '`etl unload` takes the rows of a file out of a table that is appended to. Tables that are replaced keep versions with `keep: 1`.'
-    : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
+  const hint =
+    changed.length > 0
+      ? `Only tables that are replaced keep versions, with \`keep: 1\`. To undo a load of ${changed.map((table) => `${table.name}: ${undoOf(table)}`).join('; ')}.`
+      : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
@@ -72,11 +87,11 @@ export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice):
 };
 
 /** Why a table cannot go back. */
-const whyNot = ({ inProduction }: Choice, { table, run }: Version): string => {
+const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string => {
   const now = inProduction.find((one) => one.table === table);
   return replacing.has(now?.strategy ?? 'swap')
     ? `${table} (its version of run ${run} is not kept)`
-    : `${table} (its rows are changed in place; \`etl unload\` takes the rows of a file out)`;
+    : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
 /** The versions that make the tables those of a run. Errors: ETL_ROLLBACK. */
