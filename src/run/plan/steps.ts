@@ -85,7 +85,8 @@ const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decod
   if (decoder === 'verbatim') return [];
   const byText = columns.flatMap((column) => {
     const why = whyByText(column, decoder === 'compiled to text');
-    return why === undefined ? [] : [`${column.name} (${why})`];
+    if (why === undefined) return [];
+    return [column.stagedOnly === true ? why : `${column.name} (${why})`];
   });
   return byText.length === 0
     ? []
@@ -100,7 +101,8 @@ export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>):
   const { table } = planned;
   const choices = decoderChoices(table);
   const { decoder } = choices[0]!;
-  const columns = `${planned.staging.length} columns`;
+  const own = table.columns.filter(({ stagedOnly }) => stagedOnly === true).length;
+  const columns = `${plural(planned.staging.length - own, 'column')}${own > 0 ? ` and ${own} for the merge` : ''}`;
   const stagings = {
     typed: `unlogged, ${columns}`,
     text: `unlogged, ${columns} of text`,

@@ -47,6 +47,9 @@ export interface PreviewFile {
 const bytesMax = 4 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 
+/** The columns of production, and whether the record deletes its row; what else a merge adds to staging is internal. */
+const isShown = ({ stagedOnly, test }: ColumnSpec): boolean => stagedOnly !== true || test !== undefined;
+
 /** What only a run knows: the file's id, the run's and its start. */
 const unknownYet = '…';
 
@@ -79,7 +82,8 @@ const previewFile = async (
   const { dialect } = table.format;
   const access = { declared: table.source, signal };
   const judge = createRecordJudge(table, file);
-  const printers = table.columns.map(printerOf);
+  const shown = [...table.columns.entries()].filter(([, column]) => isShown(column));
+  const printers = shown.map(([place, column]) => ({ place, print: printerOf(column) }));
   const rows: PreviewRow[] = [];
   const rejects: Reject[] = [];
   let [records, left] = [0, 0];
@@ -93,7 +97,7 @@ const previewFile = async (
       if (judgement === filtered) left += 1;
       else if (Array.isArray(judgement)) {
         const line = block.position.line + block.spans.lines[index]!;
-        rows.push({ line, values: judgement.map((text, column) => printers[column]!(text)) });
+        rows.push({ line, values: printers.map(({ place, print }) => print(judgement[place])) });
       } else rejects.push(rejectOf(block, index, judgement as Faulty));
     });
     records += taken;
@@ -103,8 +107,8 @@ const previewFile = async (
     isWhole = false;
     break;
   }
-  const columns = table.columns.map((column) => ({
-    name: column.name,
+  const columns = shown.map(([, column]) => ({
+    name: column.stagedOnly === true ? 'publish.deleted' : column.name,
     type: typeOf(column).sql(column.options),
     nullable: column.nullable,
   }));

@@ -101,6 +101,27 @@ describe('a preview', () => {
     ]);
   });
 
+  it('shows which records delete their row, and no other column of a merge', async () => {
+    const merged = files.write(
+      'merged.ts',
+      `import { column, csv, definePipeline, oneOf } from 'sluice';
+       export default definePipeline({ name: 'merged', schema: 'merged', tables: { sale: {
+         source: csv('in/a.csv'), columns: { id: column.smallint('Id') }, primaryKey: ['id'],
+         publish: { mode: 'merge', deleted: oneOf('Kind', ['drop']) } } } });`,
+    );
+    const io = fakeIo({ workingDirectory: files.directory, env: { NO_COLOR: '1' } });
+    await main(['preview', merged], io);
+    expect(io.stdout.text.split('\n').slice(0, 7)).toEqual([
+      'sale  in/a.csv',
+      'line        id  publish.deleted',
+      '      smallint  boolean',
+      '   2         1  false',
+      '   3         2  false',
+      '   6         5  true',
+      '   7         6  false',
+    ]);
+  });
+
   it('shows the fields of a table whose staging is text', async () => {
     const text = files.write(
       'text.ts',

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { column, csv, definePipeline } from '../../../../src/index.ts';
+import { column, csv, definePipeline, when } from '../../../../src/index.ts';
 import { makePlan } from '../../../../src/run/plan/make-plan.ts';
 import { useFiles } from '../../../helpers/files.ts';
 
@@ -33,6 +33,17 @@ it('says which streams all workers load, and which one worker', async () => {
   expect(await steps('even_*.csv.gz', columns)).toContain(apart);
   files.write('plain.csv', records);
   expect((await steps('plain.csv', columns)).filter((text) => text.startsWith('stream'))).toEqual([]);
+});
+
+it('counts the columns that a merge adds to staging, and names none of them', async () => {
+  files.write('plain.csv', records);
+  const more = {
+    primaryKey: ['id'],
+    publish: { mode: 'merge', deleted: when(({ word }) => word === 'D', ['word']) },
+  };
+  const said = await steps('plain.csv', { id: column.integer('id'), n: column.integer('n') }, more);
+  expect(said).toContain('columns: read in JavaScript, which is slower: publish.deleted');
+  expect(said).toContain('staging: unlogged, 2 columns and 3 for the merge');
 });
 
 it('says which columns are read in JavaScript, and why', async () => {
