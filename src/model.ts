@@ -272,4 +272,6 @@ export interface FileState {
   readonly records: number | null;
   readonly rows: number | null;
   readonly publishedAt: Date | null;
+  /** Why a run that loads it would refuse it, as far as its beginning shows; null: it would not. */
+  readonly problem: string | null;
 }

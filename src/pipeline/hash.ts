@@ -56,6 +56,10 @@ const hashOfFile = ({ staged, reading }: StagedAs): string => {
   return `${ofTable} ${readings[reading]}`;
 };
 
+/** Whether two such hashes are of one declaration of the table, however its files are read. */
+export const isOfOneTable = (one: string, other: string): boolean =>
+  one.split(' ')[0] === other.split(' ')[0];
+
 /** Whether the rows of a file are shaped in the same way, however other files of its table are read. */
 export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
   hashOfFile(one) === hashOfFile(other);

@@ -24,7 +24,7 @@ import { resolveOptions, type RunOptions } from './options.ts';
 
 const fileState = (
   table: string,
-  { name: file, location }: Pick<NewFile, 'name' | 'location'>,
+  { name: file, location, misfit }: Pick<NewFile, 'name' | 'location'> & { readonly misfit?: EtlError },
   state: FileState['state'],
   known: PublishedFile | undefined,
 ): FileState => ({
@@ -36,6 +36,7 @@ const fileState = (
   records: known?.records ?? null,
   rows: known?.rows ?? null,
   publishedAt: known?.publishedAt ?? null,
+  problem: state === 'new' || state === 'changed' ? (misfit?.message ?? null) : null,
 });
 
 /** The state of a file that is listed. */

@@ -14,6 +14,7 @@ import {
   type Pipeline,
   type VerifyOptions,
 } from '../../src/index.ts';
+import type { FileState } from '../../src/model.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -263,6 +264,35 @@ describe('etl verify', () => {
     );
   });
 
+  it('an empty file is listed with what a run would say of it, and does not keep the others from being verified', async () => {
+    files.write('cities/empty.csv', '');
+    await database.query('update town.city set people = 3 where people = 4');
+    expect((await etl('verify', 'town'))[0]).toBe(0);
+    const [exit, text] = await etl('files', 'town');
+    expect([exit, text.split('\n').map((line) => line.replace(/ {2,}.*/, ''))]).toEqual([
+      0,
+      [
+        'table',
+        'city',
+        'city',
+        'city',
+        '',
+        'a run would refuse table city: cities/empty.csv is empty: it has neither a header nor a record',
+        '',
+      ],
+    ]);
+    const listed = JSON.parse((await etl('files', 'town', '--json'))[1]) as FileState[];
+    expect(listed.map(({ file, state, problem }) => [file, state, problem === null])).toEqual([
+      ['cities/empty.csv', 'new', false],
+      ['cities/north.csv', 'in production', true],
+      ['cities/south.csv', 'in production', true],
+    ]);
+    expect((await etl('run', 'town'))[2]).toContain(
+      'error ETL_SOURCE_EMPTY: table city: cities/empty.csv is empty',
+    );
+    rmSync(`${files.directory}/cities/empty.csv`);
+  });
+
   it('names files that have changed or are gone, and compares the others', async () => {
     files.write('cities/north.csv', 'name,people\nA,1\nB,20\n');
     rmSync(`${files.directory}/cities/south.csv`);
@@ -281,6 +311,50 @@ describe('etl verify', () => {
         ],
       },
     ]);
+  });
+});
+
+it('a column that no run has brought yet is no difference; one that is lost is', async () => {
+  const price = (more: object): Pipeline =>
+    definePipeline({
+      name: 'grown',
+      schema: 'grown',
+      tables: {
+        price: { source: csv('grown/*.csv'), columns: { id: column.integer('id'), ...more }, guard: false },
+        other: { source: csv('grown/*.csv'), columns: { id: column.integer('id') }, guard: false },
+      },
+    });
+  files.write('grown/1.csv', 'id,price\n1,2\n');
+  const [before, after] = [price({}), price({ price: column.integer('price') })];
+  await run(before);
+  expect(await verify(after)).toMatchObject({
+    outcome: 'same',
+    tables: [
+      {
+        outcome: 'not compared',
+        differences: [],
+        notCompared: [
+          {
+            file: 'grown/1.csv',
+            reason: expect.stringMatching(/^the definition of the table.* is not the one of run/),
+          },
+          {
+            file: null,
+            column: 'price',
+            reason: expect.stringMatching(/^production does not have it yet: run/),
+          },
+          {},
+        ],
+      },
+      { outcome: 'same', by: 'table' },
+    ],
+  });
+  await run(after);
+  expect(await verify(after)).toMatchObject({ outcome: 'same', tables: [{ columns: 2 }, { columns: 1 }] });
+  await database.query('alter table grown.price drop column price');
+  expect((await verify(after)).tables[0]).toMatchObject({
+    outcome: 'different',
+    differences: [{ column: 'price', what: 'column' }],
   });
 });
 

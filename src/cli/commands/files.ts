@@ -44,7 +44,11 @@ const printFiles = async (file: string, command: Command, io: Io): Promise<void>
   ]);
   const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
   const paint = paintFor(io.stdout, io.env);
-  io.stdout.write([paint('dim', title), ...lines].map((line) => `${line.trimEnd()}\n`).join(''));
+  const problems = files.flatMap(({ problem }) =>
+    problem === null ? [] : [`a run would refuse ${problem}`],
+  );
+  const notes = problems.length === 0 ? [] : ['', ...problems.map(visibleText)];
+  io.stdout.write([paint('dim', title), ...lines, ...notes].map((line) => `${line.trimEnd()}\n`).join(''));
 };
 
 export const filesCommand: CliCommand = {

@@ -61,12 +61,21 @@ const endOf = async (
 };
 
 /**
- * A file without its place in the table's list. Its header may not fit, which only matters if the file is needed: files in
- * production often date from a time when the table had other columns.
+ * A file without its place in the table's list. Its header may not fit, or it may be empty, which only matters if the file is
+ * needed: files in production often date from a time when the table had other columns.
  */
 export interface PlannedFile extends Omit<NewFile, 'ordinal'> {
   readonly misfit?: EtlError;
 }
+
+/** The error that says that a file is empty. */
+const asEmpty = (error: unknown): EtlError => {
+  if (error instanceof EtlError && error.code === 'ETL_SOURCE_EMPTY') return error;
+  throw error;
+};
+
+/** An empty file says nothing else. */
+const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
 
 const planFile = async (
   table: ReadTable,
@@ -78,7 +87,10 @@ const planFile = async (
   const { name } = stored;
   const { constants } = table.source;
   const positions = positionsOf(table);
-  const { encoding, header: found } = await readHead({ ...stored, head }, table.format, access, positions);
+  const read = await readHead({ ...stored, head }, table.format, access, positions).catch(asEmpty);
+  if (read instanceof EtlError)
+    return { ...stored, ...emptyFile, reading, constants, differs: null, dataEnd: null, misfit: read };
+  const { encoding, header: found } = read;
   const file = { ...stored, encoding, reading };
   const { names, line, dataByte, dataLine, lineEnd } = found;
   const at = { table: table.name, file: name, line, skip: dataLine - 1 };

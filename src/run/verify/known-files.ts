@@ -5,7 +5,7 @@ import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint
 import type { Client } from '../../db/client.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
-import { isShapedAlike } from '../../pipeline/hash.ts';
+import { isOfOneTable, isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../wording.ts';
 import { planSources } from '../begin/plan-sources.ts';
 import { takeEverything, type Sieve } from '../begin/sieve.ts';
@@ -16,6 +16,8 @@ import type { ListedFile } from './count-file.ts';
 export interface KnownFile extends LoadedFile {
   readonly listed: ListedFile | undefined;
   readonly reason: string;
+  /** Its table was declared otherwise when it was loaded. */
+  readonly isRedefined: boolean;
 }
 
 interface Seen {
@@ -91,6 +93,7 @@ export const filesInProduction = async (
       ...file,
       listed: reason === undefined ? seen.get(file.id)!.file : undefined,
       reason: reason ?? '',
+      isRedefined: file.staged !== null && !isOfOneTable(file.staged, staged),
     };
   });
 };
