@@ -118,6 +118,9 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
     if (odd.length === 0 || values - others < usualMin || odd.some(({ isFull }) => isFull)) continue;
     const words = odd.flatMap(({ texts }) => [...texts]);
     const shown = words.slice(0, 4).map((word) => timesText(column, word));
+    const orNone = words.some(([word]) => /\p{L}{2}/u.test(word))
+      ? '; if they are totals or other lines that are no data, leave those out with `skipEnd` or `filter`'
+      : '';
     const rest = summaryOf(
       column,
       name,
@@ -129,7 +132,7 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
       choice !== undefined && choice.type !== 'text' && column.counters[counterOf.text] === 0;
     return {
       doubts: [
-        `${formatCount(values - others)} of ${formatCount(values)} are ${what}, ${shown.join(', ')} not: kept as text; if they mean no value, declare them as \`nulls\``,
+        `${formatCount(values - others)} of ${formatCount(values)} are ${what}, ${shown.join(', ')} not: kept as text; if they mean no value, declare them as \`nulls\`${orNone}`,
       ],
       alternatives: isPossible
         ? [
@@ -208,10 +211,12 @@ const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   };
 };
 
-/** What a column is declared as. */
-export const decideColumn = (column: ColumnEvidence, name: string): Decision => {
+/** What a column is declared as. `isRepeated`: the header comes again, and its name is none of the column's values. */
+export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = false): Decision => {
   const { counters, words, isPadded } = column;
-  const summary = summaryOf(column, name);
+  const isName = ({ isFull, texts }: Group): boolean => !isFull && texts.size === 1 && texts.has(name);
+  const groups = [...column.groups.values()];
+  const summary = summaryOf(column, name, isRepeated ? groups.filter((one) => !isName(one)) : groups);
   const found = summary.values === 0 ? textChoice : decideSummary(summary);
   if (!isDoubt(found) && found.type !== 'text') return decided(column, found, summary.values);
   const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;

@@ -1,7 +1,8 @@
-// Whether the first record of a file names its fields, and what columns are called by such names.
+// Whether the first record of a file names its fields, whether it comes again, and what columns are called by such names.
 
 import { trimBlanks } from '../format/blanks.ts';
 import { candidatesOf } from './candidates.ts';
+import type { ColumnEvidence } from './column-evidence.ts';
 
 const nameCharsMax = 64;
 
@@ -16,17 +17,39 @@ const mayBeName = (field: string): boolean =>
 
 /** Whether the first of these records is a header. */
 export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
-  const [first, ...others] = records.map((record) => record.map(trimBlanks));
+  const [first, ...rest] = records.map((record) => record.map(trimBlanks));
   if (first === undefined) return false;
   const names = first.filter((field) => field !== '');
   if (names.length === 0 || !names.some(mayBeName)) return false;
   const counting = isCounting(names);
   if (!names.every((name) => mayBeName(name) || (counting && /^\d+$/.test(name)))) return false;
   // Two fields of data are often the same, two names only where numbers below them show that they are names.
-  const isTyped = others.some((record) => record.some((field) => candidatesOf(field) !== 0));
+  const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
   if (new Set(names).size < names.length && !isTyped) return false;
-  // Names do not come again where their column has its values.
+  // Names do not come again where their column has its values; all of them together do, where files were joined.
+  const isAgain = (record: readonly string[]): boolean =>
+    isTyped && names.length > 1 && first.every((name, place) => record[place] === name);
+  const others = rest.filter((record) => !isAgain(record));
   return !first.some((name, place) => name !== '' && others.some((record) => record[place] === name));
+};
+
+const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number => {
+  for (const { texts } of groups.values()) {
+    const counter = texts.get(name);
+    if (counter !== undefined) return counters[counter]!;
+  }
+  return 0;
+};
+
+/**
+ * How often the header comes again, as where files were joined: each field then has its own name as a value. 0: fewer than two columns say so, or they do not agree.
+ */
+export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
+  const times = columns
+    .map((column, place) => timesNamed(column, header[place]!))
+    .filter((count) => count > 0);
+  const [first = 0] = times;
+  return times.length > 1 && times.every((count) => count === first) ? first : 0;
 };
 
 /** Words in which no letter tells them from SQL and TypeScript: `DryBulbFarenheit` is dry_bulb_farenheit. */

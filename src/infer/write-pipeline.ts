@@ -24,6 +24,8 @@ export interface WrittenTable {
   readonly dialect: Dialect;
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
+  /** How often the header comes again. */
+  readonly repeats: number;
   readonly key: readonly number[] | undefined;
   readonly records: number;
   /** What is to be said above the table. */
@@ -148,6 +150,15 @@ const columnLines = (table: WrittenTable, name: string, place: number): readonly
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, place: number): boolean =>
   dialect.header !== false && header[place] === '' && decisions[place]!.values === 0;
 
+/** Leaves out lines in which the header comes again: those with the name of a field that has values of another type. */
+const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
+  const place = decisions.findIndex(({ type }) => type !== 'text');
+  if (repeats === 0 || place === -1) return [];
+  const field = fieldText(header, place);
+  const test = `(fields) => fields[${field}] !== ${literal(header[place]!)}`;
+  return [`      filter: when(${test}, [${field}]), // the header comes again ${formatCount(repeats)}×`];
+};
+
 const tableLines = (table: WrittenTable): readonly string[] => {
   const names = columnNames(table.header);
   const key = table.key?.map((place) => literal(names[place]!));
@@ -164,6 +175,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
     '      columns: {',
     ...kept.flatMap(([name, place]) => columnLines(table, name, place)),
     '      },',
+    ...filterLines(table),
     ...(key === undefined
       ? []
       : [`      primaryKey: [${key.join(', ')}], // unique in ${plural(table.records, 'record')}`]),
@@ -179,7 +191,7 @@ export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
     '//',
     `//   npx etl run ${onOneLine(file)}`,
     '',
-    "import { column, csv, definePipeline } from 'sluice';",
+    `import { column, csv, definePipeline${tables.some((table) => filterLines(table).length > 0) ? ', when' : ''} } from 'sluice';`,
     '',
     'export default definePipeline({',
     `  name: ${literal(name)},`,

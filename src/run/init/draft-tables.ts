@@ -9,6 +9,7 @@ import { decideColumn } from '../../infer/decide.ts';
 import { otherDialects } from '../../infer/dialect.ts';
 import { guessedEncoding } from '../../infer/encoding.ts';
 import { keysFound } from '../../infer/keys.ts';
+import { headerRepeats } from '../../infer/header.ts';
 import { patternOf } from '../../infer/table-names.ts';
 import { closeTally } from '../../infer/tally/tally.ts';
 import {
@@ -47,6 +48,8 @@ export interface TableDraft {
   /** Names of the fields; empty ones when there is no header, or the file has none for a field. */
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
+  /** How often the header comes again. */
+  readonly repeats: number;
   readonly key: readonly number[] | undefined;
   /** There were too many records to look for a key in all of them. */
   readonly isKeyUnknown: boolean;
@@ -189,7 +192,8 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
   const best = await withDialects(files, await withEncodings(files, first, signal), signal);
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
-  const decisions = columns.map((column, place) => decideColumn(column, header[place]!));
+  const repeats = headerRepeats(columns, header);
+  const decisions = columns.map((column, place) => decideColumn(column, header[place]!, repeats > 0));
   const isTrimmed =
     [...best.dialects.values()].some(({ trim }) => trim === true) || trims(evidence, decisions);
   const dialectOf = (file: DraftFile): Dialect => ({
@@ -207,6 +211,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     dialect: dialectOf(files[0]!),
     header,
     decisions,
+    repeats,
     key: chooseKey(found, columns, header, records),
     isKeyUnknown: keys.isLost,
     records,

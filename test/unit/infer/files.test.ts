@@ -51,6 +51,41 @@ it('says of texts that are numbers in other spellings how they are read', async 
   ]);
 });
 
+describe('lines that are no records', () => {
+  const sales = (...more: readonly (readonly [before: number, line: string])[]): string => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, index) => `2024-01-0${1 + (index % 9)},${index}.50,n${index}`,
+    );
+    for (const [before, line] of more.toReversed()) lines.splice(before, 0, line);
+    return ['Sale Date,amount,note', ...lines, ''].join('\n');
+  };
+
+  it.each([
+    { name: 'early', content: sales([2, 'Sale Date,amount,note'], [9, 'Sale Date,amount,note']), times: 2 },
+    { name: 'late', content: sales([39, 'Sale Date,amount,note']), times: 1 },
+  ])('a header that comes again $name is left out by a filter', async ({ name, content, times }) => {
+    const path = `again/${name}.csv`;
+    files.write(path, content);
+    const draft = await readForInit({ locations: [path], workingDirectory: files.directory });
+    expect(draft.tables[0]!.decisions.map(({ type }) => type)).toEqual(['date', 'numeric', 'text']);
+    const text = initText(draft, 'again', `again/${name}.ts`);
+    expect(text).toContain(
+      `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header comes again ${times}×`,
+    );
+    const io = fakeIo({ workingDirectory: files.directory, env: { NO_COLOR: '1' } });
+    expect(await main(['preview', files.write(`again/${name}.ts`, text), '-n', '100'], io)).toBe(0);
+    expect(io.stdout.text).toContain(`40 rows, 0 rejects, ${times} filtered in all`);
+  });
+
+  it('a total at the end is pointed to', async () => {
+    const { tables } = await read(sales([40, 'Total,820.00,']));
+    const [said] = tables[0]!.decisions.map(({ doubts }) => doubts[0]);
+    expect(said).toMatch(/"Total" 1× not: .* leave those out with `skipEnd` or `filter`$/);
+    expect(tables[0]!.repeats).toBe(0);
+  });
+});
+
 describe('the dialect of a file', () => {
   it.each([
     {
