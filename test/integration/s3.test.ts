@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
 import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } from '../../src/index.ts';
+import type { RunEvent } from '../../src/model.ts';
 import type { KnownFile, Listing } from '../../src/source/contract.ts';
 import { s3 } from '../../src/source/s3/s3.ts';
 import { signedRequest } from '../../src/source/s3/signed-request.ts';
@@ -352,6 +353,31 @@ describe('a run', () => {
       { file: 's3://small/7.csv', reason: expect.stringMatching(/^it has changed since run \d+ loaded it$/) },
       { file: null, reason: expect.stringContaining('not all files could be counted') },
     ]);
+  });
+
+  it('names objects that are probably copies: of one in production, and of one that is loaded with them', async () => {
+    const pipeline = definePipeline({
+      name: 'copied',
+      schema: 'copied',
+      tables: {
+        t: { source: csv('s3://copied/*.csv'), columns: { id: column.integer('id') }, publish: 'append' },
+      },
+    });
+    const copies = async (): Promise<readonly string[]> => {
+      const said: string[] = [];
+      const onEvent = (event: RunEvent) => event.type === 'notice' && said.push(event.message);
+      await runPipeline(pipeline, { databaseUrl: database.url, onEvent });
+      return said.flatMap((one) => one.split('loaded twice: ').slice(1));
+    };
+    server.put('copied', '1.csv', 'id\n1\n');
+    expect(await copies()).toEqual([]);
+    server.put('copied', '2.csv', 'id\n1\n');
+    // As large as the others.
+    server.put('copied', '3.csv', 'id\n3\n');
+    expect(await copies()).toEqual(['1 file: s3://copied/2.csv of s3://copied/1.csv']);
+    server.put('copied', '4.csv', 'id\n44\n');
+    server.put('copied', '5.csv', 'id\n44\n');
+    expect(await copies()).toEqual(['1 file: s3://copied/5.csv of s3://copied/4.csv']);
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */
