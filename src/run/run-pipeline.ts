@@ -172,7 +172,7 @@ const attempt = async (
   await callOwed(context);
   if (memory.run === undefined) {
     // Evaluated again after a lost connection: another process may have published since.
-    const judging = { ...context, fullRefresh: await isFullRefresh(context) };
+    const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);
     if (outset.standing !== undefined) {

@@ -19,10 +19,13 @@ import type { LoadingRun } from '../load/loading-run.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './planned-table.ts';
+import type { Judging } from './sieve.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 
+type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
+
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
-const insertNewRun = (context: RunContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
+const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
   withTransaction(context.client, async () => {
     const { client, spec, hashes, workers, epoch } = context;
     const { name: pipeline, shownParams: params, pinnedParams } = spec;
@@ -40,7 +43,7 @@ const insertNewRun = (context: RunContext, planned: readonly PlannedTable[], why
       tableHashes: hashes.tables,
       stagedHashes: hashes.staged,
       formats: recordedFormats(spec),
-      isFullRefresh: context.fullRefresh,
+      isFullRefresh: context.isFullRefresh,
       epoch,
     };
     const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
@@ -107,7 +110,7 @@ const announcePlan = (
  * crash that lost data is reported instead of it.
  */
 export const beginRun = async (
-  context: RunContext,
+  context: BeginContext,
   planned: readonly PlannedTable[],
   { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,

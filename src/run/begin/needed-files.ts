@@ -46,11 +46,11 @@ const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
 
 /** A run loads a part of the files only if production has the rows of the others. */
 const extentOf = async (
-  { client, fullRefresh }: Judging,
+  { client, isFullRefresh }: Judging,
   { publish }: SourceTableSpec,
   of: FilesOf,
 ): Promise<Extent> =>
-  modes[modeOf(publish)].part === undefined || fullRefresh || !(await hasOthers(client, of))
+  modes[modeOf(publish)].part === undefined || isFullRefresh || !(await hasOthers(client, of))
     ? 'whole'
     : 'part';
 
@@ -85,7 +85,7 @@ const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): 
 
 /** All files are loaded; they are compared only to know whether there is anything to do. */
 const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): Promise<Sieve> => {
-  const { client, fullRefresh } = judging;
+  const { client, isFullRefresh } = judging;
   const listed: number[] = [];
   let files = 0;
   const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
@@ -103,7 +103,7 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
     },
     end: async () => {
       const isAppended = modeOf(table.publish) !== 'replace';
-      if (isAppended && fullRefresh) await refuseLoss(judging, table, of, listed);
+      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, listed);
       for (const { name } of await goneFiles(client, of, listed)) missing.add(name);
       const hasWork = isAppended || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;

@@ -63,8 +63,8 @@ export interface Sieve {
 /** What judging files requires. */
 export interface Judging
   extends Pick<OutsetContext, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
-  /** Everything is loaded again. */
-  readonly fullRefresh: boolean;
+  /** Everything is loaded again, because somebody asks for it now or has asked for the run that is continued. */
+  readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
   /** Files that are no longer listed are counted even if nothing happens to their rows. */
   readonly countsGone?: boolean;

@@ -78,7 +78,7 @@ const judge = async (
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const judging = { ...looking, fullRefresh: await isFullRefresh(looking), countsGone: true };
+  const judging = { ...looking, isFullRefresh: await isFullRefresh(looking), countsGone: true };
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);
