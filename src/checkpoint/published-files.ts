@@ -113,7 +113,10 @@ export const goneFiles = async (
 /** A file, by what copies of it have, too. */
 export type StoredContent = Pick<NewFile, 'source' | 'location' | 'member' | 'name' | 'fingerprint'>;
 
-/** Files of the table with rows that stay in production, and with one of these sizes. */
+/** Files of one size that are looked through for a copy: where all have the same size, that must not be all of them. */
+const sameSizeMax = 100;
+
+/** Files of the table with rows that stay in production, and with one of these sizes: the newest of each. */
 export const filesOfSizes = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -121,10 +124,12 @@ export const filesOfSizes = async (
   outgoing: { readonly files: readonly number[]; readonly stays?: readonly number[] },
 ): Promise<readonly StoredContent[]> => {
   const { rows } = await client.query(
-    `select p.source, p.location, p.member, p.name, p.fingerprint from etl.published_file p
-      where ${ofTable} and p.rows > 0 and p.bytes = any ($4::bigint[]) and p.file_id <> all ($5::bigint[])
-        and ($6::bigint[] is null or p.file_id = any ($6))
-      order by p.file_id desc`,
+    `select f.* from unnest($4::bigint[]) s (bytes) cross join lateral (
+        select p.source, p.location, p.member, p.name, p.fingerprint from etl.published_file p
+          where ${ofTable} and p.rows > 0 and p.bytes = s.bytes and p.file_id <> all ($5::bigint[])
+            and ($6::bigint[] is null or p.file_id = any ($6))
+          order by p.file_id desc limit ${sameSizeMax}
+      ) f`,
     [pipeline, schema, table, sizes, outgoing.files, outgoing.stays ?? null],
   );
   return rows;
