@@ -147,8 +147,8 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
-/** Values that people read as something else than text, and that a column reads when its options say so. */
-const spellings: readonly (readonly [pattern: RegExp, doubt: string])[] = [
+/** Values that people read as something else than text, and that a column reads when its options say so. `ofSome`: what shows it. */
+const spellings: readonly (readonly [pattern: RegExp, doubt: string, ofSome?: RegExp])[] = [
   [
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
     'amounts of money: kept as text; `column.numeric(…).map(…)` reads them without their sign',
@@ -163,8 +163,13 @@ const spellings: readonly (readonly [pattern: RegExp, doubt: string])[] = [
     "numbers in Indian groups: kept as text; `column.numeric(…, { thousands: ',', grouping: 'indian' })` reads them",
   ],
   [
+    /^\d{1,2}([./-])\d{1,2}\1\d{2}$/,
+    "dates with a year of two digits: kept as text; `column.date(…, { format: 'DD.MM.YY' })`, or whatever their order is, reads them",
+  ],
+  [
     /^(?:[-+]?[\d.,]+|\([\d.,]+\))$/,
     "negative numbers in parentheses: kept as text; `column.numeric(…).map((text) => text.replace(/^\\((.*)\\)$/, '-$1'))` reads them",
+    /^\(/,
   ],
 ];
 
@@ -184,7 +189,10 @@ const booleanWords = [
 const spelled = ({ groups }: Summary): readonly string[] => {
   const texts = groups.flatMap((group) => [...group.texts.keys()]);
   if (texts.length === 0) return [];
-  const found = spellings.find(([pattern]) => texts.every((text) => pattern.test(text)));
+  const found = spellings.find(
+    ([pattern, , ofSome = pattern]) =>
+      texts.every((text) => pattern.test(text)) && texts.some((text) => ofSome.test(text)),
+  );
   if (found !== undefined) return [`${shownText(texts[0]!)}: ${found[1]}`];
   const words = [...new Set(texts.map((text) => text.toLowerCase()))];
   const pair = booleanWords.find((one) => one.every((word) => words.includes(word)));

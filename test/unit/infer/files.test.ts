@@ -51,6 +51,14 @@ it('says of texts that are numbers in other spellings how they are read', async 
   ]);
 });
 
+it('says of dates with short years how they are read, and of versions nothing', async () => {
+  const { tables } = await read('day,version\n01.02.24,1.2.3\n28.02.24,1.2.30\n');
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringMatching(/^"01\.02\.24": dates with a year of two digits: kept as text/)]],
+    ['text', []],
+  ]);
+});
+
 describe('lines that are no records', () => {
   const sales = (...more: readonly (readonly [before: number, line: string])[]): string => {
     const lines = Array.from(
