@@ -123,7 +123,7 @@ export const sourceErrors = {
   },
   ETL_FILE_UNKNOWN: {
     message: 'pipeline {pipeline} has nothing in production from {files}',
-    hint: "`etl files` lists the files of tables with publish: 'append' or only: 'touched', by the names to use here. The files of other tables are all loaded again by --full-refresh.",
+    hint: '`etl files` lists the names to use here. The files of tables that are replaced are all loaded again by --full-refresh.',
     retry: 'never',
     exit: usage,
   },
