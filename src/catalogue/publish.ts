@@ -147,6 +147,13 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_PUBLISH_CHANGED: {
+    message:
+      'table {table}: somebody changed {what} in production while its successor was built, which would lose the change; nothing was published',
+    hint: 'Production is unchanged. Run again: nothing is loaded again, and the tables are built with what is there then.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_PUBLISH_LOCKED: {
     message:
       'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',

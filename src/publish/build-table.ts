@@ -14,6 +14,8 @@ import type { Building } from './contract.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
+import { isIndexByHand } from './production/by-hand.ts';
+import { primaryKeyOf } from './production/table-state.ts';
 import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
@@ -43,10 +45,23 @@ export const setNotNull = (names: TableNames, columns: readonly string[]): Query
     .join(', ')}`,
 });
 
-const addPrimaryKey = (names: TableNames, columns: readonly string[]): Query => ({
-  text: `alter table ${builtName(names)}
-    add constraint ${quoteName(`${names.table}_pkey`)} primary key (${quoteNames(columns)})`,
-});
+/**
+ * A key of production on the same columns is made as somebody has made it there: with its name, included columns, storage, and when it is
+ * checked. Proved by test/modes/by-hand.test.ts.
+ */
+const addPrimaryKey = async (
+  client: Client,
+  names: TableNames,
+  columns: readonly string[],
+  whole: TableNames | undefined,
+): Promise<Query> => {
+  const own = await primaryKeyOf(client, productionName(names), columns);
+  // A partition that is new has the key of its table, under a name of its own.
+  const like = own ?? (whole && (await primaryKeyOf(client, productionName(whole), columns)));
+  const { name } = own ?? { name: `${names.table}_pkey` };
+  const { clause } = like ?? { clause: `primary key (${quoteNames(columns)})` };
+  return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
+};
 
 /** Statements in one message share a transaction, so the search path of a `where` ends with it. */
 const createIndex = (names: TableNames, index: IndexSpec): Query => {
@@ -76,13 +91,7 @@ const selectOwnIndexes = (
     join pg_class x on x.oid = i.indexrelid
     join pg_class t on t.oid = i.indrelid
     join pg_namespace n on n.oid = t.relnamespace
-    where n.nspname = $1 and t.relname = $2 and i.indisvalid and not i.indisprimary
-      and x.relname <> all ($3)
-      and not exists (select from pg_constraint c where c.conindid = x.oid and c.contype in ('u', 'x'))
-      -- That of a partition comes from its table.
-      and not exists (select from pg_inherits h where h.inhrelid = x.oid)
-      and not exists (select from etl.published_table p
-        where p.schema_name = $1 and p.table_name = $2 and x.relname = any (p.indexes))`,
+    where n.nspname = $1 and t.relname = $2 and x.relname <> all ($3) and ${isIndexByHand}`,
     [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
   );
 
@@ -115,6 +124,7 @@ export const makeServerColumns = async (client: Client, names: TableNames): Prom
 export const buildDeclared = async ({
   client,
   names,
+  whole,
   primaryKey,
   indexes,
   constraints = [],
@@ -124,7 +134,7 @@ export const buildDeclared = async ({
     await buildIndex(
       client,
       names,
-      addPrimaryKey(names, primaryKey),
+      await addPrimaryKey(client, names, primaryKey, whole),
       `primary key (${primaryKey.join(', ')})`,
       primaryKey,
     );

@@ -63,6 +63,8 @@ export interface PublishPlan extends BuiltOver {
 export interface Building {
   readonly client: Client;
   readonly names: TableNames;
+  /** The table that it is a partition of. */
+  readonly whole?: TableNames;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly constraints: readonly ConstraintSpec[];

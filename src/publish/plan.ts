@@ -18,6 +18,7 @@ import {
   productionTables,
   type ProductionTable,
 } from './production/production.ts';
+import { refuseChangedByHand } from './production/by-hand.ts';
 import { choosePublication, modes } from './registry.ts';
 import { refuseOtherDivision } from './partitions/shape.ts';
 import { refuseOther, refuseShape } from './shape.ts';
@@ -141,7 +142,7 @@ const lookMs = 2_000;
 
 /**
  * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it. Errors:
- * ProductionChanged, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ * ProductionChanged, ETL_PUBLISH_CHANGED, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);
@@ -152,6 +153,11 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
   await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())
     if (!isSame(now[index], production)) throw new ProductionChanged();
+  const replacing = plans.filter(({ publication }) => !publication.writes);
+  await refuseChangedByHand(
+    client,
+    replacing.map(({ table }) => table),
+  );
 };
 
 /** Records what was published: rows of each table before and with the commit, and what became of those that are merged. */

@@ -13,6 +13,7 @@ import type {
 } from '../declaration.ts';
 import type { TableNames } from './names.ts';
 import type { Partition } from './partitions/bounds.ts';
+import type { MadeByHand } from './production/by-hand.ts';
 
 export const modeOf = (publish: PublishSpec): PublishMode =>
   typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
@@ -112,6 +113,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly seconds: number;
   /** Names of the declared ones. */
   readonly indexes: readonly string[];
+  /** What production had to copy when it was built; undefined: nothing is copied, or it is an earlier version. */
+  readonly byHand?: MadeByHand | undefined;
 }
 
 /** Rows of production once these have replaced all others, or those of the touched partitions. */

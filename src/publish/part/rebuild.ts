@@ -27,6 +27,7 @@ import { merge } from './merge.ts';
 import { builtName, partName, productionName, rebuiltName, type TableNames } from '../names.ts';
 import { isOnePiece } from '../production/own-rows.ts';
 import { ProductionChanged, type ProductionTable } from '../production/production.ts';
+import { placelessClause } from '../production/table-state.ts';
 import { refusalOf } from '../refusals.ts';
 import { swap } from '../swap.ts';
 
@@ -107,7 +108,7 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
     `select case when k.oid is null
           then replace(replace(pg_get_indexdef(x.oid), format(' INDEX %I ON ', x.relname), format(' INDEX %I ON ', t.name)),
             format(' ON %I.%I USING ', $2::text, $3::text), ' ON ' || $4 || ' USING ')
-          else format('alter table %s add constraint %I %s', $4, t.name, pg_get_constraintdef(k.oid)) end as make,
+          else format('alter table %s add constraint %I %s', $4, t.name, ${placelessClause}) end as make,
         array(select format('alter index %I.%I alter column %s set statistics %s', $5::text, t.name, attnum, attstattarget)
           from pg_attribute where attrelid = x.oid and attstattarget >= 0) as targets,
         format('alter index %I.%I rename to %I', $5::text, t.name, x.relname) as rename

@@ -113,6 +113,7 @@ export const buildPartition = async (
   await build({
     client,
     names: { ...names, attributes },
+    whole,
     primaryKey,
     indexes: indexes.map((index) => ({ ...index, name: ownName(index.name) })),
     // A check must have the name that it has in the table.

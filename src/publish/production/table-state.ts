@@ -1,6 +1,6 @@
 // Columns and indexes of tables, new or in production, as the server describes them.
 
-import type { Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import type { TableNames } from '../names.ts';
 
@@ -152,16 +152,38 @@ const foreignKeyDescription = `
     k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
 
 /**
- * SQL: the constraint `k` as `alter table` takes it. The server's text leaves out the storage and the place of a unique constraint's
- * index, which belong before what it says of deferring. PostgreSQL, "CREATE TABLE".
+ * SQL: the constraint `k` as `alter table` takes it. The server's text leaves out the storage and the place of the index of a key,
+ * which belong before what it says of deferring. PostgreSQL, "CREATE TABLE".
  */
-const constraintClause = `
+const clauseWith = (place: string): string => `
   (select left(t.whole, length(t.whole) - length(t.ending))
-      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '')
-      || coalesce(' using index tablespace ' || quote_ident(s.spcname), '') || t.ending
-    from (select pg_get_constraintdef(k.oid) as whole, case when k.contype <> 'u' or not k.condeferrable then ''
+      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '') || ${place} || t.ending
+    from (select pg_get_constraintdef(k.oid) as whole, case when k.contype not in ('p', 'u') or not k.condeferrable then ''
         when k.condeferred then ' DEFERRABLE INITIALLY DEFERRED' else ' DEFERRABLE' end as ending) t
-      left join pg_class x on k.contype = 'u' and x.oid = k.conindid left join pg_tablespace s on s.oid = x.reltablespace)`;
+      left join pg_class x on k.contype in ('p', 'u') and x.oid = k.conindid left join pg_tablespace s on s.oid = x.reltablespace)`;
+
+const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quote_ident(s.spcname), '')`);
+
+/** The same without its place. */
+export const placelessClause = clauseWith(`''`);
+
+/** Name and clause of the primary key on these columns in production; undefined: there is none, or it has other columns. */
+export const primaryKeyOf = async (
+  client: Client,
+  production: string,
+  columns: readonly string[],
+): Promise<{ readonly name: string; readonly clause: string } | undefined> => {
+  const { rows } = await askPrepared<{ name: string; clause: string }>(
+    client,
+    // Its tablespace is declared, or copied with those of other indexes.
+    `select k.conname as name, ${placelessClause} as clause from pg_constraint k
+      where k.conrelid = to_regclass($1) and k.contype = 'p' and $2::text[] = array(select a.attname::text
+        from unnest(k.conkey) with ordinality as u (attnum, place) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = u.attnum
+        order by u.place)`,
+    [production, columns],
+  );
+  return rows[0];
+};
 
 /** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
 export const constraintList = (oid: string): string => `

@@ -13,6 +13,7 @@ import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts
 import { builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
+import { findByHand } from '../../publish/production/by-hand.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { buildFor } from '../../publish/registry.ts';
 import { modeOf, type BuiltTable } from '../../publish/tables.ts';
@@ -176,12 +177,14 @@ export const buildOne = async (
   loadSeconds = 0,
 ): Promise<BuiltTable> => {
   const start = performance.now();
-  const { extent, outgoing, merge } = bringing;
+  const { extent, outgoing, merge, isRehearsal } = bringing;
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
   const { indexes, partitionBy, keep = 0 } = table;
   const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
   const build = isDivided ? buildDivided : buildWhole;
+  const isCopied = (isDivided || extent === 'whole') && isRehearsal !== true;
+  const [byHand] = isCopied ? await findByHand(context.client, [names]) : [];
   const filled = await inTablespaceOf(context.client, names, () =>
     build(context, table, names, bringing, alongside),
   );
@@ -192,6 +195,7 @@ export const buildOne = async (
     merge,
     outgoing,
     indexes: indexes.map(({ name }) => name),
+    byHand,
     seconds: rounded(loadSeconds + secondsSince(start)),
   };
 };
