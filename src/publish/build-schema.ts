@@ -1,7 +1,9 @@
 // The build schema of a pipeline: makes the tables that rows are loaded straight into, and drops everything else there.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
+import { codeOf } from '../errors.ts';
 import { storageClause } from './attributes/storage.ts';
 import { buildSchema, builtName, type TableNames } from './names.ts';
 
@@ -55,15 +57,61 @@ const selectFilled = (schema: string, table: string): Query => ({
 /** Tables dropped in one statement: each takes several of the server's locks, of which a small one has some hundred. */
 const tablesPerDrop = 25;
 
-/** Drops the build schema with its tables: those of a failed attempt, or the old ones after a swap. */
+const dropSchema = (pipeline: string): string =>
+  `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`;
+
+/** Quoted names of its tables, in groups that are dropped together. */
+const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
+  const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;
+  const names = tables.map((one) => quoteName(one.schema, one.name));
+  const groups = [];
+  for (let first = 0; first < names.length; first += tablesPerDrop)
+    groups.push(names.slice(first, first + tablesPerDrop));
+  return groups;
+};
+
+/** Drops the build schema with the tables of a failed attempt, which nobody else reads. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
-  const schema = buildSchema(pipeline);
-  const tables: readonly Dropped[] = (await runQuery(client, selectTables(schema))).rows;
-  for (let first = 0; first < tables.length; first += tablesPerDrop) {
-    const names = tables.slice(first, first + tablesPerDrop).map((one) => quoteName(one.schema, one.name));
+  for (const names of await groupsIn(client, pipeline))
     await client.query(`drop table ${names.join(', ')} cascade`);
+  await client.query(dropSchema(pipeline));
+};
+
+/** How long those may queue behind us whose plans still name a table that was replaced; and when they have had their turn. */
+const queueMs = 50;
+const pauseMs = 200;
+
+/** Whether tables could be dropped until then, without anybody queueing for long. */
+const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
+  for (;;) {
+    try {
+      // One message is one transaction.
+      await client.query(`set local lock_timeout = ${queueMs}; drop table ${names.join(', ')} cascade`);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== '55P03') throw error;
+    }
+    if (performance.now() > deadline) return false;
+    await sleep(pauseMs);
   }
-  await client.query(`drop schema if exists ${quoteName(schema)} cascade`);
+};
+
+/**
+ * Drops the build schema with the tables that were replaced. Returns those that somebody still reads after `waitMs`, and keeps the schema
+ * for them. Proved by test/modes/publish-locks.test.ts, "that somebody still reads".
+ */
+export const tidyBuildSchema = async (
+  client: Client,
+  pipeline: string,
+  waitMs: number,
+): Promise<readonly string[]> => {
+  const deadline = performance.now() + waitMs;
+  const left: string[] = [];
+  for (const names of await groupsIn(client, pipeline))
+    if (!(await tryDrop(client, names, deadline)))
+      for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
+  if (left.length === 0) await client.query(dropSchema(pipeline));
+  return left;
 };
 
 /** Drops the tables of an earlier attempt; tables that rows were loaded into only lose what was made after them. */

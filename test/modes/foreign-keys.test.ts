@@ -1,6 +1,7 @@
 // Foreign keys of the definition: made with new tables, kept where tables stay, and violated; every mode, both sides.
 
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -17,6 +18,7 @@ import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -377,6 +379,46 @@ describe('a table of other people', () => {
       expect(notices.join()).toMatch(/publishing waits for town\.city, which is locked by process \d+/);
     });
     expect(await keys()).toHaveLength(1);
+  });
+
+  it('has a reader who then wants ours, while we wait for another one: he is never the victim of a deadlock', async () => {
+    await database.query(
+      `${towns}; create table town.size (id integer primary key); insert into town.size select generate_series(1, 9)`,
+    );
+    const toSize = { columns: 'pieces', references: 'town.size.id' };
+    const both = given({ foreignKeys: [toTown, toSize] });
+    await run(both);
+    sales('1.csv', '1,3,5');
+    const waits = async (): Promise<boolean> =>
+      (
+        await rowsOf(`select from pg_locks w join pg_locks h using (pid) where w.relation = 'town.size'::regclass and not w.granted
+          and h.relation = 'shop.sale'::regclass and h.granted and h.mode = 'AccessExclusiveLock'`)
+      ).length > 0;
+    await withPg(database.url, (long) =>
+      withPg(database.url, (short) =>
+        withPg(database.url, async (reader) => {
+          await long.query('begin; select from town.city');
+          const notices: string[] = [];
+          const onEvent = (event: { type: string; message?: string }) =>
+            event.type === 'notice' && notices.push(event.message!);
+          const publishing = run(both, { onEvent });
+          await until(async () => notices.some((text) => text.startsWith('publishing waits for town.city')));
+          // By then it queues for as long as it ever does.
+          await sleep(4_000);
+          await short.query('begin; select from town.size');
+          await reader.query('begin; select from town.city');
+          await long.query('rollback');
+          await until(waits);
+          const reading = reader.query('select from shop.sale');
+          await sleep(700);
+          await short.query('rollback');
+          expect((await reading).rowCount).toBe(3);
+          await reader.query('rollback');
+          expect(await publishing).toMatchObject({ outcome: 'published' });
+        }),
+      ),
+    );
+    expect(await counts()).toMatchObject({ sale: '1' });
   });
 
   it('is looked at before anything is loaded', async () => {

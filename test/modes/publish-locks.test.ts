@@ -11,6 +11,7 @@ import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.t
 import { useFiles } from '../helpers/files.ts';
 import { ask, makeServerDirectory, openOwnServer, withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -274,6 +275,48 @@ it('readers whose transactions overlap all the time do not keep it waiting for e
   isReading = false;
   await reading;
 });
+
+it.each([
+  ['a table', undefined, '"etl_build_shown"."t"'],
+  ['a partition', list('id'), 'shown."etl_old_'],
+])(
+  '%s that was replaced and that somebody still reads does not hold up the run, and the next one drops it',
+  async (_, partitionBy, name) => {
+    rmSync(`${files.directory}/nights`, { recursive: true, force: true });
+    await query('drop schema if exists shown, etl cascade');
+    const tonight = (ids: readonly number[]) => night('replace', { partitionBy }, ids);
+    const left = `select c.oid::regclass::text as name from pg_class c where c.relkind in ('r', 'p')
+    and (c.relname like 'etl\\_old%' or c.relnamespace = to_regnamespace('etl_build_shown')) order by 1`;
+    await tonight([1, 2]);
+    await withPg(database.url, async (reader) => {
+      const matches = ({ sql }: Effect): boolean => /drop table .*(etl_build_shown|etl_old).* cascade/.test(sql);
+      proxy.arm({ name: 'reader', when: 'before', nth: 1, matches }, async () => {
+        const [old] = await rowsOf(`${left} desc limit 1`);
+        await reader.query(`begin; select from ${old!['name']}`);
+        return 'forward' as const;
+      });
+      expect(await tonight([1, 2, 3])).toMatchObject({ outcome: 'published' });
+      const found = await rowsOf(left);
+      expect(found.map((one) => String(one['name'])).join()).toContain(name.replaceAll('"', ''));
+      expect(found.length).toBeLessThanOrEqual(2);
+      const running = tonight([1, 2, 3, 4]);
+      // Nobody queues behind the run while it waits for the reader.
+      await until(
+        async () =>
+          (await rowsOf(`select from pg_locks where mode = 'AccessExclusiveLock' and not granted`)).length >
+          0,
+      );
+      await until(
+        async () =>
+          (await rowsOf(`select from pg_locks where mode = 'AccessExclusiveLock' and not granted`)).length ===
+          0,
+      );
+      await reader.query('rollback');
+      expect(await running).toMatchObject({ outcome: 'published' });
+    });
+    expect(await rowsOf(left)).toEqual([]);
+  },
+);
 
 describe('what changes between the plan and the swap', () => {
   const strikeWith = async (tables: readonly string[], sql: string) => {

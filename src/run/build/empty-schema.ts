@@ -2,7 +2,7 @@
 
 import { ensureSchema, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
-import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
+import { clearBuildSchema, tidyBuildSchema } from '../../publish/build-schema.ts';
 import { buildSchema } from '../../publish/names.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
@@ -15,7 +15,8 @@ export const dropBuilt = async ({ client, spec }: Building): Promise<void> => {
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
   if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  else await dropBuildSchema(client, spec.name);
+  // What somebody still reads since the last publication has a name that is needed.
+  else await tidyBuildSchema(client, spec.name, Infinity);
 };
 
 /** Makes sure that there is a build schema, and that it is ours. Errors: ETL_UNTRUSTED. */

@@ -6,7 +6,7 @@ import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
+import { boundWaits, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction } from '../../publish/names.ts';
 import { checkPlanned, insertPublished, planPublish, replacedText } from '../../publish/plan.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
@@ -95,7 +95,7 @@ const commit = async (
     const bounded =
       last.length === 0
         ? last
-        : [`set local lock_timeout = ${Math.ceil(queueMs)};`, ...last, 'set local lock_timeout = 0;'];
+        : [boundWaits(queueMs, touched.length), ...last, 'set local lock_timeout = 0;'];
     await client.query(
       [
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
@@ -113,7 +113,7 @@ const commit = async (
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
- * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
+ * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_CHANGED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
  */
 export const publishTables = async (
   context: RunContext,

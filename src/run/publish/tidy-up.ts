@@ -3,11 +3,12 @@
 import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
-import { dropBuildSchema } from '../../publish/build-schema.ts';
+import { tidyBuildSchema } from '../../publish/build-schema.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { analyzeDivided, takeWhole } from '../../publish/partitions/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import type { RunContext } from '../context.ts';
+import { firstOf } from '../../wording.ts';
 import { sourceNames } from '../landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
@@ -35,12 +36,27 @@ const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): 
   return analyzed;
 };
 
+/** Names of tables that a message shows. */
+const shownMax = 5;
+
+/** How long the end of a run waits for those who still read tables that were replaced. */
+const readersMs = 2_000;
+
+/** Drops the tables that were replaced; says which of them somebody still reads. */
+export const dropReplaced = async ({ client, spec, report }: RunContext): Promise<void> => {
+  const left = await tidyBuildSchema(client, spec.name, readersMs);
+  if (left.length === 0) return;
+  const names = firstOf(left, shownMax).join(', ');
+  const problem = `still read, and so not dropped: ${names}; the next run drops them`;
+  report.logger.warn({ tables: left }, problem);
+};
+
 /** The run is already published: a failure here must not fail it. `built`: what it has published, where that is known. */
 export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] = []): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
     const analyzed = await takeBuilt(context, built);
-    await dropBuildSchema(client, spec.name);
+    await dropReplaced(context);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
     await dropOldVersions(context);
     await analyzeTables(context, analyzed);

@@ -10,7 +10,7 @@ import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { dropServerColumns } from '../../publish/attributes/server-columns.ts';
-import { dropBuildSchema } from '../../publish/build-schema.ts';
+import { tidyBuildSchema } from '../../publish/build-schema.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { builtName, keptSchema, type TableNames } from '../../publish/names.ts';
 import { productionTables, type ProductionTable } from '../../publish/production/production.ts';
@@ -133,7 +133,7 @@ export const goBack = async (context: RunContext, to: number, backs: readonly Re
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;
   await awaitBuildsEnd(client, pipeline);
-  await dropBuildSchema(client, pipeline);
+  await tidyBuildSchema(client, pipeline, Infinity);
   await ensureBuildSchema(context);
   const built: BuiltTable[] = [];
   const found = await productionTables(

@@ -5,11 +5,11 @@ import { latestRun } from '../../checkpoint/ledger.ts';
 import { publishedTables } from '../../checkpoint/published-tables.ts';
 import { withClient } from '../../db/client.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import { dropBuildSchema } from '../../publish/build-schema.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
 import type { RunContext } from '../context.ts';
 import { callOwed, callPublished } from '../hooks.ts';
+import { dropReplaced } from '../publish/tidy-up.ts';
 import { forgetJobs } from '../load/load.ts';
 import { deliverOwed } from '../notify/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
@@ -98,7 +98,7 @@ const rollBack = async (
   if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
   // A process killed right after its commit leaves them.
   if (runId !== null || !isUnfinished(latest)) {
-    await dropBuildSchema(client, spec.name);
+    await dropReplaced(context);
     await dropStaleStaging(context, []);
   }
   if (runId !== null) await callPublished(context, runId);
