@@ -353,6 +353,30 @@ describe('a table of other people', () => {
     expect(await counts()).toMatchObject({ sale: '1 2 3' });
   });
 
+  it.each([{}, { partitionBy: list('id') }])(
+    'whose foreign key is disabled, on either side, stays disabled: %j',
+    async (change) => {
+      await database.query(towns);
+      const self = 'partitionBy' in change ? [] : [{ columns: 'pieces', references: 'sale.id' }];
+      const pointing = given({ ...change, foreignKeys: [toTown, ...self] });
+      sales('1.csv', '1,1,1', '2,2,2', '3,,1');
+      await run(pointing);
+      await database.query(
+        `alter table shop.sale disable trigger all; alter table town.city disable trigger all`,
+      );
+      const triggers = () =>
+        rowsOf(`select tgrelid::regclass::text as table, tgfoid::regproc::text as function, tgenabled as enabled, count(*)::int
+          from pg_trigger where tgisinternal and tgrelid::regclass::text ~ '^(shop|town)' group by 1, 2, 3 order by 1, 2, 3`);
+      const before = await triggers();
+      expect(new Set(before.map(({ enabled }) => enabled))).toEqual(new Set(['D']));
+      sales('1.csv', '1,1,1', '2,3,1', '3,,1');
+      const [old] = await rowsOf(`select 'shop.sale'::regclass::oid as oid`);
+      await run(pointing);
+      expect(await rowsOf(`select 'shop.sale'::regclass::oid as oid`)).not.toEqual([old]);
+      expect(await triggers()).toEqual(before);
+    },
+  );
+
   it('keeps no rows for partitions that were replaced', async () => {
     await database.query(towns);
     const divided = { partitionBy: list('id') };

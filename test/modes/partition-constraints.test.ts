@@ -115,6 +115,27 @@ const nightAround = async (
   }
 };
 
+it('a unique constraint of a table that stays is made on its partitions before readers wait', async () => {
+  await night('before');
+  await database.query(`create materialized view geo.stored as select 1 from geo.city;
+    alter table geo.city add constraint once unique (state, name, id)`);
+  const [before, made] = [await catalogueOf(database), await oid()];
+  const said: string[] = [];
+  await nightAround(
+    ({ sql }) => {
+      said.push(sql);
+      return false;
+    },
+    () => Promise.resolve(),
+  );
+  const built = said.findIndex((sql) => /"city_HE" add UNIQUE \(state, name, id\)/.test(sql));
+  expect(built).toBeGreaterThan(0);
+  expect(built).toBeLessThan(said.findIndex((sql) => sql.includes('in access exclusive mode')));
+  // Attaching has taken it: there is no second one.
+  expect(await catalogueOf(database)).toEqual(before);
+  expect(await oid()).toBe(made);
+});
+
 describe('rows that break one publish nothing', () => {
   it.each([
     ['a check', `add constraint c check (name = 'before')`],

@@ -10,6 +10,7 @@ import { builtName, fileColumn, mergeColumns, productionName } from '../names.ts
 import type { BuiltTable } from '../tables.ts';
 import { addConstraint, completeByHand, madeByHand } from './by-hand.ts';
 import { constraintText, refusedByServer } from './constraints.ts';
+import { keepDisabled } from './disabled-triggers.ts';
 import {
   addForeignKey,
   foreignKeyChanges,
@@ -174,6 +175,11 @@ export const makeForeignKeys = async (client: Client, plans: readonly PublishPla
     if (plan.production !== undefined && state === plan.builtAs)
       await completeByHand(client, plan.production, oid);
   }
+  const replaced = plans.flatMap(({ production }, place) => {
+    const { oid } = coming[place]!;
+    return production === undefined || production.oid === oid ? [] : [{ old: production.oid, by: oid }];
+  });
+  if (replaced.length > 0) await keepDisabled(client, replaced);
 };
 
 /** How long we wait for readers of a table that a foreign key connects, and others wait for us. */

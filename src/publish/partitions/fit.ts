@@ -37,15 +37,15 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
 };
 
 /**
- * A partition has the checks, foreign keys and not null of its table: with them, attaching it reads no rows. It was built with the
- * checks that are declared, and those that a run declared before are about to go.
+ * A partition has the constraints and not null of its table: with them, attaching it reads no rows. It was built with the checks and
+ * unique constraints that are declared, and those that a run declared before are about to go.
  */
 export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const tables = all.filter(({ coming }) => coming.length > 0);
   const { rows } = await client.query(
-    `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype = 'f' as "isForeign"
+    `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype as kind
       from unnest($1::oid[]) with ordinality as t (oid, place) join pg_constraint k on k.conrelid = t.oid
-      where k.contype in ('c', 'f') and k.conparentid = 0
+      where k.contype in ('c', 'f', 'u') and k.conparentid = 0
       order by t.place, k.conname`,
     [tables.map(({ plan }) => plan.production!.oid)],
   );
@@ -58,8 +58,11 @@ export const copyConstraints = async (client: Client, all: readonly Fitting[]): 
     const known = production!.published?.notNull ?? [];
     const parts = [
       ...rows
-        .filter(({ place, name, isForeign }) => place === index + 1 && (isForeign || !declared.has(name)))
-        .map(({ name, definition }) => `add constraint ${quoteName(name)} ${definition}`),
+        .filter(({ place, name, kind }) => place === index + 1 && (kind === 'f' || !declared.has(name)))
+        // The server names the index of a unique constraint after its table.
+        .map(({ name, kind, definition }) =>
+          kind === 'u' ? `add ${definition}` : `add constraint ${quoteName(name)} ${definition}`,
+        ),
       ...production!.columns
         .filter(({ name, notNull }) => notNull && !required.has(name) && !known.includes(name))
         .map(({ name }) => `alter column ${quoteName(name)} set not null`),
