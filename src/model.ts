@@ -208,6 +208,8 @@ export interface RunResult {
   readonly pipeline: string;
   /** unchanged: same files and definition as run `runId`, whose tables still exist; nothing was done. */
   readonly outcome: 'published' | 'unchanged';
+  /** When run `runId` was published. */
+  readonly publishedAt: Date;
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
   readonly seconds: number;

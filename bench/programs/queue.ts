@@ -10,7 +10,7 @@ import type { EtlWorker } from 'sluice';
 import { silentLogger, type Logger } from '../../src/logger.ts';
 import { defaultQueue } from '../../src/model.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
-import { workOff } from '../../src/queue/load-queue.ts';
+import { openLoadQueue } from '../../src/queue/load-queue.ts';
 import { restoreRuns } from '../../src/queue/run-queue.ts';
 import { serveRuns } from '../../src/queue/serve-runs.ts';
 import { openSite } from '../../src/worker/site.ts';
@@ -81,7 +81,13 @@ const segments = async (): Promise<Steps> => {
     read: readSegmentJob,
     load: async () => undefined,
   };
-  return { work: await timed(() => workOff(options, batches())) };
+  return {
+    work: await timed(async () => {
+      const queue = openLoadQueue(queues, options.lease.runId);
+      await queue.workOff(options, batches());
+      await queue.close();
+    }),
+  };
 };
 
 const worker = async (): Promise<Steps> => {

@@ -15,6 +15,7 @@ interface PublishedTable {
   readonly changes: RowChanges | null;
   /** Null: all of its partitions were replaced, or it has none. */
   readonly partitions: readonly string[] | null;
+  readonly publishedAt: Date;
 }
 
 /** By the table's name; none before the run is published. */
@@ -22,7 +23,7 @@ export const publishedTables = async (client: Client, runId: number): Promise<re
   (
     await client.query<PublishedTable>(
       `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
-          changes, partitions
+          changes, partitions, published_at as "publishedAt"
         from etl.published_table where run_id = $1 order by table_name`,
       [runId],
     )

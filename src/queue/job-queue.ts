@@ -27,7 +27,7 @@ const quiet = (logger: Logger): ((error: Error) => void) => {
 };
 
 /** Closes BullMQ's object in bounded time: what does not close by itself loses its connections. */
-const closeBounded = async (close: () => Promise<void>, destroy?: () => void): Promise<void> => {
+export const closeBounded = async (close: () => Promise<void>, destroy?: () => void): Promise<void> => {
   const timer = new AbortController();
   const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
   const closed = close().catch(() => undefined);
@@ -74,25 +74,12 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** Nothing is left to do before a queue is asked. */
-const isPrepared = (): Promise<void> => Promise.resolve();
-
-/**
- * Opens a queue, which connects while `prepare` does what must be done before it is asked. The caller closes it.
- * Errors: those of `prepare`; ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED.
- */
+/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async (
   { backend, namespace, logger }: Queues,
   name: string,
-  prepare = isPrepared,
+  link = backend.connect(namespace, 'gives up'),
 ): Promise<OpenQueue> => {
-  const link = backend.connect(namespace, 'gives up');
-  try {
-    await prepare();
-  } catch (error) {
-    await closeBounded(link.end, link.destroy);
-    throw error;
-  }
   const { Queue: BullQueue } = loadBullMq();
   // What it writes down of itself, nobody reads.
   const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
@@ -100,25 +87,28 @@ export const openQueue = async (
   return { link, ...(await whenReady(bull, backend, link)) };
 };
 
+/** Asks an open queue. */
+export const asking =
+  ({ backend }: Queues, { bull }: OpenQueue): JobQueue['ask'] =>
+  async (question) => {
+    try {
+      return await question(bull);
+    } catch (error) {
+      throw backend.errorOf(error);
+    }
+  };
+
 /** Uses a queue for the length of a function. */
 export const withQueue = async <T>(
   queues: Queues,
   name: string,
   use: (queue: JobQueue) => Promise<T>,
-  prepare = isPrepared,
 ): Promise<T> => {
-  const { bull, link, close } = await openQueue(queues, name, prepare);
-  const ask: JobQueue['ask'] = async (question) => {
-    try {
-      return await question(bull);
-    } catch (error) {
-      throw queues.backend.errorOf(error);
-    }
-  };
+  const opened = await openQueue(queues, name);
   try {
-    return await use({ link, ask });
+    return await use({ link: opened.link, ask: asking(queues, opened) });
   } finally {
-    await close();
+    await opened.close();
   }
 };
 

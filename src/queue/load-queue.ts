@@ -9,7 +9,15 @@ import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
 import type { Lease, Segment, TraceContext } from '../model.ts';
 import type { QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
-import { openWorker, withQueue, type JobQueue, type Queues } from './job-queue.ts';
+import {
+  asking,
+  closeBounded,
+  openQueue,
+  openWorker,
+  withQueue,
+  type JobQueue,
+  type Queues,
+} from './job-queue.ts';
 
 export interface ServeOptions {
   readonly queues: Queues;
@@ -57,7 +65,9 @@ const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterat
 export interface Service {
   /** Rejects with the first error of a segment; never resolves. */
   readonly failed: Promise<never>;
-  /** Called whenever a segment is done. */
+  /** Ids of the jobs that this process has done. */
+  readonly done: ReadonlySet<string>;
+  /** Called whenever a job is done. */
   onDone: () => void;
   readonly close: () => Promise<void>;
 }
@@ -65,15 +75,8 @@ export interface Service {
 /** The run goes on without this process, or not at all: its coordinator knows. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** The queue of a run as its coordinator has it. */
-interface Coordinated {
-  readonly link: QueueLink;
-  /** Resolves when nothing of an earlier process is left on it. */
-  readonly emptied: Promise<void>;
-}
-
-/** Begins to work the queue off, `workers` segments at a time; as its coordinator, if it is given what that one has. */
-export const serveQueue = async (options: ServeOptions, coordinated?: Coordinated): Promise<Service> => {
+/** Begins to work the queue off, `workers` segments at a time; as its coordinator, over the connections that this one has. */
+export const serveQueue = async (options: ServeOptions, coordinated?: QueueLink): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
   let fail: (error: unknown) => void = () => undefined;
@@ -105,16 +108,12 @@ export const serveQueue = async (options: ServeOptions, coordinated?: Coordinate
     concurrency: options.workers,
     // A helper may come when the coordinator has just removed the queue.
     findsStalled: coordinated !== undefined,
-    link: coordinated?.link,
+    link: coordinated,
   });
-  try {
-    await coordinated?.emptied;
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const done = new Set<string>();
   const service: Service = {
     failed,
+    done,
     onDone: () => undefined,
     close: async () => {
       if (options.drain?.aborted) await bull.close().catch(() => undefined);
@@ -122,7 +121,10 @@ export const serveQueue = async (options: ServeOptions, coordinated?: Coordinate
       await close();
     },
   };
-  bull.on('completed', () => service.onDone());
+  bull.on('completed', ({ id }) => {
+    done.add(id!);
+    service.onDone();
+  });
   bull.run().catch(fail);
   return service;
 };
@@ -137,11 +139,18 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** Waits until every job is done, by whomever. */
-const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> => {
-  for (;;) {
+/** Waits until every job is done, by whomever; the queue need not be asked about those that are done here. */
+const waitUntilDone = async (queue: JobQueue, service: Service, jobs: number): Promise<void> => {
+  for (let known = 0; ;) {
     const wake = new AbortController();
     service.onDone = () => wake.abort();
+    if (service.done.size === known) {
+      const pause = sleep(queuePollMs, undefined, { signal: wake.signal }).catch(() => undefined);
+      await Promise.race([pause, service.failed]);
+      wake.abort();
+    }
+    known = service.done.size;
+    if (known === jobs) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
@@ -149,9 +158,6 @@ const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> =
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }
-    const pause = sleep(queuePollMs, undefined, { signal: wake.signal }).catch(() => undefined);
-    await Promise.race([pause, service.failed]);
-    wake.abort();
   }
 };
 
@@ -174,39 +180,71 @@ const addJobs = async (
   await ask((bull) => bull.addBulk(jobs));
 };
 
+/** The queue of a run as its coordinator has it. */
+export interface LoadQueue {
+  /** Resolves when nothing of an earlier process is left on it. */
+  readonly emptied: Promise<unknown>;
+  /**
+   * Puts jobs of segments on it, batch by batch as they are found, and works them off together with everybody else who serves it.
+   * Returns when all are done, while the queue closes; the first failure stops this process's share and is thrown as it was.
+   */
+  readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
+  /** Waits until it is closed. Errors: what kept it from being emptied when all jobs were done. */
+  readonly close: () => Promise<void>;
+}
+
 /**
- * Puts jobs of segments on the run's queue, batch by batch as they are found, and works them off together with everybody else who
- * serves it. It connects while `prepare` does what must be done before a queue is asked. Returns when all are done; the first failure
- * stops this process's share and is thrown as it was.
+ * Opens the queue of a run, and removes what an earlier process left on it, while its caller does something else. What goes wrong is
+ * reported by `emptied` and `workOff`.
  */
-export const workOff = async (
-  options: ServeOptions,
-  batches: AsyncGenerator<readonly Work[], void>,
-  prepare?: () => Promise<void>,
-): Promise<void> => {
-  const coordinate = async (queue: JobQueue): Promise<void> => {
-    const emptied = empty(queue);
-    const feed = async (): Promise<void> => {
-      await emptied;
-      for await (const batch of batches) await addJobs(queue, options, batch);
+export const openLoadQueue = (queues: Queues, runId: number): LoadQueue => {
+  const link = queues.backend.connect(queues.namespace, 'gives up');
+  const opening = openQueue(queues, loadQueueName(runId), link);
+  const readying = (async (): Promise<JobQueue> => {
+    const queue = { link, ask: asking(queues, await opening) };
+    await empty(queue);
+    return queue;
+  })();
+  readying.catch(() => undefined);
+  const end = (): Promise<void> => closeBounded(async () => (await opening).close(), link.destroy);
+  let closing: Promise<void> | undefined;
+
+  const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
+    const queue = await readying;
+    const feed = async (): Promise<number> => {
+      let jobs = 0;
+      for await (const batch of batches) {
+        await addJobs(queue, options, batch);
+        jobs += batch.length;
+      }
+      return jobs;
     };
     // Loading begins with the first batch, while the rest is looked for. Jobs are added while the worker of the queue connects.
     const feeding = feed();
     // A batch may be on its way to a queue that nobody serves any more.
     feeding.catch(() => undefined);
-    const service = await serveQueue(options, { link: queue.link, emptied });
+    const service = await serveQueue(options, link);
     try {
-      await Promise.race([feeding, service.failed]);
-      await waitUntilDone(queue, service);
-    } finally {
+      await waitUntilDone(queue, service, await Promise.race([feeding, service.failed]));
+    } catch (error) {
       await service.close();
+      throw error;
     }
-    await empty(queue);
+    closing = (async () => {
+      await service.close();
+      await empty(queue).finally(end);
+    })();
+    closing.catch(() => undefined);
   };
-  const { queues, lease } = options;
-  try {
-    await withQueue(queues, loadQueueName(lease.runId), coordinate, prepare);
-  } finally {
-    await batches.return();
-  }
+  return {
+    emptied: readying,
+    workOff: async (options, batches) => {
+      try {
+        await work(options, batches);
+      } finally {
+        await batches.return();
+      }
+    },
+    close: () => (closing ??= end()),
+  };
 };

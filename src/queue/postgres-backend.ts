@@ -91,11 +91,6 @@ const link = (address: ServerAddress): QueueLink => {
   const sockets = createSocketSet();
   const config = poolConfig(address, sockets);
   const pool = new PgPool({ ...config, Client: QueueClient } as never);
-  // The first connection opens while its caller makes sure of the schema; a failure is reported to the first question.
-  pool.connect().then(
-    (client) => client.release(),
-    () => undefined,
-  );
   return {
     options: { connection: pool },
     factory: backendOver(config),

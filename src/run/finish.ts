@@ -40,7 +40,7 @@ export const finishRun = async (
   const { client, spec, report } = context;
   // A standing run saved its notices when it was published.
   if (outcome === 'published') await saveNotices(client, report, runId);
-  const tables = await tableResults(client, spec, runId);
+  const { publishedAt, tables } = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);
   const tests = await testsOfRun(client, runId);
   const seconds = secondsSince(start);
@@ -49,6 +49,7 @@ export const finishRun = async (
     runId,
     pipeline: spec.name,
     outcome,
+    publishedAt,
     tables,
     steps: report.steps(),
     seconds,

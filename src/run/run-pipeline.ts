@@ -11,6 +11,7 @@ import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import type { BuiltTable } from '../publish/tables.ts';
+import type { LoadQueue } from '../queue/load-queue.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planNeeded } from './begin/plan-sources.ts';
@@ -20,9 +21,10 @@ import { dropBuilt } from './build/empty-schema.ts';
 import { step, type RunContext } from './context.ts';
 import { finishRun } from './finish.ts';
 import { callFailed, callOwed, callPublished, runHook } from './hooks.ts';
-import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
+import { applyCorrections, sayOutdated, withRoomForCorrections } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
+import { openRunQueue } from './load/open-queue.ts';
 import { saveNotices } from './notices/save-notices.ts';
 import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.ts';
 import type { FromWorker, RunOptions } from './options.ts';
@@ -79,13 +81,18 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
 };
 
 /** Loads missing data, and corrections of rejected records: those of earlier rejects first, because these alone may exceed a limit. */
-const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<ReadonlyMap<string, number>> => {
+const loadCorrected = async (
+  context: RunContext,
+  run: LoadingRun,
+  queue: LoadQueue | undefined,
+): Promise<ReadonlyMap<string, number>> => {
   const isCorrected = await hasCorrections(context.client, context.spec.name);
   if (isCorrected) {
     await sayOutdated(context, run);
     await applyCorrections(context, run);
   }
-  const seconds = await loadMissing(context, run).catch((error: unknown) => {
+  const roomy = isCorrected ? await withRoomForCorrections(context, run) : { context, run };
+  const seconds = await loadMissing(roomy.context, roomy.run, queue).catch((error: unknown) => {
     // A table over its limit stops the load early; `checkRejects` throws the error that names its rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
@@ -94,11 +101,12 @@ const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<Read
   return seconds;
 };
 
-/** rehearse -> load -> check rejects -> build -> test -> publish, with the run's state in the ledger at every step. */
-const loadAndPublish = async (
+/** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */
+const loadAndBuild = async (
   context: RunContext,
   run: LoadingRun,
   planned: readonly PlannedTable[],
+  queue: LoadQueue | undefined,
 ): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
   const { plans } = await rehearse(context, planned);
@@ -107,12 +115,28 @@ const loadAndPublish = async (
   await runHook(context, 'before', runId);
   // The first rehearsal could not see what the hook creates.
   if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
+  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, queue));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   await runHook(context, 'after', runId);
   const built = await step(context, 'build', () => buildTables(context, runId, planned, loadSeconds));
   await testRun(context, runId, built);
+  return built;
+};
+
+/** The queue is open from the rehearsal to the build. */
+const loadAndPublish = async (
+  context: RunContext,
+  run: LoadingRun,
+  planned: readonly PlannedTable[],
+): Promise<readonly BuiltTable[]> => {
+  const { runId } = run.lease;
+  const queue = await openRunQueue(context, run);
+  const built = await loadAndBuild(context, run, planned, queue).catch(async (error: unknown) => {
+    await queue?.close().catch(() => undefined);
+    throw error;
+  });
+  await queue?.close();
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
   return built;

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { workOff, type Work } from '../../src/queue/load-queue.ts';
-import { batches, kinds, useQueues } from '../helpers/queue-work.ts';
+import type { Work } from '../../src/queue/load-queue.ts';
+import { batches, kinds, useQueues, workOff } from '../helpers/queue-work.ts';
 import { hasRedis } from '../helpers/redis-server.ts';
 
 const holder = fileURLToPath(new URL('../helpers/hold-job.ts', import.meta.url));

@@ -11,7 +11,7 @@ import type { RunEvent, RunResult } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { readRedisAddress, type RedisOptions } from '../../src/queue/redis-address.ts';
 import { redisBackend } from '../../src/queue/redis-backend.ts';
-import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { serveQueue, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -19,6 +19,7 @@ import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
+import { workOff } from '../helpers/queue-work.ts';
 
 const records = 60_000;
 

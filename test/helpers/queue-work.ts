@@ -7,7 +7,7 @@ import type { Lease, Segment } from '../../src/model.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import type { Queues } from '../../src/queue/job-queue.ts';
-import type { ServeOptions, Work } from '../../src/queue/load-queue.ts';
+import { openLoadQueue, type ServeOptions, type Work } from '../../src/queue/load-queue.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
 import { useDatabase } from './server.ts';
 
@@ -22,6 +22,19 @@ export const segment = (fileId: number): Segment => ({
 export async function* batches(...fileIds: number[]): AsyncGenerator<readonly Work[], void> {
   yield fileIds.map((fileId) => ({ segments: [segment(fileId)] }));
 }
+
+/** Opens a run's queue, puts jobs on it, works them off and closes it. */
+export const workOff = async (
+  options: ServeOptions,
+  jobs: AsyncGenerator<readonly Work[], void>,
+): Promise<void> => {
+  const queue = openLoadQueue(options.queues, options.lease.runId);
+  try {
+    await queue.workOff(options, jobs);
+  } finally {
+    await queue.close();
+  }
+};
 
 const leaseOf = (runId: number): Lease => ({ runId, epoch: '', generation: 1 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { openEndingProxy } from '../helpers/ending-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -45,8 +46,11 @@ export default definePipeline({
 `,
 );
 
-const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url, ETL_WORKERS: '1' }, workingDirectory });
+const etl = (...args: string[]): Promise<{ exit: number; out: string; err: string }> =>
+  etlAt(database.url, ...args);
+
+const etlAt = async (databaseUrl: string, ...args: string[]) => {
+  const io = fakeIo({ env: { DATABASE_URL: databaseUrl, ETL_WORKERS: '1' }, workingDirectory });
   const exit = await main(args, io);
   return { exit, out: io.stdout.text, err: io.stderr.text };
 };
@@ -137,6 +141,17 @@ describe('etl run', () => {
     expect(out).toMatch(
       /^Nothing to do: no file is new or changed, nor is the definition, since run \d+, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
     );
+  });
+
+  it('opens one connection when there is nothing to do', async () => {
+    await etl('run', pipelineFile, '--param', 'limit=1');
+    const proxy = await openEndingProxy(Number(new URL(database.url).port));
+    const { out } = await etlAt(proxy.urlOf(database.url), 'run', pipelineFile, '--param', 'limit=1');
+    await proxy.close();
+    expect({ begins: out.slice(0, 13), connections: proxy.connections() }).toEqual({
+      begins: 'Nothing to do',
+      connections: 1,
+    });
   });
 
   it('--json prints events and nothing else, from the first step to the result', async () => {

@@ -11,10 +11,11 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
-import { serveQueue, workOff, type ServeOptions, type Work } from '../../src/queue/load-queue.ts';
+import { serveQueue, type ServeOptions, type Work } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { loadChunk } from '../../src/run/load/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { workOff } from '../helpers/queue-work.ts';
 import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';
 
 const database = useDatabase();

@@ -7,9 +7,9 @@ import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { withQueue } from '../../src/queue/job-queue.ts';
 import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
 import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
-import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { openLoadQueue, removeQueue, serveQueue, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
-import { batches, kinds, segment, useQueues } from '../helpers/queue-work.ts';
+import { batches, kinds, segment, useQueues, workOff } from '../helpers/queue-work.ts';
 import { hasRedis } from '../helpers/redis-server.ts';
 import { until } from '../helpers/workers.ts';
 
@@ -20,6 +20,17 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
   let runId = 1_000;
   const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions =>
     servingRun(runId, load, given);
+
+  /** Counts what is left on the queue of a run. */
+  const keptOf = (run: number) => async (): Promise<number> => {
+    const name = `etl-load-${run}`;
+    if (redis()) return ((await redis()!.command('keys', `{etl-one}:${name}:*`)) as string[]).length;
+    const { rows } = await database.query<{ n: number }>(
+      `select (select count(*) from etl_queue.job where queue = $1)::int + (select count(*) from etl_queue.meta where queue = $1)::int as n`,
+      [name],
+    );
+    return rows[0]!.n;
+  };
 
   it('a whole run publishes every record of the example, and leaves no job', async () => {
     const keys = async (): Promise<readonly string[]> =>
@@ -197,6 +208,32 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     expect(order.indexOf('rare')).toBeLessThan(8);
   });
 
+  it('nothing of an earlier process is on the queue of a run before it is worked off, nor when it is closed', async () => {
+    runId += 1;
+    const kept = keptOf(runId);
+    const failing = workOff(
+      serving(() => Promise.reject(new Error('never'))),
+      batches(1, 2, 3),
+    );
+    await failing.catch(() => undefined);
+    const before = await kept();
+    const queue = openLoadQueue(place(), runId);
+    await queue.emptied;
+    const emptied = await kept();
+    const loaded: number[] = [];
+    await queue.workOff(
+      serving(async ({ segments: [one] }) => void loaded.push(one!.fileId)),
+      batches(4, 5),
+    );
+    await queue.close();
+    expect(before).toBeGreaterThan(0);
+    expect({ emptied, loaded: loaded.toSorted(), closed: await kept() }).toEqual({
+      emptied: 0,
+      loaded: [4, 5],
+      closed: 0,
+    });
+  });
+
   it('the queue of a run that nobody continues is removed', async () => {
     runId += 1;
     const failing = workOff(
@@ -204,16 +241,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
       batches(1, 2, 3),
     );
     await failing.catch(() => undefined);
-    const name = `etl-load-${runId}`;
-    const kept = async (): Promise<number> =>
-      redis()
-        ? ((await redis()!.command('keys', `{etl-one}:${name}:*`)) as string[]).length
-        : (
-            await database.query<{ n: number }>(
-              `select (select count(*) from etl_queue.job where queue = $1)::int + (select count(*) from etl_queue.meta where queue = $1)::int as n`,
-              [name],
-            )
-          ).rows[0]!.n;
+    const kept = keptOf(runId);
     expect(await kept()).toBeGreaterThan(0);
     await removeQueue(place(), runId);
     expect(await kept()).toBe(0);

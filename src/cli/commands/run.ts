@@ -79,13 +79,6 @@ const readFlags = (command: Command, io: Io) => {
 
 type RunFlags = Omit<ReturnType<typeof readFlags>, 'run'> & { readonly run: RunOptions };
 
-/** When the run was published that this one equals. */
-const publishedAt = async (server: ServerAddress, runId: number): Promise<Date | null> => {
-  const { withClient } = await import('../../db/client.ts');
-  const { findRun } = await import('../../history/history.ts');
-  return withClient(server, async (client) => (await findRun(client, runId)).run.finishedAt);
-};
-
 const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
   io: Io,
@@ -94,7 +87,7 @@ const printSummary = async (
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
   const lines =
     result.outcome === 'unchanged'
-      ? unchangedLines(result, await publishedAt(server, result.runId), width)
+      ? unchangedLines(result, width)
       : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];

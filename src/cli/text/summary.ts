@@ -154,10 +154,10 @@ export const publishedLines = (
 ];
 
 /** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
-export const unchangedLines = ({ runId }: RunResult, published: Date | null, width: number): string[] =>
+export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
   wrapUnder(
-    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}` +
-      `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
+    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}, published ` +
+      `${formatDate(publishedAt)}; --full-refresh loads everything again.`,
     width,
     2,
   );

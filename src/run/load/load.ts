@@ -9,10 +9,9 @@ import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
 import type { Counts, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
-import { removeQueue, workOff, type SegmentJob, type ServeOptions } from '../../queue/load-queue.ts';
+import type { LoadQueue, SegmentJob, ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
-import { withRoomForCorrections } from './apply-corrections.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
@@ -204,19 +203,6 @@ export const withSegmentWork = async <T>(
   }
 };
 
-/** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
-const prepareQueues = async ({ client, queues, trust }: RunContext): Promise<void> => {
-  const { backend, namespace } = queues;
-  await backend.prepare(client, trust);
-  await backend.claim(client, namespace);
-};
-
-/** Removes the jobs of a run whose work is done, or that nobody will continue. */
-export const forgetJobs = async (context: RunContext, runId: number): Promise<void> => {
-  await prepareQueues(context);
-  await removeQueue(context.queues, runId);
-};
-
 /** The run's files, read again if the end of one was unknown: a loader may have found it since. */
 const filesNow = async (
   { client }: RunContext,
@@ -241,21 +227,21 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
 };
 
 /**
- * Loads the segments that the ledger lacks, and returns the seconds of each table.
+ * Loads the segments that the ledger lacks, and returns the seconds of each table. A run without a queue has no files.
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is certainly over its limit.
  */
 export const loadMissing = async (
-  declared: RunContext,
+  context: RunContext,
   planned: LoadingRun,
+  queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {
-  const { context, run: known } = await withRoomForCorrections(declared, planned);
-  const { runId } = known.lease;
-  const run = { ...known, files: await filesNow(context, known) };
+  const { runId } = planned.lease;
+  const run = { ...planned, files: await filesNow(context, planned) };
   const chunks = await loadedChunks(context.client, runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) {
     // A process killed right after its last commit leaves that job queued.
-    if (chunks.length > 0) await forgetJobs(context, runId);
+    await queue?.emptied;
     followTables(context, run, chunks);
     return new Map();
   }
@@ -266,11 +252,15 @@ export const loadMissing = async (
   // A run from the queue is also cut for workers that may help.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const tables = run.planned.map(({ table }) => table);
-  return withSegmentWork(context, run, chunks, async (options, seconds) => {
+  const { seconds, proof } = await withSegmentWork(context, run, chunks, async (options, secondsOf) => {
     const work = divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes });
     // Meanwhile the loading threads start.
-    await workOff(options, work, () => prepareQueues(context));
-    await expectLoaded(context, run);
-    return seconds();
+    await queue!.workOff(options, work);
+    // Asked while the loading threads end.
+    const proof = expectLoaded(context, run);
+    proof.catch(() => undefined);
+    return { seconds: secondsOf(), proof };
   });
+  await proof;
+  return seconds;
 };

@@ -12,15 +12,15 @@ import type { OutsetContext } from '../context.ts';
 import { countsOfTable } from '../load/counts.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 
-/** Results of every table of a published run, in declared order. */
+/** When a run was published, and the results of its tables in declared order. */
 export const tableResults = async (
   client: Client,
   spec: PipelineSpec,
   runId: number,
-): Promise<readonly TableResult[]> => {
+): Promise<{ readonly publishedAt: Date; readonly tables: readonly TableResult[] }> => {
   const totals = await fileTotals(client, runId);
   const published = await publishedTables(client, runId);
-  return spec.tables.map(({ name, kind }): TableResult => {
+  const tables = spec.tables.map(({ name, kind }): TableResult => {
     const files = totals.filter(({ table }) => table === name);
     const own = published.find(({ table }) => table === name)!;
     const { rowsBefore, rows, seconds, strategy, changes, partitions } = own;
@@ -39,6 +39,7 @@ export const tableResults = async (
       ...(partitions && { partitions }),
     };
   });
+  return { publishedAt: published[0]!.publishedAt, tables };
 };
 
 /** The newest published run, if its definition is this one and every table it published is still that very table. */

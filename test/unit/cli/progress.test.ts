@@ -10,6 +10,7 @@ const result: RunResult = {
   runId: 3,
   pipeline: 'noaa',
   outcome: 'published',
+  publishedAt: new Date(2026, 2, 1, 9, 5, 0),
   tables: [],
   steps: [],
   seconds: 1,
@@ -291,7 +292,7 @@ describe('choosing', () => {
       .map((line) => JSON.parse(line));
     expect(lines).toEqual(
       [events.started, events.half, events.notice, events.finished].map((event, index) => ({
-        ...event,
+        ...JSON.parse(JSON.stringify(event)),
         time: `2023-11-14T22:13:2${index + 1}.000Z`,
         run: 3,
       })),

@@ -28,6 +28,7 @@ const result: RunResult = {
   runId: 3,
   pipeline: 'noaa',
   outcome: 'published',
+  publishedAt: new Date(2026, 2, 1, 9, 5, 0),
   tables: [
     table({}),
     table({
@@ -102,7 +103,7 @@ it('a single table needs no total', () =>
 
 it('nothing to do names the run and when it was published', () =>
   expect(
-    unchangedLines({ ...result, outcome: 'unchanged' }, new Date(2026, 2, 1, 9, 5, 0), Infinity),
+    unchangedLines({ ...result, outcome: 'unchanged' }, Infinity),
   ).toEqual([
     'Nothing to do: no file is new or changed, nor is the definition, since run 3, published 2026-03-01 09:05:00; ' +
       '--full-refresh loads everything again.',
