@@ -18,6 +18,9 @@ import type { MadeByHand } from './production/by-hand.ts';
 export const modeOf = (publish: PublishSpec): PublishMode =>
   typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
 
+/** Whether a run of the mode may bring the rows of some files, into the table that is there; others bring all rows each time. */
+export const takesParts = (mode: PublishMode): boolean => mode !== 'replace';
+
 /** How a row of a run changes the row with its key. */
 export interface MergeRules {
   /** Columns that change; undefined: all but the key. */

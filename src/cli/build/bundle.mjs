@@ -22,6 +22,7 @@ const starts = {
   reader: 'run/load/stream/read-thread.js',
   program: 'cli/main.js',
   run: 'run/run-pipeline.js',
+  work: 'run/carry-out.js',
 };
 
 const { dependencies, peerDependencies } = JSON.parse(
@@ -40,6 +41,7 @@ const joined = new Set([
   'pg',
   'pg-copy-streams',
   'picomatch',
+  'tinyglobby',
   'zod',
   'zstddec',
 ]);

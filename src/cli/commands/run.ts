@@ -83,12 +83,12 @@ const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
   io: Io,
 ): Promise<void> => {
-  const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
+  const { embeddedLines, unchangedLines } = await import('../text/end-text.ts');
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
   const lines =
     result.outcome === 'unchanged'
       ? unchangedLines(result, width)
-      : publishedLines(result, before, width, paint);
+      : (await import('../text/summary.ts')).publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));

@@ -2,7 +2,7 @@
 
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
-import { formatBytes, formatDate, formatRate, formatSeconds } from '../../amounts.ts';
+import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import { firstOf, formatCount, plural } from '../../wording.ts';
 import { alignFitting, visibleText, wrapUnder, type Alignment } from './layout.ts';
 import { partitionsText } from './status-text.ts';
@@ -151,20 +151,4 @@ export const publishedLines = (
   '',
   ...tableLines(result, before, width, paint),
   ...blank(notes(result, paint).flatMap((note) => wrapUnder(note, width, 2))),
-];
-
-/** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
-export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
-  wrapUnder(
-    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}, published ` +
-      `${formatDate(publishedAt)}; --full-refresh loads everything again.`,
-    width,
-    2,
-  );
-
-/** How to get at the embedded server, which outlives the run. */
-export const embeddedLines = (paint: Paint): string[] => [
-  'The embedded PostgreSQL keeps running:',
-  `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,
-  `  ${paint('cyan', 'npx etl db stop')}            stop it; the data stays`,
 ];

@@ -59,7 +59,7 @@ export const parsePart = <Schema extends z.ZodType>(
   problems: Problems,
   key?: string,
 ): z.output<Schema> | undefined => {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { jitless: true });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const path = pathText(key === undefined ? issue.path : [key, ...issue.path]);

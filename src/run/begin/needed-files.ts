@@ -15,8 +15,7 @@ import { isThere, type Client } from '../../db/client.ts';
 import { mayHaveRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import { modeOf } from '../../publish/tables.ts';
-import { modes } from '../../publish/registry.ts';
+import { modeOf, takesParts } from '../../publish/tables.ts';
 import { takeNew } from './new-files.ts';
 import { takesAll, Tally, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
@@ -50,9 +49,7 @@ const extentOf = async (
   { publish }: SourceTableSpec,
   of: FilesOf,
 ): Promise<Extent> =>
-  modes[modeOf(publish)].part === undefined || isFullRefresh || !(await hasOthers(client, of))
-    ? 'whole'
-    : 'part';
+  !takesParts(modeOf(publish)) || isFullRefresh || !(await hasOthers(client, of)) ? 'whole' : 'part';
 
 /** Refuses a full refresh that would lose rows: those of files that are no longer listed, or of no file. */
 const refuseLoss = async (

@@ -1,8 +1,7 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
 import type { TableSpec } from '../../declaration.ts';
-import { modeOf, type BuiltTable } from '../../publish/tables.ts';
-import { modes } from '../../publish/registry.ts';
+import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
 import { isFilled } from '../begin/needed-files.ts';
 import { isFullRefresh } from '../begin/outset.ts';
@@ -40,11 +39,11 @@ export const derivedIntake = async (
   prior: readonly BuiltTable[],
 ): Promise<Brought> => {
   const { client, spec } = context;
-  if (modes[modeOf(table.publish)].part === undefined || (await isFullRefresh(context))) return whole;
+  if (!takesParts(modeOf(table.publish)) || (await isFullRefresh(context))) return whole;
   const read = prior.filter(
     ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
   );
-  if (read.some(({ mode, extent }) => extent === 'whole' && modes[mode].part !== undefined)) return whole;
+  if (read.some(({ mode, extent }) => extent === 'whole' && takesParts(mode))) return whole;
   if (!(await isFilled(client, { schema: spec.schema, table: table.name }))) return whole;
   await announceIfChanged(context, table.name);
   return { extent: 'part', outgoing: noneOutgoing };

@@ -2,7 +2,8 @@
 
 import { expect, it } from 'vitest';
 import type { Paint } from '../../../../src/cli/text/paint.ts';
-import { publishedLines, unchangedLines } from '../../../../src/cli/text/summary.ts';
+import { unchangedLines } from '../../../../src/cli/text/end-text.ts';
+import { publishedLines } from '../../../../src/cli/text/summary.ts';
 import type { RunResult, TableResult } from '../../../../src/model.ts';
 
 const plain: Paint = (_, text) => text;
@@ -102,9 +103,7 @@ it('a single table needs no total', () =>
   ).toHaveLength(4));
 
 it('nothing to do names the run and when it was published', () =>
-  expect(
-    unchangedLines({ ...result, outcome: 'unchanged' }, Infinity),
-  ).toEqual([
+  expect(unchangedLines({ ...result, outcome: 'unchanged' }, Infinity)).toEqual([
     'Nothing to do: no file is new or changed, nor is the definition, since run 3, published 2026-03-01 09:05:00; ' +
       '--full-refresh loads everything again.',
   ]));
