@@ -83,7 +83,7 @@ const segments = async (): Promise<Steps> => {
   };
   return {
     work: await timed(async () => {
-      const queue = openLoadQueue(queues, options.lease.runId);
+      const queue = openLoadQueue(queues, options.lease.runId, options.workers);
       await queue.workOff(options, batches());
       await queue.close();
     }),

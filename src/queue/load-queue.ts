@@ -16,6 +16,7 @@ import {
   openWorker,
   withQueue,
   type JobQueue,
+  type JobWorker,
   type Queues,
 } from './job-queue.ts';
 
@@ -75,8 +76,34 @@ export interface Service {
 /** The run goes on without this process, or not at all: its coordinator knows. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** Begins to work the queue off, `workers` segments at a time; as its coordinator, over the connections that this one has. */
-export const serveQueue = async (options: ServeOptions, coordinated?: QueueLink): Promise<Service> => {
+/** A worker of a run's queue that is connected, and does not ask for jobs yet. */
+interface IdleWorker extends JobWorker {
+  readonly start: (work: (job: Job) => Promise<void>) => Promise<void>;
+}
+
+/** `link`: of the coordinator, which has the queue open. */
+const openIdle = async (
+  queues: Queues,
+  runId: number,
+  concurrency: number,
+  link?: QueueLink,
+): Promise<IdleWorker> => {
+  let working: ((job: Job) => Promise<void>) | undefined;
+  const opened = await openWorker(queues, loadQueueName(runId), (job: Job) => working!(job), {
+    concurrency,
+    // A helper may come when the coordinator has just removed the queue.
+    findsStalled: link !== undefined,
+    link,
+  });
+  const start = (work: (job: Job) => Promise<void>): Promise<void> => {
+    working = work;
+    return opened.bull.run();
+  };
+  return { ...opened, start };
+};
+
+/** Begins to work the queue off, `workers` segments at a time; as its coordinator, with the worker that this one has opened. */
+export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorker): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
   let fail: (error: unknown) => void = () => undefined;
@@ -100,16 +127,11 @@ export const serveQueue = async (options: ServeOptions, coordinated?: QueueLink)
       // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
       // What is wrong for a helper, such as a file that it cannot read, need not be for the others.
-      const isFinal = retryOf(error) === 'never' && coordinated !== undefined && !isLeaving;
+      const isFinal = retryOf(error) === 'never' && coordinators !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const { bull, close } = await openWorker(options.queues, loadQueueName(runId), work, {
-    concurrency: options.workers,
-    // A helper may come when the coordinator has just removed the queue.
-    findsStalled: coordinated !== undefined,
-    link: coordinated,
-  });
+  const { bull, close, start } = coordinators ?? (await openIdle(options.queues, runId, options.workers));
   const done = new Set<string>();
   const service: Service = {
     failed,
@@ -125,7 +147,7 @@ export const serveQueue = async (options: ServeOptions, coordinated?: QueueLink)
     done.add(id!);
     service.onDone();
   });
-  bull.run().catch(fail);
+  start(work).catch(fail);
   return service;
 };
 
@@ -194,10 +216,10 @@ export interface LoadQueue {
 }
 
 /**
- * Opens the queue of a run, and removes what an earlier process left on it, while its caller does something else. What goes wrong is
- * reported by `emptied` and `workOff`.
+ * Opens the queue of a run with a worker, and removes what an earlier process left on it, while its caller does something else. What
+ * goes wrong is reported by `emptied` and `workOff`.
  */
-export const openLoadQueue = (queues: Queues, runId: number): LoadQueue => {
+export const openLoadQueue = (queues: Queues, runId: number, workers: number): LoadQueue => {
   const link = queues.backend.connect(queues.namespace, 'gives up');
   const opening = openQueue(queues, loadQueueName(runId), link);
   const readying = (async (): Promise<JobQueue> => {
@@ -206,7 +228,13 @@ export const openLoadQueue = (queues: Queues, runId: number): LoadQueue => {
     return queue;
   })();
   readying.catch(() => undefined);
-  const end = (): Promise<void> => closeBounded(async () => (await opening).close(), link.destroy);
+  const idle = opening.then(() => openIdle(queues, runId, workers, link));
+  idle.catch(() => undefined);
+  const end = (): Promise<void> =>
+    closeBounded(async () => {
+      await idle.then(({ close }) => close()).catch(() => undefined);
+      await (await opening).close();
+    }, link.destroy);
   let closing: Promise<void> | undefined;
 
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
@@ -219,11 +247,11 @@ export const openLoadQueue = (queues: Queues, runId: number): LoadQueue => {
       }
       return jobs;
     };
-    // Loading begins with the first batch, while the rest is looked for. Jobs are added while the worker of the queue connects.
+    // Loading begins with the first batch, while the rest is looked for.
     const feeding = feed();
     // A batch may be on its way to a queue that nobody serves any more.
     feeding.catch(() => undefined);
-    const service = await serveQueue(options, link);
+    const service = await serveQueue(options, await idle);
     try {
       await waitUntilDone(queue, service, await Promise.race([feeding, service.failed]));
     } catch (error) {

@@ -28,7 +28,7 @@ export const workOff = async (
   options: ServeOptions,
   jobs: AsyncGenerator<readonly Work[], void>,
 ): Promise<void> => {
-  const queue = openLoadQueue(options.queues, options.lease.runId);
+  const queue = openLoadQueue(options.queues, options.lease.runId, options.workers);
   try {
     await queue.workOff(options, jobs);
   } finally {

@@ -217,7 +217,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     );
     await failing.catch(() => undefined);
     const before = await kept();
-    const queue = openLoadQueue(place(), runId);
+    const queue = openLoadQueue(place(), runId, 2);
     await queue.emptied;
     const emptied = await kept();
     const loaded: number[] = [];

@@ -27,5 +27,5 @@ export const openRunQueue = async (
 ): Promise<LoadQueue | undefined> => {
   if (files.length === 0) return undefined;
   await prepareQueues(context);
-  return openLoadQueue(context.queues, lease.runId);
+  return openLoadQueue(context.queues, lease.runId, context.workers);
 };
