@@ -202,6 +202,20 @@ const addJobs = async (
   await ask((bull) => bull.addBulk(jobs));
 };
 
+/** Adds jobs batch by batch, and returns how many. */
+const addAll = async (
+  queue: JobQueue,
+  options: ServeOptions,
+  batches: AsyncGenerator<readonly Work[]>,
+): Promise<number> => {
+  let jobs = 0;
+  for await (const batch of batches) {
+    await addJobs(queue, options, batch);
+    jobs += batch.length;
+  }
+  return jobs;
+};
+
 /** The queue of a run as its coordinator has it. */
 export interface LoadQueue {
   /** Resolves when nothing of an earlier process is left on it. */
@@ -239,16 +253,8 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
 
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
-    const feed = async (): Promise<number> => {
-      let jobs = 0;
-      for await (const batch of batches) {
-        await addJobs(queue, options, batch);
-        jobs += batch.length;
-      }
-      return jobs;
-    };
     // Loading begins with the first batch, while the rest is looked for.
-    const feeding = feed();
+    const feeding = addAll(queue, options, batches);
     // A batch may be on its way to a queue that nobody serves any more.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
@@ -260,7 +266,11 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
     }
     closing = (async () => {
       await service.close();
-      await empty(queue).finally(end);
+      try {
+        await empty(queue);
+      } finally {
+        await end();
+      }
     })();
     closing.catch(() => undefined);
   };

@@ -257,9 +257,9 @@ export const loadMissing = async (
     // Meanwhile the loading threads start.
     await queue!.workOff(options, work);
     // Asked while the loading threads end.
-    const proof = expectLoaded(context, run);
-    proof.catch(() => undefined);
-    return { seconds: secondsOf(), proof };
+    const proving = expectLoaded(context, run);
+    proving.catch(() => undefined);
+    return { seconds: secondsOf(), proof: proving };
   });
   await proof;
   return seconds;
