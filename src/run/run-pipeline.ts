@@ -67,7 +67,7 @@ const publishedBefore = async (
 };
 
 /** What only a run that has something to do needs: others start faster without it (docs/benchmarks/one-run.md). */
-const work = () => import('./carry-out.ts');
+const work = () => import('./work/carry-out.ts');
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (

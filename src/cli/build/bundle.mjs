@@ -22,7 +22,7 @@ const starts = {
   reader: 'run/load/stream/read-thread.js',
   program: 'cli/main.js',
   run: 'run/run-pipeline.js',
-  work: 'run/carry-out.js',
+  work: 'run/work/carry-out.js',
 };
 
 const { dependencies, peerDependencies } = JSON.parse(

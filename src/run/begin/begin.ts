@@ -14,7 +14,7 @@ import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 import { recordedFormats } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
-import { forgetJobs } from '../load/open-queue.ts';
+import { forgetJobs } from '../work/open-queue.ts';
 import type { LoadingRun } from '../load/loading-run.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';

@@ -9,7 +9,7 @@ import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
 import type { RunContext } from '../context.ts';
 import { callOwed, callPublished } from '../hooks.ts';
-import { forgetJobs } from '../load/open-queue.ts';
+import { forgetJobs } from '../work/open-queue.ts';
 import { deliverOwed } from '../notify/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
 import { coordinatorContext, prepareRun } from '../prepare.ts';

@@ -1,31 +1,31 @@
 // A run that has something to do, as a list of steps: rehearse, load, build, test, publish.
 
-import { hasCorrections } from '../checkpoint/corrections.ts';
-import { advanceRun } from '../checkpoint/ledger.ts';
-import { whyStopped } from '../checkpoint/run-end.ts';
-import { lossOf, runQuery } from '../db/client.ts';
-import { retryOf } from '../db/retry.ts';
-import { EtlError } from '../errors.ts';
-import type { BuiltTable } from '../publish/tables.ts';
-import type { LoadQueue } from '../queue/load-queue.ts';
-import type { PlannedTable } from './begin/planned-table.ts';
-import { buildTables } from './build/build.ts';
-import { dropBuilt } from './build/empty-schema.ts';
-import { step, type RunContext } from './context.ts';
-import { callPublished, runHook } from './hooks.ts';
-import { applyCorrections, sayOutdated, withRoomForCorrections } from './load/apply-corrections.ts';
-import { loadMissing } from './load/load.ts';
-import type { LoadingRun } from './load/loading-run.ts';
-import { openRunQueue } from './load/open-queue.ts';
-import { saveNotices } from './notices/save-notices.ts';
-import { keepRunPlan } from './plan/keep-plan.ts';
-import { rehearse } from './plan/rehearse.ts';
-import { checkRejects } from './publish/completeness.ts';
-import { publishRun } from './publish/publish.ts';
-import { tidyUp } from './publish/tidy-up.ts';
-import { testRun } from './tests/test-run.ts';
+import { hasCorrections } from '../../checkpoint/corrections.ts';
+import { advanceRun } from '../../checkpoint/ledger.ts';
+import { whyStopped } from '../../checkpoint/run-end.ts';
+import { lossOf, runQuery } from '../../db/client.ts';
+import { retryOf } from '../../db/retry.ts';
+import { EtlError } from '../../errors.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
+import type { LoadQueue } from '../../queue/load-queue.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
+import { buildTables } from '../build/build.ts';
+import { dropBuilt } from '../build/empty-schema.ts';
+import { step, type RunContext } from '../context.ts';
+import { callPublished, runHook } from '../hooks.ts';
+import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
+import { loadMissing } from '../load/load.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
+import { openRunQueue } from './open-queue.ts';
+import { saveNotices } from '../notices/save-notices.ts';
+import { keepRunPlan } from '../plan/keep-plan.ts';
+import { rehearse } from '../plan/rehearse.ts';
+import { checkRejects } from '../publish/completeness.ts';
+import { publishRun } from '../publish/publish.ts';
+import { tidyUp } from '../publish/tidy-up.ts';
+import { testRun } from '../tests/test-run.ts';
 
-export { beginRun, continueRun } from './begin/begin.ts';
+export { beginRun, continueRun } from '../begin/begin.ts';
 
 /** Advances the state of the run, and saves its notices so far. Errors: ETL_RUN_CANCELLED. */
 const advance = async (

@@ -2,7 +2,7 @@
 
 import { openLoadQueue, removeQueue, type LoadQueue } from '../../queue/load-queue.ts';
 import type { RunContext } from '../context.ts';
-import type { LoadingRun } from './loading-run.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
 
 /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
 const prepareQueues = async ({ client, queues, trust }: RunContext): Promise<void> => {
