@@ -162,7 +162,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
 };
 
 /** Waits until every job is done, by whomever; the queue need not be asked about those that are done here. */
-const waitUntilDone = async (queue: JobQueue, service: Service, jobs: number): Promise<void> => {
+const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
     service.onDone = () => wake.abort();
@@ -172,7 +172,8 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: number): P
       wake.abort();
     }
     known = service.done.size;
-    if (known === jobs) return;
+    // A coordinator that is gone may have put others on the queue since it was emptied.
+    if (known >= jobs.size && [...jobs].every((id) => service.done.has(id))) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
@@ -183,6 +184,8 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: number): P
   }
 };
 
+const jobIdOf = ({ segments }: Work): string => `file-${segments[0]!.fileId}-${segments[0]!.start.byte}`;
+
 const addJobs = async (
   { ask }: JobQueue,
   { lease: { generation }, trace }: ServeOptions,
@@ -192,7 +195,7 @@ const addJobs = async (
     name: 'segments',
     data: { ...work, generation, ...(trace && { trace }) } satisfies SegmentJob,
     opts: {
-      jobId: `file-${work.segments[0]!.fileId}-${work.segments[0]!.start.byte}`,
+      jobId: jobIdOf(work),
       removeOnComplete: true,
       // A process that joined may lose its own connection: the job then goes to another.
       attempts: jobAttemptsMax,
@@ -202,18 +205,18 @@ const addJobs = async (
   await ask((bull) => bull.addBulk(jobs));
 };
 
-/** Adds jobs batch by batch, and returns how many. */
+/** Adds jobs batch by batch, and returns their ids. */
 const addAll = async (
   queue: JobQueue,
   options: ServeOptions,
   batches: AsyncGenerator<readonly Work[]>,
-): Promise<number> => {
-  let jobs = 0;
+): Promise<ReadonlySet<string>> => {
+  const ids = new Set<string>();
   for await (const batch of batches) {
     await addJobs(queue, options, batch);
-    jobs += batch.length;
+    for (const work of batch) ids.add(jobIdOf(work));
   }
-  return jobs;
+  return ids;
 };
 
 /** The queue of a run as its coordinator has it. */
