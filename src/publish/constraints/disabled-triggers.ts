@@ -13,14 +13,18 @@ export interface Replaced {
 
 /** Statements, written by the server, for the tables and for their partitions of the same bounds. */
 const selectStatements = `
-  with pair as materialized (select p.old, p.new from unnest($1::oid[], $2::oid[]) as p (old, new)),
+  with pair as materialized (
+    select p.old, p.new from unnest($1::oid[], $2::oid[]) as p (old, new) where current_setting('is_superuser')::boolean
+  ),
+  -- Bounds are written out once for each partition: compared in their join, they would be for each pair of them.
+  part as materialized (
+    select p.old as replaced, i.inhparent = p.new as is_new, c.oid, pg_get_expr(c.relpartbound, c.oid) as bound
+      from pair p join pg_inherits i on i.inhparent in (p.old, p.new) join pg_class c on c.oid = i.inhrelid
+  ),
   replaced as materialized (
     select old, new from pair
     union all
-    select a.oid, b.oid from pair p
-      join pg_inherits i on i.inhparent = p.old join pg_class a on a.oid = i.inhrelid
-      join pg_inherits j on j.inhparent = p.new join pg_class b on b.oid = j.inhrelid
-      where pg_get_expr(a.relpartbound, a.oid) = pg_get_expr(b.relpartbound, b.oid)
+    select a.oid, b.oid from part a join part b on b.replaced = a.replaced and b.bound = a.bound where not a.is_new and b.is_new
   ),
   disabled as materialized (
     select r.new, k.conname, g.tgrelid, g.tgfoid, g.tgenabled
@@ -31,8 +35,7 @@ const selectStatements = `
       case d.tgenabled when 'D' then 'disable' when 'R' then 'enable replica' else 'enable always' end, g.tgname) as statement
     from disabled d join pg_constraint k on k.conrelid = d.new and k.contype = 'f' and k.conname = d.conname
       join pg_trigger g on g.tgconstraint = k.oid and g.tgfoid = d.tgfoid
-    where current_setting('is_superuser')::boolean
-      and (g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid))`;
+    where (g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid))`;
 
 /** Called when the foreign keys of the new tables are made, before any lock that readers feel. */
 export const keepDisabled = async (client: Client, replaced: readonly Replaced[]): Promise<void> => {
