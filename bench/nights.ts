@@ -6,11 +6,11 @@ import type { Side } from './compare.ts';
 import { pipelinePath, runEtl } from './etl.ts';
 import { makeBinaryRows, type BinaryRows } from './floors.ts';
 import type { Dataset, FileKind } from './generate.ts';
-import { measured, type Usage } from './measure.ts';
+import type { Usage } from './measure.ts';
 import { randomFrom } from './random.ts';
 import type { Night, Shape } from './shapes/contract.ts';
 import { shapes } from './shapes/shapes.ts';
-import { dropSchemas, resetScripts, tuned, type Stages } from './sides.ts';
+import { dropSchemas, resetScripts, scriptSide, tuned, type Stages } from './sides.ts';
 import { scriptSchema } from './sql.ts';
 
 /** Made by runs. */
@@ -97,18 +97,12 @@ export const binaryScript = ({ script, paths }: BinaryRows, statements: readonly
 /** Name of the side that is the floor of a script. */
 export const floorOf = (name: string): string => `floor: binary rows, then as ${name}`;
 
+const rowsIn = ({ rowsOf = (name) => `select * from ${name}` }: NightTable, table: string): string =>
+  rowsOf(table);
+
 /** A side of a script that puts records to the table as it was. */
-export const nightScriptSide = (
-  { server, sessions }: Bench,
-  name: string,
-  { records, key, rowsOf = (table) => `select * from ${table}` }: NightTable,
-  stages: Stages,
-): Side => ({
-  name,
-  records,
-  run: () => measured(server.pid, () => sessions.run(stages)),
-  results: { rows: rowsOf(theirs) },
-  reset: `${resetScripts}; ${remake(theirs, key)}`,
+export const nightScriptSide = (bench: Bench, name: string, table: NightTable, stages: Stages): Side => ({
+  ...scriptSide(bench, name, table, stages, { rows: rowsIn(table, theirs) }, remake(theirs, table.key)),
   leave: resetScripts,
   vacuumed: theirs,
 });

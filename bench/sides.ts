@@ -77,7 +77,7 @@ export const verbatimSide = (
 export const scriptSide = (
   { server, sessions }: Bench,
   name: string,
-  { records }: Dataset,
+  { records }: Pick<Dataset, 'records'>,
   stages: Stages,
   results: Side['results'],
   prepare = '',

@@ -69,10 +69,8 @@ it('of every kind go over to the new table, and hold there', async () => {
   expect(await rowsOf('select id from geo.city order by 1')).toEqual([{ id: 2 }, { id: 3 }]);
 });
 
-it('a foreign key is the last that is made before readers wait, and a notice names its table', async () => {
-  await night('before');
-  await database.query(`${states}; alter table geo.city add constraint known foreign key (state) references geo.state,
-    add constraint positive check (id > 0)`);
+/** The statements of another night, in their order. */
+const nightStatements = async (): Promise<readonly string[]> => {
   const said: string[] = [];
   await nightAround(
     ({ sql }) => {
@@ -81,6 +79,14 @@ it('a foreign key is the last that is made before readers wait, and a notice nam
     },
     () => Promise.resolve(),
   );
+  return said;
+};
+
+it('a foreign key is the last that is made before readers wait, and a notice names its table', async () => {
+  await night('before');
+  await database.query(`${states}; alter table geo.city add constraint known foreign key (state) references geo.state,
+    add constraint positive check (id > 0)`);
+  const said = await nightStatements();
   const place = (what: RegExp): number => said.findIndex((sql) => what.test(sql));
   const [check, moved, key, last] = [
     place(/alter table "etl_build_cities"."city" add constraint "positive"/),
@@ -120,14 +126,7 @@ it('a unique constraint of a table that stays is made on its partitions before r
   await database.query(`create materialized view geo.stored as select 1 from geo.city;
     alter table geo.city add constraint once unique (state, name, id)`);
   const [before, made] = [await catalogueOf(database), await oid()];
-  const said: string[] = [];
-  await nightAround(
-    ({ sql }) => {
-      said.push(sql);
-      return false;
-    },
-    () => Promise.resolve(),
-  );
+  const said = await nightStatements();
   const built = said.findIndex((sql) => /"city_HE" add UNIQUE \(state, name, id\)/.test(sql));
   expect(built).toBeGreaterThan(0);
   expect(built).toBeLessThan(said.findIndex((sql) => sql.includes('in access exclusive mode')));
