@@ -15,7 +15,7 @@ import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 import { isIndexByHand } from './production/by-hand.ts';
-import { primaryKeyOf } from './production/table-state.ts';
+import { primaryKeysOf } from './production/table-state.ts';
 import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
@@ -55,11 +55,11 @@ const addPrimaryKey = async (
   columns: readonly string[],
   whole: TableNames | undefined,
 ): Promise<Query> => {
-  const own = await primaryKeyOf(client, productionName(names), columns);
+  const tables = whole === undefined ? [names] : [names, whole];
+  const [own, ofWhole] = await primaryKeysOf(client, tables.map(productionName), columns);
+  const name = own?.name ?? `${names.table}_pkey`;
   // A partition that is new has the key of its table, under a name of its own.
-  const like = own ?? (whole && (await primaryKeyOf(client, productionName(whole), columns)));
-  const { name } = own ?? { name: `${names.table}_pkey` };
-  const { clause } = like ?? { clause: `primary key (${quoteNames(columns)})` };
+  const clause = own?.clause ?? ofWhole?.clause ?? `primary key (${quoteNames(columns)})`;
   return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
 };
 

@@ -35,7 +35,7 @@ const selectStatements = `
       case d.tgenabled when 'D' then 'disable' when 'R' then 'enable replica' else 'enable always' end, g.tgname) as statement
     from disabled d join pg_constraint k on k.conrelid = d.new and k.contype = 'f' and k.conname = d.conname
       join pg_trigger g on g.tgconstraint = k.oid and g.tgfoid = d.tgfoid
-    where (g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid))`;
+    where g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid)`;
 
 /** Called when the foreign keys of the new tables are made, before any lock that readers feel. */
 export const keepDisabled = async (client: Client, replaced: readonly Replaced[]): Promise<void> => {

@@ -167,22 +167,23 @@ const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quot
 /** The same without its place. */
 export const placelessClause = clauseWith(`''`);
 
-/** Name and clause of the primary key on these columns in production; undefined: there is none, or it has other columns. */
-export const primaryKeyOf = async (
+/** Name and clause of the primary keys on these columns of tables in production; undefined: there is none, or it has other columns. */
+export const primaryKeysOf = async (
   client: Client,
-  production: string,
+  tables: readonly string[],
   columns: readonly string[],
-): Promise<{ readonly name: string; readonly clause: string } | undefined> => {
-  const { rows } = await askPrepared<{ name: string; clause: string }>(
+): Promise<readonly ({ readonly name: string; readonly clause: string } | undefined)[]> => {
+  const { rows } = await askPrepared<{ place: number; name: string; clause: string }>(
     client,
     // Its tablespace is declared, or copied with those of other indexes.
-    `select k.conname as name, ${placelessClause} as clause from pg_constraint k
-      where k.conrelid = to_regclass($1) and k.contype = 'p' and $2::text[] = array(select a.attname::text
+    `select w.place::int, k.conname as name, ${placelessClause} as clause
+      from unnest($1::text[]) with ordinality as w (name, place) join pg_constraint k on k.conrelid = to_regclass(w.name)
+      where k.contype = 'p' and $2::text[] = array(select a.attname::text
         from unnest(k.conkey) with ordinality as u (attnum, place) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = u.attnum
         order by u.place)`,
-    [production, columns],
+    [tables, columns],
   );
-  return rows[0];
+  return tables.map((_, index) => rows.find(({ place }) => place === index + 1));
 };
 
 /** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
