@@ -48,6 +48,8 @@ const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: bo
   return notice === undefined ? [] : [notice];
 };
 
+const order: readonly RunStep[] = ['plan', 'load', 'build', 'test', 'publish'];
+
 /** Writes lines on stderr, each after the seconds since the start. */
 export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
   const progress = emptyProgress(io.clock());
@@ -66,8 +68,12 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
     saidMs.set(table, nowMs);
     return true;
   };
-  const endStep = (nowMs: number): void => {
-    if (step) say(`${step.name} done, ${formatSeconds((nowMs - step.startedMs) / 1000)}`);
+  const endStep = (nowMs: number, next?: RunStep): void => {
+    if (step === undefined) return;
+    // A step is done again after a lost connection, and when somebody has changed production.
+    const isDone = next === undefined || order.indexOf(next) > order.indexOf(step.name);
+    const seconds = formatSeconds((nowMs - step.startedMs) / 1000);
+    say(`${step.name} ${isDone ? 'done' : 'broken off'}, ${seconds}`);
     step = undefined;
   };
   return {
@@ -75,7 +81,8 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
       const nowMs = io.clock();
       applyEvent(progress, event, nowMs);
       if (event.type === 'progress' && !isDue(event.table, nowMs)) return;
-      if (event.type === 'step' || event.type === 'finished') endStep(nowMs);
+      if (event.type === 'finished') endStep(nowMs);
+      if (event.type === 'step') endStep(nowMs, event.step);
       if (event.type === 'step') step = { name: event.step, startedMs: nowMs };
       linesOf(event, progress, nowMs, verbose).forEach(say);
     },

@@ -2,7 +2,7 @@
 
 import type { RunEvent, RunStep } from '../../model.ts';
 
-/** waiting -> loading -> loaded -> building -> publishing; a derived table has nothing to load. */
+/** waiting -> loading -> loaded -> building -> publishing -> building …; a derived table has nothing to load. */
 export type TablePhase = 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
 
 export interface TableProgress {
@@ -87,6 +87,10 @@ export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): 
   else if (event.type === 'step') {
     progress.step = event.step;
     if (event.step === 'publish') for (const each of progress.tables) each.phase = 'publishing';
+    // Built again: until its turn comes.
+    if (event.step === 'build')
+      for (const each of progress.tables)
+        if (each.phase === 'publishing') each.phase = each.kind === 'derived' ? 'waiting' : 'loaded';
     // Until its first bytes are reported, a table counts as started with the step.
     if (event.step === 'load') for (const each of progress.tables) each.startedMs ??= nowMs;
   } else if (event.type === 'progress' && table) applyCounts(table, event, nowMs);

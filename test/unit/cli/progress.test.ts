@@ -60,6 +60,7 @@ const events = {
   loaded: { type: 'loaded', table: 'observation', seconds: 8 },
   build: { type: 'step', step: 'build' },
   building: { type: 'building', table: 'daily', what: 'primary key' },
+  publish: { type: 'step', step: 'publish' },
   notice: { type: 'notice', message: 'the server says\u001b[2J hello' },
   finished: { type: 'finished', result },
 } as const satisfies Record<string, RunEvent>;
@@ -164,6 +165,16 @@ describe('bars', () => {
       /^ {2}daily .*building primary key$/,
     ));
 
+  it('say what waits to be built again', () => {
+    const { screen } = draw(['started', 'planned', 'load', 'half', 'loaded', 'build', 'publish', 'build']);
+    expect(screen.map((line) => line.trim())).toEqual([
+      expect.stringContaining('building on'),
+      expect.stringMatching(/^station .* loaded in/),
+      expect.stringMatching(/^observation .* loaded in/),
+      expect.stringMatching(/^daily +waiting$/),
+    ]);
+  });
+
   it.each([40, 60, 80, 100, 200])('fit a window of %i columns', (columns) => {
     const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, columns });
     expect(screen).toHaveLength(4);
@@ -242,6 +253,23 @@ describe('lines', () => {
       '[   7.0 s] build started',
       '[   9.0 s] the server says\\x1b[2J hello',
       '[  10.0 s] build done, 3.0 s',
+      '',
+    ]);
+  });
+
+  it('say that a step was broken off when it is done again', () => {
+    const io = fakeIo();
+    const display = open(io);
+    send(io, display, ['load', 'load', 'build', 'publish', 'build', 'publish', 'finished']);
+    display.close();
+    const lines = io.stderr.text.split('\n').map((line) => line.replace(/^\[.*\] /, ''));
+    expect(lines.filter((line) => !line.endsWith(' started'))).toEqual([
+      'load broken off, 1.0 s',
+      'load done, 1.0 s',
+      'build done, 1.0 s',
+      'publish broken off, 1.0 s',
+      'build done, 1.0 s',
+      'publish done, 1.0 s',
       '',
     ]);
   });
