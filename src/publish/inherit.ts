@@ -145,13 +145,16 @@ export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<v
 
 const selectStatistics = (names: TableNames): Query => ({
   text: `
-    select format('alter table %s alter column %I set statistics %s', $2::text, n.attname, o.attstattarget) as statement
+    select format('alter table %s alter column %I set statistics %s', $2::text, n.attname, coalesce(o.attstattarget, -1)) as statement
       from pg_attribute o join pg_attribute n on n.attname = o.attname
-      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attstattarget >= 0
+      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0
+        and coalesce(o.attstattarget, -1) <> coalesce(n.attstattarget, -1)
     union all
-    select format('alter table %s alter column %I set (%s)', $2::text, n.attname, array_to_string(o.attoptions, ', '))
+    select format('alter table %s alter column %I reset (n_distinct, n_distinct_inherited)', $2::text, n.attname)
+        || coalesce(', alter column ' || quote_ident(n.attname) || ' set (' || array_to_string(o.attoptions, ', ') || ')', '')
       from pg_attribute o join pg_attribute n on n.attname = o.attname
-      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attoptions is not null
+      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0
+        and o.attoptions is distinct from n.attoptions
     union all
     -- Of expressions in indexes, by their place.
     select format('alter index %s alter column %s set statistics %s', j.indexrelid::regclass, n.attnum, o.attstattarget)
