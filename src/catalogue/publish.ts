@@ -149,8 +149,8 @@ export const publishErrors = {
   },
   ETL_PUBLISH_CHANGED: {
     message:
-      'table {table}: somebody changed {what} in production while its successor was built, which would lose the change; nothing was published',
-    hint: 'Production is unchanged. Run again: nothing is loaded again, and the tables are built with what is there then.',
+      'the tables were built {builds} times, and each time somebody changed production meanwhile, {what} the last time; publishing would undo that',
+    hint: 'No row of production has changed. Run again once nobody alters these tables: nothing is loaded again.',
     retry: 'run',
     exit: failed,
   },

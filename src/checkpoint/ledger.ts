@@ -77,10 +77,13 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   ],
 });
 
-/** Advances a run; changes no row if it was cancelled. */
+/**
+ * Advances a run, or takes it back to `loaded`, because its tables are built again: then it keeps the time at which it was loaded. Changes no row
+ * if it was cancelled.
+ */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
-    set state = $2, loaded_at = case $2 when 'loaded' then clock_timestamp() else loaded_at end
+    set state = $2, loaded_at = case when $2 = 'loaded' and state = 'loading' then clock_timestamp() else loaded_at end
     where id = $1 and state <> 'cancelled'`,
   values: [runId, state],
 });

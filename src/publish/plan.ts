@@ -142,7 +142,7 @@ const lookMs = 2_000;
 
 /**
  * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it. Errors:
- * ProductionChanged, ETL_PUBLISH_CHANGED, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ * ProductionChanged, ChangedByHand, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);

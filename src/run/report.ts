@@ -62,7 +62,7 @@ const createCallListener = ({ onEvent, logger }: RunSettings): ((event: RunEvent
   };
 };
 
-/** A step that was done again after a crash counts once, with all its time. */
+/** A step that was done again, after a crash or because production was changed by hand, counts once, with all its time. */
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });

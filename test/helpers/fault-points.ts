@@ -100,6 +100,9 @@ export const buildPoints: readonly Point[] = [
   before('statistics are gathered', sql(/^analyze/), 2),
 ];
 
+/** All tables are built, and nothing of the publication has begun. */
+export const builtPoint: Point = before('the run is said to be publishing', isLoaded, 3);
+
 /** Points of the publishing transaction, before its commit. */
 const publishPoints: readonly Point[] = [
   before('publishing begins', sql(/^set local idle_in_transaction_session_timeout/)),

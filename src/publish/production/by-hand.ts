@@ -5,7 +5,6 @@
 // table. So they are read twice. Proved by test/modes/by-hand.test.ts.
 
 import { askPrepared, type Client } from '../../db/client.ts';
-import { EtlError } from '../../errors.ts';
 import { firstOf } from '../../wording.ts';
 import { productionName, type TableNames } from '../names.ts';
 
@@ -93,24 +92,32 @@ const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly 
 const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly string[] =>
   [...now].flatMap(([name, made]) => {
     const leaves = touched === undefined || name === table || touched.names.includes(name);
-    const on = name === table ? '' : ` of ${name}`;
-    return leaves ? differing(byHand?.get(name) ?? [], made).map((one) => one + on) : [];
+    return leaves ? differing(byHand?.get(name) ?? [], made).map((one) => `${one} of ${name}`) : [];
   });
 
 /** Names of changes that are shown. */
 const shownMax = 5;
 
+/** Raised inside the transaction when tables aside have not copied what production has by now; they have to be built again. */
+export class ChangedByHand extends Error {
+  /** What has changed, for people. */
+  readonly what: string;
+
+  constructor(changes: readonly string[]) {
+    const what = firstOf(changes, shownMax).join(', ');
+    super(`changed by hand: ${what}`);
+    this.what = what;
+  }
+}
+
 /**
  * Throws when something of this has changed on tables that those aside are to replace. Called under a lock that keeps it as it is. Errors:
- * ETL_PUBLISH_CHANGED.
+ * ChangedByHand.
  */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);
   if (tables.length === 0) return;
-  for (const [at, now] of (await findByHand(client, tables)).entries()) {
-    const changes = changesOf(tables[at]!, now);
-    if (changes.length === 0) continue;
-    const what = firstOf(changes, shownMax).join(', ');
-    throw new EtlError('ETL_PUBLISH_CHANGED', { table: tables[at]!.table, what });
-  }
+  const found = await findByHand(client, tables);
+  const changes = tables.flatMap((table, place) => changesOf(table, found[place]!));
+  if (changes.length > 0) throw new ChangedByHand(changes);
 };

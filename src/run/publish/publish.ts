@@ -9,6 +9,7 @@ import type { PublishPlan } from '../../publish/contract.ts';
 import { boundWaits, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction } from '../../publish/names.ts';
 import { checkPlanned, insertPublished, planPublish, replacedText } from '../../publish/plan.ts';
+import { ChangedByHand } from '../../publish/production/by-hand.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockViews } from '../../publish/production/views.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
@@ -113,7 +114,7 @@ const commit = async (
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
- * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_CHANGED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
+ * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY; ChangedByHand.
  */
 export const publishTables = async (
   context: RunContext,
@@ -135,18 +136,25 @@ export const publishTables = async (
   });
 };
 
-/** Publishes what a run has built. Errors: those of `publishTables`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS. */
+/**
+ * Publishes what a run has built. Returns what has kept it from that if the tables have to be built again: they lack what somebody has made in
+ * production. Errors: those of `publishTables`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS.
+ */
 export const publishRun = async (
   context: RunContext,
   runId: number,
   built: readonly BuiltTable[],
-): Promise<void> => {
+): Promise<ChangedByHand | undefined> => {
   await checkSources(context, runId);
-  await publishTables(context, built, {
-    judge: (plans) => checkGuards(context, plans),
-    begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
-    record: (_, plans) => recordFiles(context, runId, plans),
-  }).catch(async (cause: unknown) => {
+  try {
+    await publishTables(context, built, {
+      judge: (plans) => checkGuards(context, plans),
+      begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
+      record: (_, plans) => recordFiles(context, runId, plans),
+    });
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof ChangedByHand) return cause;
     throw await withRecords(context, runId, cause, (name) => built.find(({ table }) => table === name)!);
-  });
+  }
 };

@@ -74,6 +74,18 @@ const loadCorrected = async (
   return seconds;
 };
 
+/** build -> test. `seconds`: what each table has taken so far. */
+const buildAndTest = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  seconds: ReadonlyMap<string, number>,
+): Promise<readonly BuiltTable[]> => {
+  const built = await step(context, 'build', () => buildTables(context, runId, planned, seconds));
+  await testRun(context, runId, built);
+  return built;
+};
+
 /** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */
 const loadAndBuild = async (
   context: RunContext,
@@ -92,9 +104,34 @@ const loadAndBuild = async (
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   await runHook(context, 'after', runId);
-  const built = await step(context, 'build', () => buildTables(context, runId, planned, loadSeconds));
-  await testRun(context, runId, built);
-  return built;
+  return buildAndTest(context, runId, planned, loadSeconds);
+};
+
+/** Times that a run builds its tables: somebody who alters them each time has not finished yet. */
+const buildsMax = 3;
+
+/**
+ * Publishes what was built. If somebody has meanwhile changed by hand what tables copy from production, all are built again, from the same
+ * staging: others may be made of the one that was changed. Errors: ETL_PUBLISH_CHANGED, those of each step. Proved by test/modes/by-hand.test.ts.
+ */
+const publishBuilt = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  built: readonly BuiltTable[],
+  builds = 1,
+): Promise<readonly BuiltTable[]> => {
+  await advance(context, runId, 'publishing');
+  const changed = await step(context, 'publish', () => publishRun(context, runId, built));
+  if (changed === undefined) return built;
+  const { what } = changed;
+  if (builds === buildsMax) throw new EtlError('ETL_PUBLISH_CHANGED', { what, builds }, { cause: changed });
+  const message = `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
+  context.report.emit({ type: 'notice', message });
+  await advance(context, runId, 'loaded');
+  const seconds = new Map(built.map((one) => [one.table, one.seconds]));
+  const again = await buildAndTest(context, runId, planned, seconds);
+  return publishBuilt(context, runId, planned, again, builds + 1);
 };
 
 /** The queue is open from the rehearsal to the build. */
@@ -103,16 +140,13 @@ const loadAndPublish = async (
   run: LoadingRun,
   planned: readonly PlannedTable[],
 ): Promise<readonly BuiltTable[]> => {
-  const { runId } = run.lease;
   const queue = await openRunQueue(context, run);
   const built = await loadAndBuild(context, run, planned, queue).catch(async (error: unknown) => {
     await queue?.close().catch(() => undefined);
     throw error;
   });
   await queue?.close();
-  await advance(context, runId, 'publishing');
-  await step(context, 'publish', () => publishRun(context, runId, built));
-  return built;
+  return publishBuilt(context, run.lease.runId, planned, built);
 };
 
 /**
