@@ -66,8 +66,11 @@ const choose = (
   return publication;
 };
 
-/** Refuses before loading what publishing would refuse. */
-export const checkTargets = async (client: Client, targets: readonly Target[]): Promise<void> => {
+/** Refuses before loading what publishing would refuse. Returns what is in production, in their order. */
+export const checkTargets = async (
+  client: Client,
+  targets: readonly Target[],
+): Promise<readonly (ProductionTable | undefined)[]> => {
   const columns = (
     await columnsOf(
       client,
@@ -84,6 +87,7 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
     choose(table, [...publishedOf(table, loaded), ...filled], found[index]);
     await checkConditions(client, table, table.constraints, withServerColumns(like, table.attributes));
   }
+  return found;
 };
 
 /** The plan of a table, after what was found in its rows. */
@@ -101,15 +105,15 @@ const planOf = (over: BuiltOver, publication: Publication, found?: Found): Publi
 };
 
 /**
- * Plans all tables, with as many queries as one table takes. `looks`: at the rows, too, where the choice depends on them. Errors:
- * ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * Plans all tables over what is in production, with as many queries as one table takes. `looks`: at the rows, too, where the choice
+ * depends on them. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
-export const planPublish = async (
+export const planOver = async (
   client: Client,
   tables: readonly BuiltTable[],
+  productions: readonly (ProductionTable | undefined)[],
   looks = false,
 ): Promise<readonly PublishPlan[]> => {
-  const productions = await productionTables(client, tables);
   const built = await builtStates(client, tables);
   const chosen = tables.map((table, index) => {
     const over = { table, builtAs: built[index]!, production: productions[index] };
@@ -123,6 +127,14 @@ export const planPublish = async (
   }
   return plans;
 };
+
+/** Plans all tables over what it finds in production now. Parameters and errors: those of `planOver`. */
+export const planPublish = async (
+  client: Client,
+  tables: readonly BuiltTable[],
+  looks = false,
+): Promise<readonly PublishPlan[]> =>
+  planOver(client, tables, await productionTables(client, tables), looks);
 
 /** Says whose rows a pipeline replaces, if another one has published the table: the two would take turns. */
 export const replacedText = (

@@ -2,24 +2,26 @@
 
 import { probeAttributes } from '../../publish/attributes/probe.ts';
 import { checkTargets as checkProduction } from '../../publish/plan.ts';
+import type { ProductionTable } from '../../publish/production/production.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { declaredAs, landingTable } from '../landing.ts';
 
 /**
- * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Errors: ETL_PUBLISH_SHAPE,
- * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Returns what is in production, by the
+ * names of the tables. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 export const checkTargets = async (
   { client, spec }: Pick<RunContext, 'client' | 'spec'>,
   planned: readonly PlannedTable[],
-): Promise<void> => {
+): Promise<ReadonlyMap<string, ProductionTable | undefined>> => {
   const targets = spec.tables.map((table) => {
     const extent = planned.find((one) => one.table === table)?.intake.extent ?? 'whole';
     const hasColumns = table.kind === 'source' && table.transform === undefined;
     const like = hasColumns ? landingTable(spec, table) : undefined;
     return { table: declaredAs(spec, table, extent), like };
   });
-  await checkProduction(client, targets);
+  const found = await checkProduction(client, targets);
   for (const { table, like } of targets) await probeAttributes(client, table, like);
+  return new Map(targets.map(({ table }, index) => [table.table, found[index]]));
 };

@@ -23,7 +23,7 @@ import { checkTargetsOutside } from '../../publish/constraints/targets-outside.t
 import type { PublishPlan } from '../../publish/contract.ts';
 import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
-import { planPublish } from '../../publish/plan.ts';
+import { planOver } from '../../publish/plan.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { createLandings } from '../begin/make-landings.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
@@ -104,7 +104,7 @@ const rehearseAll = async (
     `set local lock_timeout = ${lockMs}; create schema ${quoteName(buildSchema(spec.name))}`,
   );
   await createLandings(aside, planned, 'logged');
-  await checkTargets(aside, planned);
+  const production = await checkTargets(aside, planned);
   const built = new Map<string, BuiltTable>();
   for (const table of tableOrder(spec.tables)) {
     const bringing = await bringingTo(context, table, planned, built);
@@ -113,7 +113,11 @@ const rehearseAll = async (
   }
   const tables = [...built.values()];
   await buildForeignKeys(client, tables);
-  const plans = await planPublish(client, tables);
+  const plans = await planOver(
+    client,
+    tables,
+    tables.map(({ table }) => production.get(table)),
+  );
   await rehearseForeignKeys(client, tables);
   for (const table of tables)
     if (context.sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));
