@@ -1,4 +1,4 @@
-// A night: records put to four times as many that are there, against the best scripts for it.
+// A night: records put to five times as many that are there, against the best scripts for it.
 //
 // By default the table has a key of UUIDs and no order to speak of, which is the worst for an index. What is there is made again before
 // each turn.
@@ -36,9 +36,9 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
     files: kind,
   } = shape;
   const { key } = shape.night;
-  const { directory, files } = await bench.dataset(records * 5, 5, kind);
+  const { directory, files } = await bench.dataset(records * 6, 6, kind);
   const { path } = files.at(-1)!;
-  await loadBase(bench, 'append', directory, `00[1-4]${kind.nameEnd}`);
+  await loadBase(bench, 'append', directory, `00[1-5]${kind.nameEnd}`);
 
   const table = { records, key };
   const script = (name: string, stages: Stages): Side => nightScriptSide(bench, name, table, stages);
@@ -57,7 +57,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
       records,
       run: () => runNight(bench, 'append', directory, `*${kind.nameEnd}`),
       results: { rows: `select * from ${ours}` },
-      reset: `${remake(ours, key)}; delete from etl.published_file where name like '%005${kind.nameEnd}'`,
+      reset: `${remake(ours, key)}; delete from etl.published_file where name like '%006${kind.nameEnd}'`,
       leave: `truncate ${ours}`,
       vacuumed: ours,
     },
@@ -65,7 +65,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
   ];
   return {
     part: 'nightly',
-    title: `A night of ${shape.name} put to four times as many`,
+    title: `A night of ${shape.name} put to five times as many`,
     sides: await compare(server, sides, rounds),
   };
 };
