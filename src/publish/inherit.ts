@@ -84,8 +84,9 @@ const options = `
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
-      select h.place, h.name, h.name::regclass as oid, h.old, obj_description(h.old, 'pg_class') as comment
+      select h.place, h.name, h.name::regclass as oid, h.old, d.description as comment
         from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
+          left join pg_description d on d.objoid = h.old and d.classoid = 'pg_class'::regclass and d.objsubid = 0
     ),
     grantees as (${grantees}),
     commented as materialized (
@@ -103,10 +104,10 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       union all
       select place, 3, format('comment on table %s is %L', name, comment) from heir where comment is not null
       union all
-      select h.place, 4, format('comment on column %s.%I is %L', h.name, n.attname, col_description(h.old, o.attnum))
-        from heir h join pg_attribute o on o.attrelid = h.old
+      select h.place, 4, format('comment on column %s.%I is %L', h.name, n.attname, d.description)
+        from heir h join pg_description d on d.objoid = h.old and d.classoid = 'pg_class'::regclass and d.objsubid > 0
+          join pg_attribute o on o.attrelid = h.old and o.attnum = d.objsubid
           join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname
-        where o.attnum > 0 and not o.attisdropped and col_description(h.old, o.attnum) is not null
       union all ${options}
       union all
       select h.place, 7, format('alter table %s alter column %I set default %s',

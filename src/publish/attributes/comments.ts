@@ -8,11 +8,11 @@ export const comments: Attribute = {
   ofPart: false,
   blocksReaders: false,
 
+  // Not obj_description and col_description: the server starts a query for each call, of each column of each partition.
   select: (oid) => `
-    select 'comment', obj_description(${oid}, 'pg_class')
-    union all
-    select 'comment ' || attname, col_description(attrelid, attnum)
-      from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped`,
+    select concat_ws(' ', 'comment', attname), description
+      from pg_description left join pg_attribute on attrelid = objoid and attnum = objsubid
+      where objoid = ${oid} and classoid = 'pg_class'::regclass`,
 
   settings: ({ comment, attributes }) => [
     ...(comment === undefined

@@ -191,7 +191,7 @@ export const constraintList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
         'isTargetDivided', coalesce(f.relkind = 'p', false),
         'target', quote_ident(r.nspname) || '.' || quote_ident(f.relname), 'shown', k.conrelid::regclass || '.' || k.conname,
-        'comment', obj_description(k.oid, 'pg_constraint'),
+        'comment', (select description from pg_description where objoid = k.oid and classoid = 'pg_constraint'::regclass),
         'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end,
         'clause', ${constraintClause})
       order by k.conname)
