@@ -2,7 +2,9 @@
 //
 // `lock table a, b` takes one lock after the other, and each table that it has reached is closed to readers while it waits for
 // the next. So the time is bounded for the statement, not for a lock; tables that somebody holds come first, so that it waits
-// with empty hands; and nobody queues behind us for a transaction that has lasted longer than we would wait.
+// with empty hands; and nobody queues behind us for a transaction that has lasted longer than we would wait. A reader who holds
+// one table and waits for another that we have, or are about to get, is in a deadlock with us as soon as we want his. We give up
+// before the server looks for one on his behalf, and he goes on.
 // Proved by test/modes/publish-locks.test.ts and test/fault/publish-locked.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -100,9 +102,19 @@ export const holdersOf = async (
 /** Lock, deadlock or statement timeout: another try may meet nobody. */
 const isLocked = (error: unknown): boolean => ['55P03', '57014', '40P01'].includes(codeOf(error) ?? '');
 
+/** Of the server's `deadlock_timeout`: the rest is for the statements that do not wait. */
+const deadlockPercent = 80;
+
+/** SQL: milliseconds that are over before the server looks for a deadlock on behalf of somebody who queues behind us from now on. */
+const untilDeadlock = `extract(epoch from current_setting('deadlock_timeout')::interval) * ${10 * deadlockPercent}`;
+
+const setTimeLimit = (name: 'statement_timeout' | 'lock_timeout', ms: string): string =>
+  `select set_config('${name}', greatest(1, floor(${ms}))::text, true);`;
+
 /**
  * Statements that take all these locks within a time, or fail. Partitions of a table are locked with it unless `only` is said. `first`:
- * what PL/pgSQL has to lock before, within the same time.
+ * what PL/pgSQL has to lock before, within the same time. Several locks that readers feel are taken before somebody can be the victim of
+ * a deadlock; who waits for one has nothing that others wait for. Proved by test/modes/publish-locks.test.ts, "is never the victim".
  */
 export const lockTables = (
   names: readonly string[],
@@ -114,7 +126,9 @@ export const lockTables = (
   if (names.length === 0) return '';
   const tables = `lock table ${names.map((name) => only + name).join(', ')} in ${mode} mode;`;
   const all = first === '' ? tables : `do ${quoteText(`begin ${first} ${tables} end`)};`;
-  return `set local statement_timeout = ${Math.ceil(ms)}; ${all} set local statement_timeout = 0;`;
+  const isOne = names.length === 1 && only !== '' && first === '';
+  const limit = mode === 'access exclusive' && !isOne ? `least(${ms}, ${untilDeadlock})` : String(ms);
+  return `${setTimeLimit('statement_timeout', limit)} ${all} set local statement_timeout = 0;`;
 };
 
 /**
@@ -136,18 +150,14 @@ export const lockQuietly = async (
   await take(written, 'share row exclusive', writersWaitMs);
 };
 
-/** Of the server's `deadlock_timeout`: the rest is for the statements that do not wait. */
-const deadlockPercent = 80;
-
 /**
- * A statement that bounds the next ones, which wait for the locks of `others` other tables while readers wait for ours: all their waits
- * together. A reader of such a table who wants one of ours is in a deadlock with us, and would be its victim if he had waited for
- * `deadlock_timeout` before we give up. Proved by test/modes/foreign-keys.test.ts, "is never the victim".
+ * A statement that bounds the next ones of its message, which wait for the locks of `others` other tables while readers wait for ours: all
+ * their waits together, and those of the message before them. Proved by test/modes/foreign-keys.test.ts, "is never the victim".
  */
 export const boundWaits = (queueMs: number, others: number): string => {
-  const deadlockMs = `extract(epoch from current_setting('deadlock_timeout')::interval) * 1000`;
-  const shareMs = `${deadlockMs} * ${deadlockPercent} / 100 / ${Math.max(1, others)}`;
-  return `select set_config('lock_timeout', greatest(1, floor(least(${Math.ceil(queueMs)}, ${shareMs})))::text, true);`;
+  const waitedMs = `extract(epoch from clock_timestamp() - statement_timestamp()) * 1000`;
+  const restMs = `least(${queueMs}, ${untilDeadlock} - ${waitedMs})`;
+  return setTimeLimit('lock_timeout', `${restMs} / ${Math.max(1, others)}`);
 };
 
 /** Takes locks that readers feel. */

@@ -2,9 +2,11 @@
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, list, runPipeline } from '../../src/index.ts';
-import { lockTables } from '../../src/publish/locks.ts';
+import { codeOf } from '../../src/errors.ts';
+import { boundWaits, lockTables } from '../../src/publish/locks.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
@@ -77,7 +79,7 @@ it('locks, looks, swaps and commits in one message, and says as much for twenty 
     const said = await publishingStatements(() => run(tables));
     const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
     expect(locking).toEqual([said.at(-1)]);
-    expect(locking[0]).toMatch(/^set local statement_timeout = \d+; lock table /);
+    expect(locking[0]).toMatch(/^select set_config\('statement_timeout', [^;]*; lock table /);
     expect(
       locking[0]!
         .match(/lock table (.*?) in access/)![1]!
@@ -126,6 +128,57 @@ it('locks four hundred tables within one bound, and holds none when one of them 
       ),
     ).toEqual([{ n: 400 }]);
     await query('rollback');
+  });
+});
+
+describe('a reader who has one table, and waits for another that we have, is never the victim of a deadlock', () => {
+  const deadlockMs = 1_000;
+  const isWaiting = async ({ processID }: pg.Client & { processID?: number }): Promise<boolean> =>
+    (await rowsOf(`select from pg_locks where pid = ${processID} and not granted`)).length > 0;
+
+  // Each reader begins to wait before we wait for what he has, so that the server looks on his behalf first.
+  it.each([
+    {
+      name: 'in one statement',
+      locks: (ms: number) => lockTables(['shown.t0', 'shown.t1'], 'access exclusive', ms, 'only '),
+    },
+    {
+      name: 'in the statement that locks, and then in one that locks by itself',
+      locks: (ms: number) =>
+        [
+          lockTables(['shown.t0'], 'access exclusive', ms, 'only '),
+          boundWaits(ms, 1),
+          'lock table shown.t1 in access exclusive mode; set local lock_timeout = 0;',
+        ].join(' '),
+    },
+  ])('$name', async ({ locks }) => {
+    await query(`create schema shown; create table shown.t0 (); create table shown.t1 ();
+      do $$ begin execute format('alter database %I set deadlock_timeout = ${deadlockMs}', current_database()); end $$`);
+    await withPg(database.url, (long) =>
+      withPg(database.url, (reader) =>
+        withPg(database.url, async (publisher) => {
+          await long.query('begin; select from shown.t0');
+          await reader.query('begin; select from shown.t1');
+          await publisher.query('begin');
+          const locking = publisher.query(locks(3 * deadlockMs)).then(
+            () => 'locked',
+            (error: unknown) => codeOf(error),
+          );
+          await until(() => isWaiting(publisher));
+          const reading = reader.query('select from shown.t0');
+          await until(() => isWaiting(reader));
+          await sleep(deadlockMs / 4);
+          await long.query('rollback');
+          expect((await reading).rowCount).toBe(0);
+          expect(['57014', '55P03']).toContain(await locking);
+          await reader.query('rollback');
+          // With nobody in the way it is what it was.
+          await publisher.query('rollback; begin');
+          await publisher.query(locks(3 * deadlockMs));
+          await publisher.query('rollback');
+        }),
+      ),
+    );
   });
 });
 
