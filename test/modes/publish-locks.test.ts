@@ -68,6 +68,12 @@ const publishingStatements = async (work: () => Promise<unknown>): Promise<reado
   return said;
 };
 
+/** Tables that a message locks, each once, in alphabetical order. */
+const lockedBy = (message: string): readonly string[] => {
+  const found = [...message.matchAll(/lock table (.*?) in access/g)].flatMap(([, names]) => names!.split(', '));
+  return [...new Set(found)].toSorted();
+};
+
 it('locks, looks, swaps and commits in one message, and says as much for twenty tables as for one', async () => {
   const counts: number[] = [];
   for (const count of [1, 20]) {
@@ -79,13 +85,8 @@ it('locks, looks, swaps and commits in one message, and says as much for twenty 
     const said = await publishingStatements(() => run(tables));
     const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
     expect(locking).toEqual([said.at(-1)]);
-    expect(locking[0]).toMatch(/^select set_config\('statement_timeout', [^;]*; lock table /);
-    expect(
-      locking[0]!
-        .match(/lock table (.*?) in access/)![1]!
-        .split(', ')
-        .toSorted(),
-    ).toEqual(tables.map((name) => `only "shown"."${name}"`).toSorted());
+    expect(locking[0]).toMatch(/^select set_config\('statement_timeout', /);
+    expect(lockedBy(locking[0]!)).toEqual(tables.map((name) => `only "shown"."${name}"`).toSorted());
     expect(locking[0]).toMatch(/; commit$/);
     expect(
       await rowsOf(`select oid from pg_class where oid = any ('{${oids.map(({ oid }) => oid).join(',')}}')`),
@@ -140,10 +141,17 @@ describe('a reader who has one table, and waits for another that we have, is nev
   it.each([
     {
       name: 'in one statement',
+      heldMs: deadlockMs / 4,
+      locks: (ms: number) => lockTables(['shown.t0', 'shown.t1'], 'access exclusive', ms, 'only '),
+    },
+    {
+      name: 'in statements that have waited almost until the server looks',
+      heldMs: 0.9 * deadlockMs,
       locks: (ms: number) => lockTables(['shown.t0', 'shown.t1'], 'access exclusive', ms, 'only '),
     },
     {
       name: 'in the statement that locks, and then in one that locks by itself',
+      heldMs: deadlockMs / 4,
       locks: (ms: number) =>
         [
           lockTables(['shown.t0'], 'access exclusive', ms, 'only '),
@@ -151,7 +159,7 @@ describe('a reader who has one table, and waits for another that we have, is nev
           'lock table shown.t1 in access exclusive mode; set local lock_timeout = 0;',
         ].join(' '),
     },
-  ])('$name', async ({ locks }) => {
+  ])('$name', async ({ heldMs, locks }) => {
     await query(`create schema shown; create table shown.t0 (); create table shown.t1 ();
       do $$ begin execute format('alter database %I set deadlock_timeout = ${deadlockMs}', current_database()); end $$`);
     await withPg(database.url, (long) =>
@@ -167,7 +175,7 @@ describe('a reader who has one table, and waits for another that we have, is nev
           await until(() => isWaiting(publisher));
           const reading = reader.query('select from shown.t0');
           await until(() => isWaiting(reader));
-          await sleep(deadlockMs / 4);
+          await sleep(heldMs);
           await long.query('rollback');
           expect((await reading).rowCount).toBe(0);
           expect(['57014', '55P03']).toContain(await locking);
@@ -180,6 +188,26 @@ describe('a reader who has one table, and waits for another that we have, is nev
       ),
     );
   });
+});
+
+it('waits for the one of several tables that is in use, for longer than the server looks for deadlocks', async () => {
+  await query(`create schema shown; create table shown.t0 (); create table shown.t1 ();
+    do $$ begin execute format('alter database %I set deadlock_timeout = 100', current_database()); end $$`);
+  await withPg(database.url, (reader) =>
+    withPg(database.url, async (publisher) => {
+      await reader.query('begin; select from shown.t1');
+      await publisher.query('begin');
+      const locking = publisher.query(lockTables(['shown.t1', 'shown.t0'], 'access exclusive', 10_000, 'only '));
+      await sleep(300);
+      await reader.query('rollback');
+      await locking;
+      const { rows } = await publisher.query(
+        `select relation::regclass::text as name from pg_locks where pid = pg_backend_pid() and mode = 'AccessExclusiveLock' order by 1`,
+      );
+      expect(rows).toEqual([{ name: 'shown.t0' }, { name: 'shown.t1' }]);
+      await publisher.query('rollback');
+    }),
+  );
 });
 
 /** A night of one table: its file has these ids. */
@@ -269,7 +297,7 @@ it.each([
       const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
       expect(locking).toEqual([said.at(-1)]);
       // The table, and the partitions that leave: a partition that stays is not closed to its readers.
-      const locked = locking[0]!.match(/lock table (.*?) in access/)![1]!.split(', ');
+      const locked = lockedBy(locking[0]!);
       expect(locked.length).toBe(count + 1);
       expect(locked.every((name) => name.startsWith('only '))).toBe(true);
       expect(locking[0]).toMatch(/; commit$|\ncommit$/);
