@@ -133,8 +133,7 @@ export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
   looks = false,
-): Promise<readonly PublishPlan[]> =>
-  planOver(client, tables, await productionTables(client, tables), looks);
+): Promise<readonly PublishPlan[]> => planOver(client, tables, await productionTables(client, tables), looks);
 
 /** Says whose rows a pipeline replaces, if another one has published the table: the two would take turns. */
 export const replacedText = (

@@ -70,7 +70,9 @@ const publishingStatements = async (work: () => Promise<unknown>): Promise<reado
 
 /** Tables that a message locks, each once, in alphabetical order. */
 const lockedBy = (message: string): readonly string[] => {
-  const found = [...message.matchAll(/lock table (.*?) in access/g)].flatMap(([, names]) => names!.split(', '));
+  const found = [...message.matchAll(/lock table (.*?) in access/g)].flatMap(([, names]) =>
+    names!.split(', '),
+  );
   return [...new Set(found)].toSorted();
 };
 
@@ -197,7 +199,9 @@ it('waits for the one of several tables that is in use, for longer than the serv
     withPg(database.url, async (publisher) => {
       await reader.query('begin; select from shown.t1');
       await publisher.query('begin');
-      const locking = publisher.query(lockTables(['shown.t1', 'shown.t0'], 'access exclusive', 10_000, 'only '));
+      const locking = publisher.query(
+        lockTables(['shown.t1', 'shown.t0'], 'access exclusive', 10_000, 'only '),
+      );
       await sleep(300);
       await reader.query('rollback');
       await locking;

@@ -404,7 +404,9 @@ it('is the same table when autovacuum has looked at a partition, whose size is f
     };
     await client.query(`alter table shop.sale_2026_02 set (autovacuum_enabled = false)`);
     const before = await look();
-    await client.query(`insert into shop.sale (id, day, _file) select n, '2026-02-02', 0 from generate_series(10, 1000) n`);
+    await client.query(
+      `insert into shop.sale (id, day, _file) select n, '2026-02-02', 0 from generate_series(10, 1000) n`,
+    );
     await client.query('analyze shop.sale_2026_02');
     const analyzed = await look();
     expect(before.division!.partitions[1]!.size).not.toBe(analyzed.division!.partitions[1]!.size);
