@@ -18,7 +18,7 @@ export interface Side {
   readonly reset: string;
   /** Statements that are run after each turn in its place, where it takes long: they leave nothing that another side would notice. */
   readonly leave?: string;
-  /** A table that is not new in the state before it: autovacuum has been there since they came. Without that, the
+  /** A table that is not new in the state before it: autovacuum has been there since its rows came. Without that, the
    *  first scan of the table writes all of it to the log. */
   readonly vacuumed?: string;
 }
