@@ -27,6 +27,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   '57P03': 'server', // cannot_connect_now: starting up, shutting down, in recovery
   '57P05': 'server', // idle_session_timeout: the session is gone, nothing else is
   '25P03': 'server', // idle_in_transaction_session_timeout: likewise
+  '25P04': 'server', // transaction_timeout: likewise
   '53300': 'server', // too_many_connections: others will go
   // SQLSTATE: the transaction is over, the session is not
   '40001': 'chunk', // serialization_failure: a concurrent update won

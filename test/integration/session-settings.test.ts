@@ -35,6 +35,8 @@ const settings = {
   standard_conforming_strings: 'off',
   bytea_output: 'escape',
   default_transaction_isolation: 'serializable',
+  array_nulls: 'off',
+  quote_all_identifiers: 'on',
   search_path: 'nowhere',
 };
 
@@ -80,6 +82,11 @@ describe('a database with other settings', () => {
   it('reads month and day in one order, whatever DateStyle is set', async () => {
     const { rows } = await database.query('select day::text, text from days.days');
     expect(rows).toEqual([{ day: '2011-03-02', text: 'a\\b' }]);
+  });
+
+  it('knows the files that it has loaded', async () => {
+    const again = await runPipeline(days, { ...place(), workingDirectory: files.directory });
+    expect(again).toMatchObject({ outcome: 'unchanged' });
   });
 
   it('shows when runs began, properties of the server, and when schedules are due', async () => {

@@ -44,6 +44,10 @@ const settings: readonly Setting[] = [
   { name: 'extra_float_digits', value: '1' },
   // By which texts are quoted.
   { name: 'standard_conforming_strings', value: 'on' },
+  // Names in the server's texts are compared with ours.
+  { name: 'quote_all_identifiers', value: 'off' },
+  // A null in a list stays one: a file that is in no archive is known by it.
+  { name: 'array_nulls', value: 'on' },
 ];
 
 /** A row: name, value, and the systems that take it. */

@@ -11,6 +11,8 @@ describe('retryOf', () => {
     ['57P01', 'server'],
     ['57P02', 'server'],
     ['57P03', 'server'],
+    ['25P03', 'server'],
+    ['25P04', 'server'],
     ['53300', 'server'],
     ['08006', 'server'],
     ['ECONNRESET', 'server'],
