@@ -109,16 +109,19 @@ export const partitionOf = (
   };
 };
 
+/** Of `hh:mm:ss`, or less: offsets of local mean time, which zones had before theirs were rounded, have seconds, too. */
+const msOf = (text = '00'): number => {
+  const [hours, minutes = 0, seconds = 0] = text.split(':').map(Number);
+  return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
+};
+
 /** A moment of a bound, in whatever zone the session is, as midnight of a day; undefined: it is no midnight in UTC. */
 const dayOfBound = (text: string): Date | undefined => {
-  const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d):(\d\d):(\d\d)(?:([+-])(\d\d)(?::?(\d\d))?)?)?$/.exec(text);
+  const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
   const day = found === null ? undefined : dayOf(found[1]!);
   if (day === undefined) return undefined;
-  const [hours, minutes, seconds, , offsetHours, offsetMinutes] = found!
-    .slice(2)
-    .map((part) => Number(part ?? 0));
-  const offset = (offsetHours! * 60 + offsetMinutes!) * (found![5] === '-' ? -1 : 1);
-  const moment = day.getTime() + ((hours! * 60 + minutes! - offset) * 60 + seconds!) * 1_000;
+  const [, , time, sign, offset] = found!;
+  const moment = day.getTime() + msOf(time) - msOf(offset) * (sign === '-' ? -1 : 1);
   return moment % dayMs === 0 ? new Date(moment) : undefined;
 };
 
