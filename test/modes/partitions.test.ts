@@ -486,6 +486,25 @@ describe('what is in production is refused, before anything is loaded,', () => {
   });
 });
 
+it.each([
+  ['numeric', column.numeric('id')],
+  ['double precision', column.double('id')],
+  ['interval', column.of('interval', 'id')],
+])('values that are equal and differ as texts divide no table (%s)', async (type, id) => {
+  const change = {
+    columns: { id, day: column.date('day'), place: column.text('place') },
+    partitionBy: list('id'),
+    publish: 'append',
+  };
+  const message = expect.stringContaining(`by values of id, which is ${type}`) as unknown;
+  expect(await failureOf(run(pipeline(change)))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', message });
+  expect(await rowsOf('select from etl.chunk')).toEqual([]);
+  await database.query(
+    `create schema if not exists shop; create table shop.sale (id ${type}, day date, place text, primary key (id, day)) partition by list (id)`,
+  );
+  expect(await failureOf(run(pipeline(change)))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', message });
+});
+
 describe('append', () => {
   const appended = { publish: { mode: 'append', changed: 'reload', gone: 'unload' } };
 

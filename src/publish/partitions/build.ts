@@ -19,6 +19,7 @@ import { inheritCollations, inheritStatistics } from '../inherit.ts';
 import { builtName, fileColumn, productionName, type TableNames } from '../names.ts';
 import type { BuiltPartition } from '../tables.ts';
 import { fittingName, partitionOf } from './bounds.ts';
+import { refuseUndividable } from './equal-values.ts';
 import type { Dividing, PartRows } from './find.ts';
 
 const boundName = 'etl_bound';
@@ -40,6 +41,7 @@ const createEmpty = async (dividing: Dividing): Promise<void> => {
      drop table ${like};
      alter table ${parent} ${set.join(', ')}`,
   );
+  if (spec.by === 'list') await refuseUndividable(client, names.table, spec.column, parent);
   await inheritCollations(client, names);
   await buildDeclared(dividing);
   await buildOwn(dividing);

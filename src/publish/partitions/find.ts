@@ -62,6 +62,9 @@ const timesOf = (
   };
 };
 
+/** SQL: a value as the bound of its partition shows it: char(n) with its blanks, which a cast to text loses. */
+const textOf = (type: string): string => (type === 'boolean' ? 'part::text' : `format('%s', part)`);
+
 /** SQL: rows of each part, and where they lie, of a selection that has them. */
 const partsOf = (part: string, rows: string, first: string, last: string, from: string): string =>
   `select ${part} as part, ${rows} as rows, min(${first}) as first, max(${last}) as last from ${from} group by 1`;
@@ -90,7 +93,7 @@ export const findKeys = async (
       `partitionBy names ${spec.column}, which is ${type ?? 'no column of its SQL'}`,
       'range needs a date or a timestamp.',
     );
-  const text = times === undefined ? 'part::text' : 'part::date::text';
+  const text = times === undefined ? textOf(type) : 'part::date::text';
   const each = partsOf(times?.day ?? quoteName(spec.column), 'count(*)', 'ctid', 'ctid', source);
   const found =
     times === undefined

@@ -6,6 +6,7 @@ import { dependentsText, type Dependent } from '../production/dependents.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';
+import { refuseSeveralTexts } from './equal-values.ts';
 
 /** What sees rows come and go, or holds on to single ones: it would miss those of a partition that is attached. */
 const rowKeepers = new Set([
@@ -61,6 +62,7 @@ export const refuseOtherDivision = (table: DeclaredTable, production: Production
       `${name} is partitioned by ${division.text}, and partitionBy is ${declaredText(spec)}`,
       again,
     );
+  if (spec.by === 'list') refuseSeveralTexts(table.table, spec.column, division.dividedBy!);
   for (const { schema, name: part, bound, kind } of division.partitions) {
     const refuse = (what: string): never =>
       refuseShape(

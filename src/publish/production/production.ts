@@ -8,6 +8,7 @@ import { serverColumnsOf } from '../attributes/server-columns.ts';
 import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import type { TableNames } from '../names.ts';
 import type { DeclaredTable } from '../tables.ts';
+import { selectDividedBy, type DividedBy } from './divided-by.ts';
 import { withoutLinks } from './links.ts';
 import { rowSecurityOf, type RowSecurity } from './row-security.ts';
 import { viewList, type ViewOver } from './views.ts';
@@ -38,6 +39,8 @@ export interface Division {
   /** range, list or hash; and the columns, where it is not by an expression. */
   readonly by: string;
   readonly columns: readonly string[];
+  /** Null: by an expression. */
+  readonly dividedBy: DividedBy | null;
   /** For people: "RANGE (day)". */
   readonly text: string;
   readonly partitions: readonly ProductionPartition[];
@@ -209,6 +212,7 @@ const selectDivisions = (tables: readonly TableNames[]): string => `
       'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,
       'columns', array(select a.attname::text from unnest(p.partattrs) with ordinality as u (attnum, place)
         left join pg_attribute a on a.attrelid = c.oid and a.attnum = u.attnum and u.attnum > 0 order by u.place),
+      'dividedBy', ${selectDividedBy},
       'partitions', coalesce((
         select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', pg_get_expr(r.relpartbound, r.oid))
             order by r.relname)
