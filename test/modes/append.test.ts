@@ -13,9 +13,11 @@ import {
   when,
   type Pipeline,
   type RunEvent,
+  type RunResult,
 } from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
@@ -225,6 +227,40 @@ it('another pipeline may append other files to the table, but not the same', asy
     'shop.sale: pipeline renamed published it last, and all its rows are replaced by those of later; two pipelines that replace one table undo each other',
   );
   expect(await sales()).toBe(`${before} 3:7`);
+});
+
+it('pipelines that append to one table at the same time count the rows of each other', async () => {
+  const from = (name: string): Pipeline =>
+    definePipeline({
+      name,
+      schema: 'shop',
+      tables: { sale: { source: csv(`in/${name}*.csv`), columns, primaryKey: ['id'], publish: 'append' } },
+    });
+  const names = ['one', 'two'];
+  for (const [at, name] of names.entries()) write(`${name}1.csv`, `${at}0:1`);
+  for (const name of names) await run(from(name));
+  for (const [at, name] of names.entries()) write(`${name}2.csv`, `${at}1:1`, `${at}2:1`);
+  const results = await withPg(database.url, async (holder) => {
+    await holder.query('begin; lock table shop.sale in share mode');
+    const runs: Promise<RunResult>[] = [];
+    const waiting = names.map(
+      (name) =>
+        new Promise<void>((resolve) => {
+          const onEvent = (event: RunEvent): void => {
+            if (event.type === 'notice' && event.message.startsWith('publishing waits for')) resolve();
+          };
+          runs.push(run(from(name), { onEvent }));
+        }),
+    );
+    await Promise.race([Promise.all(waiting), Promise.all(runs)]);
+    await holder.query('commit');
+    return Promise.all(runs);
+  });
+  const rows = results.map(({ tables }) => [tables[0]!.rowsBefore, tables[0]!.rows]);
+  expect(rows.toSorted((one, other) => one[1]! - other[1]!)).toEqual([
+    [2, 4],
+    [4, 6],
+  ]);
 });
 
 it('the plan says which files would be loaded', async () => {

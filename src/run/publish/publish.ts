@@ -111,6 +111,13 @@ const commit = async (
 };
 
 /**
+ * The tables in production and the runs that published them: when others append to one of them between two attempts, its rows are more.
+ * Proved by test/modes/append.test.ts, "at the same time".
+ */
+const publishedIn = (plans: readonly PublishPlan[]): string =>
+  JSON.stringify(plans.map(({ production }) => [production?.oid, production?.published]));
+
+/**
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
@@ -122,13 +129,15 @@ export const publishTables = async (
   occasion: Occasion,
 ): Promise<void> => {
   const { client } = context;
-  let rowsBefore: ReadonlyMap<string, number | null> | undefined;
+  let judged: { readonly of: string; readonly before: ReadonlyMap<string, number | null> } | undefined;
   let isFirst = true;
   await untilPublished(context, built, async (locksmith, announce) => {
     // Differences found without a lock are stale if others write meanwhile: the next attempt looks under the lock.
     const plans = await planPublish(client, built, isFirst);
     isFirst = false;
-    const before = (rowsBefore ??= await occasion.judge(plans));
+    const of = publishedIn(plans);
+    if (judged?.of !== of) judged = { of, before: await occasion.judge(plans) };
+    const { before } = judged;
     announce(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
       end: (prepared) => commit(context, plans, prepared, locksmith),
