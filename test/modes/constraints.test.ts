@@ -162,7 +162,7 @@ describe('a violation publishes nothing, and names the records', () => {
       name: 'a check of rows that are merged',
       change: { publish: 'merge', checks: { few: 'pieces < 100' } },
       code: 'ETL_CONSTRAINT',
-      problem: /violated by 1 row: in\/2\.csv:2 \(4,c,500/,
+      problem: /violated by 1 row: in\/2\.csv:2 \(4,c,500\)/,
     },
     {
       name: 'unique of rows that are appended',
@@ -186,6 +186,19 @@ describe('a violation publishes nothing, and names the records', () => {
     expect(await rowsOf(`select from pg_namespace where nspname like 'etl\\_build%'`)).toHaveLength(
       'staging' in change ? 1 : 0,
     );
+  });
+
+  it('of a row that a record changes, which obeys by itself', async () => {
+    const change = {
+      publish: { mode: 'merge', update: ['code'] },
+      checks: { short: 'pieces <> 5 or length(code) < 2' },
+    };
+    await run(pipeline(change));
+    write('2.csv', '1,bb,50');
+    expect(await failureOf(run(pipeline(change)))).toMatchObject({
+      code: 'ETL_CONSTRAINT',
+      message: expect.stringContaining('is violated by a row: Failing row contains (1, bb, 5); nothing'),
+    });
   });
 
   it('of rows that are in production already', async () => {

@@ -109,6 +109,15 @@ describe('are filled in every mode, and numbers go on', () => {
     ]);
   });
 
+  it.each(['append', 'merge'])('a record that violates a check of them is named (%s)', async (publish) => {
+    const change = { publish, checks: { few: 'twice < 100' } };
+    await run(pipeline(change));
+    write('2.csv', '3,7', '4,60');
+    expect((await failureOf(run(pipeline(change)))).message).toContain(
+      'check few (twice < 100) is violated by 1 row: in/2.csv:3 (4,60)',
+    );
+  });
+
   it('generated ones of a divided table, in every partition', async () => {
     const change = {
       columns: { ...own, twice: column.generated('integer', 'pieces * 2') },

@@ -77,13 +77,17 @@ export const dropServerColumns = async (client: Client, names: TableNames): Prom
     await client.query(`alter table ${builtName(names)} drop column if exists ${quoteName(name)}`);
 };
 
-/** SQL: rows of a table with the values that the server will compute; numbers are not known yet. */
-export const withServerColumns = (like: string, attributes: AttributesSpec | undefined): string => {
-  const columns = serverColumnsOf(attributes).map((column) => {
+/** SQL: the values that the server will compute from the columns of a row; numbers are not known yet. */
+export const serverValues = (attributes: AttributesSpec | undefined): readonly string[] =>
+  serverColumnsOf(attributes).map((column) => {
     const value = column.kind === 'identity' ? 'null' : `(${column.expression}\n)`;
-    return `, ${value}::${typeOf(column)} as ${quoteName(column.name)}`;
+    return `${value}::${typeOf(column)} as ${quoteName(column.name)}`;
   });
-  return columns.length === 0 ? like : `(select t.*${columns.join('')} from ${like} t) t`;
+
+/** SQL: rows of a table with these values. */
+export const withServerColumns = (like: string, attributes: AttributesSpec | undefined): string => {
+  const values = serverValues(attributes);
+  return values.length === 0 ? like : `(select ${['t.*', ...values].join(', ')} from ${like} t) t`;
 };
 
 /** Types as the server writes them: nulls have them without a table. */

@@ -59,10 +59,23 @@ const namedMax = 5;
 /** Characters of a row that is named by its values. */
 const rowCharactersMax = 100;
 
-const refusedRows = (rowsFrom: string, rule: RowRule): string => {
+/** Where rows are. */
+interface RefusedFrom {
+  /** Quoted name. */
+  readonly rowsFrom: string;
+  /** Columns of a row that people know; undefined: all. */
+  readonly columns?: readonly string[];
+  /** SQL of those that the table does not have yet, for the conditions of checks. */
+  readonly values?: readonly string[];
+}
+
+const refusedRows = ({ rowsFrom, columns: known, values = [] }: RefusedFrom, rule: RowRule): string => {
   if (rule.kind === 'check' || rule.kind === 'partition key') {
     const isRefused = rule.kind === 'check' ? `(${rule.condition}\n) is false` : rule.condition;
-    return `select n.ctid, n.xmin, left(row(n.*)::text, ${rowCharactersMax}) as key from ${rowsFrom} n where ${isRefused}`;
+    const shown = known === undefined ? 'n.*' : known.map((name) => `n.${quoteName(name)}`).join(', ');
+    const computed =
+      values.length === 0 ? '' : `cross join lateral (select ${values.join(', ')}) as computed`;
+    return `select n.ctid, n.xmin, left(row(${shown})::text, ${rowCharactersMax}) as key from ${rowsFrom} n ${computed} where ${isRefused}`;
   }
   const columns = rule.columns.map((column) => `n.${quoteName(column)}`);
   const key = `'(' || array_to_string(array[${columns.map((column) => `${column}::text`).join(', ')}], ', ') || ')'`;
@@ -89,11 +102,11 @@ export const noneRefused: Refused = { rows: [], all: 0 };
 export const findRefused = async (
   client: Client,
   path: readonly string[],
-  rowsFrom: string,
+  from: RefusedFrom,
   rule: RowRule,
 ): Promise<Refused> => {
   const sql = `select ctid::text as ctid, xmin::text as xmin, key, count(*) over ()::float8 as all
-    from (${refusedRows(rowsFrom, rule)}) refused order by refused.ctid limit ${namedMax}`;
+    from (${refusedRows(from, rule)}) refused order by refused.ctid limit ${namedMax}`;
   const { rows } = await withTransaction(client, () => withPath(client, path, () => client.query(sql)));
   return { rows, all: rows[0]?.all ?? 0 };
 };

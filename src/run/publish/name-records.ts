@@ -5,7 +5,8 @@ import { runFiles } from '../../checkpoint/ledger.ts';
 import { runQuery } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
 import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
-import { builtName, type TableNames } from '../../publish/names.ts';
+import { serverValues } from '../../publish/attributes/server-columns.ts';
+import { builtName, mergeColumns, type TableNames } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import {
   findRefused,
@@ -63,11 +64,20 @@ const duplicatesError = async (
   return new EtlError('ETL_DUPLICATE_ROWS', details, { cause });
 };
 
-/** Where the rows of a table were loaded, if they are still there: in staging they have the order of their files. */
-const loadedRows = ({ spec }: RunContext, names: TableNames): string => {
+const ofMerge = new Set<string>(Object.values(mergeColumns));
+
+/**
+ * Where the rows of a table were loaded, if they are still there: in staging they have the order of their files, and not the columns
+ * that the server fills, but some that only a merge needs.
+ */
+const loadedRows = ({ spec }: RunContext, names: TableNames): Parameters<typeof findRefused>[2] => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
-  const isStaged = table.kind === 'source' && table.staging === 'typed';
-  return isStaged ? stagingTable(spec.name, table.name) : builtName(names);
+  if (table.kind !== 'source' || table.staging !== 'typed') return { rowsFrom: builtName(names) };
+  return {
+    rowsFrom: stagingTable(spec.name, table.name),
+    columns: table.columns.map(({ name }) => name).filter((name) => !ofMerge.has(name)),
+    values: serverValues(names.attributes),
+  };
 };
 
 /** The error for rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
@@ -78,14 +88,12 @@ const refusedError = async (
   { what, rule, cause }: RowsRefused,
 ): Promise<EtlError> => {
   const { table } = names;
-  const rowsFrom = loadedRows(context, names);
+  const from = loadedRows(context, names);
   // Rows that SQL made for partitions are gone; then only the server's message remains.
-  const { rows, all } = await findRefused(context.client, names.path, rowsFrom, rule).catch(
-    () => noneRefused,
-  );
+  const { rows, all } = await findRefused(context.client, names.path, from, rule).catch(() => noneRefused);
   const named: string[] = [];
   for (const row of rows) {
-    const place = await placeOf(context, runId, { table, rowsFrom }, row);
+    const place = await placeOf(context, runId, { table, rowsFrom: from.rowsFrom }, row);
     named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
   }
   if (rule.kind === 'partition key') {
@@ -95,11 +103,16 @@ const refusedError = async (
       : new EtlError('ETL_PARTITION_KEY', { table, column: what, rows: rowsText, row: named.join('; ') });
   }
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
-  // The rows of production that stay in a partition are in no file of the run.
-  const unnamed = names.built === table ? 'rows that SQL made' : 'rows of production that stay';
-  const records = all === 0 ? unnamed : counted;
   const options = { cause };
   const { detail = '' } = cause as { detail?: string };
+  // The rows of production that stay in a partition are in no file of the run; nor is what a merge makes of a row and a record.
+  const unnamed =
+    rule.kind === 'check' && detail !== ''
+      ? `a row: ${detail.replace(/\.$/, '')}`
+      : names.built === table
+        ? 'rows that SQL made'
+        : 'rows of production that stay';
+  const records = all === 0 ? unnamed : counted;
   if (rule.kind === 'check')
     return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);
   if (rule.kind === 'foreign key')
