@@ -48,6 +48,27 @@ export const loadedFiles = async (
   return rows;
 };
 
+/** Files, by their ids, that other pipelines have in production of the table; and these pipelines. */
+export interface FilesOfOthers {
+  readonly pipelines: readonly string[];
+  readonly files: ReadonlySet<string>;
+}
+
+export const filesOfOthers = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+): Promise<FilesOfOthers> => {
+  const { rows } = await client.query<{ pipeline: string; id: string }>(
+    `select pipeline, file_id::text as id from etl.published_file
+      where pipeline <> $1 and schema_name = $2 and table_name = $3 and rows > 0 order by pipeline`,
+    [pipeline, schema, table],
+  );
+  return {
+    pipelines: [...new Set(rows.map((row) => row.pipeline))],
+    files: new Set(rows.map(({ id }) => id)),
+  };
+};
+
 /** What shows that a table, or what is known of its files, is another: equal texts, nothing has been published between. */
 export const standOf = async (
   client: Client,

@@ -358,6 +358,42 @@ it('a column that no run has brought yet is no difference; one that is lost is',
   });
 });
 
+it.each([
+  { lineage: ['_file'], expected: { outcome: 'same', by: 'file', differences: [] } },
+  {
+    lineage: undefined,
+    expected: {
+      outcome: 'not compared',
+      notCompared: [{ file: null, reason: expect.stringMatching(/^rows of pipeline south are in it, too/) }],
+    },
+  },
+])(
+  'rows that another pipeline has loaded are no difference (lineage: $lineage)',
+  async ({ lineage, expected }) => {
+    const from = (name: string): Pipeline =>
+      definePipeline({
+        name,
+        schema: 'shared',
+        tables: {
+          sale: {
+            source: csv(`${name}/*.csv`),
+            columns: { id: column.integer('id') },
+            publish: 'append',
+            lineage: lineage as ['_file'],
+          },
+        },
+      });
+    await database.query('drop schema if exists shared cascade');
+    for (const [at, name] of ['north', 'south'].entries()) {
+      files.write(`${name}/1.csv`, `id\n${at}\n`);
+      await run(from(name));
+    }
+    expect((await verify(from('north'))).tables).toMatchObject([expected]);
+    await database.query('insert into shared.sale select * from shared.sale where id = 0');
+    expect((await verify(from('north'))).outcome).toBe(lineage === undefined ? 'not compared' : 'different');
+  },
+);
+
 describe('rows that are not those of all records', () => {
   const price = (publish: object): Pipeline =>
     definePipeline({

@@ -1,5 +1,6 @@
 // Verifies one table: counts its files again, and compares them with what the server says of its rows.
 
+import type { FilesOfOthers } from '../../checkpoint/loaded-files.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
@@ -17,6 +18,7 @@ import { addRows, noRows, type RowSums } from './tally.ts';
 export interface Production {
   /** Undefined: there is no table. */
   readonly there: ReadonlySet<string> | undefined;
+  readonly others: FilesOfOthers;
   /** By file, if its rows say of which file they are; undefined: it was not counted. */
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
 }
@@ -39,6 +41,9 @@ export const whyNotRows = (
 };
 
 const unclear = `its rows do not say of which file they are (\`lineage: ['_file']\`), and not all files could be counted`;
+
+const unclearOfOthers = ({ pipelines }: FilesOfOthers): string =>
+  `rows of pipeline ${pipelines.join(', ')} are in it, too, and rows do not say of which file they are (\`lineage: ['_file']\`)`;
 
 interface Counted {
   readonly file: KnownFile;
@@ -86,15 +91,16 @@ const countFiles = async (
   return found;
 };
 
-/** Each file with its own rows. */
+/** Each file with its own rows; those of files of other pipelines are theirs to verify. */
 const compareFiles = (
   files: readonly KnownFile[],
   counted: readonly Counted[],
   { columns }: ComparedColumns,
   sums: ReadonlyMap<string | null, RowSums>,
+  ofOthers: FilesOfOthers,
 ): readonly VerifyDifference[] => {
   const comparing = columns.map((column) => column.comparing);
-  const known = new Set(files.map(({ id }) => String(id)));
+  const known = new Set([...files.map(({ id }) => String(id)), ...ofOthers.files]);
   const others = [...sums].filter(([id]) => id === null || !known.has(id));
   const foreign = others.reduce((rows, [, { rows: more }]) => rows + more, 0);
   return [
@@ -162,7 +168,7 @@ export const verifyTable = async (
   table: SourceTableSpec,
   files: readonly KnownFile[],
   wanted: readonly KnownFile[],
-  { there, sums }: Production,
+  { there, others, sums }: Production,
   signal: AbortSignal | undefined,
 ): Promise<VerifiedTable> => {
   const columns = columnsInProduction(table, there ?? new Set());
@@ -189,8 +195,9 @@ export const verifyTable = async (
     if (why !== undefined) ofTable(why);
     else if (columns.fileColumn !== undefined) {
       by = counted.length > 0 ? 'file' : null;
-      differences.push(...compareFiles(files, counted, columns, sums!));
-    } else if (counted.length === files.length) {
+      differences.push(...compareFiles(files, counted, columns, sums!, others));
+    } else if (others.files.size > 0) ofTable(unclearOfOthers(others));
+    else if (counted.length === files.length) {
       by = 'table';
       differences.push(...compareTable(counted, columns, sums!.values().next().value!));
     } else ofTable(unclear);

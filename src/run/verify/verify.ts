@@ -1,6 +1,6 @@
 // Counts the files of a pipeline again, independently, and compares them with the rows that are in production. It only reads.
 
-import { standOf } from '../../checkpoint/loaded-files.ts';
+import { filesOfOthers, standOf } from '../../checkpoint/loaded-files.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -35,13 +35,18 @@ const readProduction = async (
 ): Promise<Production> => {
   const name = quoteName(spec.schema, table.name);
   const there = await columnsThere(client, name);
-  if (there === undefined || files.length === 0) return { there, sums: undefined };
+  const others = await filesOfOthers(client, {
+    pipeline: spec.name,
+    schema: spec.schema,
+    table: table.name,
+  });
+  if (there === undefined || files.length === 0) return { there, others, sums: undefined };
   // Values are added up only where they can be compared.
   const why = whyNotRows(table, files, await countRows(client, name));
   const { columns, fileColumn } = columnsInProduction(table, there);
   const isAsked = why === undefined;
   const sums = await productionSums(client, name, isAsked ? columns : [], isAsked ? fileColumn : undefined);
-  return { there, sums };
+  return { there, others, sums };
 };
 
 /** The files and the rows of a table at one time: whatever is published between is noticed. Errors: ETL_VERIFY_MOVED. */
