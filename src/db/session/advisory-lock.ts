@@ -47,7 +47,7 @@ export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<
 
 /** The session that holds the lock of a pipeline ($1, with our lock space as $2): for people, and its number. */
 export const lockHolder = `
-  select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, 'server process ' || a.pid as pid,
+  select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, a.pid || ' of the server' as pid,
     to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') as started
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where ${isPipelineLock('$1', '$2')}`;
