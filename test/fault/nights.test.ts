@@ -1,9 +1,9 @@
 // Night after night, in every mode: files come, change and go, the schema changes, process and server are killed; production is
 // what a plain program makes of the files, and a reader sees one whole night or the other.
 //
-//   NIGHTS=60 NIGHTS_SEED=1 NIGHTS_MODE=merged npx vitest run --config vitest.fault.config.ts test/fault/nights.test.ts
+//   NIGHTS=60 NIGHTS_SEED=1 NIGHTS_MODE='^(merged|touched)' npx vitest run --config vitest.fault.config.ts test/fault/nights.test.ts
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,14 +16,23 @@ import { effectPoint } from '../helpers/fault-points.ts';
 import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
 import { killChild } from '../helpers/fault-scene.ts';
 import { restarts, startServer } from '../helpers/fault-server.ts';
-import { anchors, readFeed, startFeed, type Feed, type Sale } from '../helpers/nights-feed.ts';
-import { nightModes, type NightMode } from '../helpers/nights-modes.ts';
+import { readFeed, startFeed, type Feed, type Listed, type Sale } from '../helpers/nights-feed.ts';
+import { nightModes, type Night, type NightMode } from '../helpers/nights-modes.ts';
 import { startNightReader, stateSql, type NightReader } from '../helpers/nights-reader.ts';
-import { createChance, readCount } from '../helpers/seeded.ts';
+import {
+  declare,
+  dependentsOf,
+  keepsDependents,
+  production,
+  stateOf,
+  texts,
+  writeTotals,
+} from '../helpers/nights-tables.ts';
+import { createChance, readCount, type Chance } from '../helpers/seeded.ts';
 
 const nights = readCount('NIGHTS', 5);
-/** One part of the modes, by their names. */
-const modes = nightModes.filter(({ name }) => name.includes(process.env['NIGHTS_MODE'] ?? ''));
+/** One part of the modes, by a regular expression for their names; each has the nights that it has among all of them. */
+const modes = nightModes.filter(({ name }) => new RegExp(process.env['NIGHTS_MODE'] ?? '').test(name));
 const seed = readCount('NIGHTS_SEED', 15);
 /** From this night on, files and declaration have a column more. */
 const noteNight = Math.ceil(nights / 2);
@@ -52,15 +61,7 @@ beforeAll(async () => {
   proxyUrl = through.href;
   reader = startNightReader(url, () => serverFaults);
   mkdirSync(join(directory, 'pipelines'));
-  writeFileSync(
-    join(directory, 'touched.sql'),
-    `select day, count(seq)::int as sales, coalesce(sum(pieces), 0)::int as pieces
-      from (select day from sale_new union select day from sale_old) d left join sale using (day) group by day`,
-  );
-  writeFileSync(
-    join(directory, 'total.sql'),
-    'select day, count(*)::int as sales, sum(pieces)::int as pieces from sale group by day',
-  );
+  writeTotals(directory);
 });
 afterAll(async () => {
   killRest();
@@ -70,105 +71,14 @@ afterAll(async () => {
   await dropDatabase(server.url, database);
 });
 
-const columns = ['seq', 'id', 'day', 'pieces', 'at', 'gone'];
-const columnsWith = (hasNote: boolean): readonly string[] => (hasNote ? [...columns, 'note'] : columns);
-
-/** Writes the definition; a process imports a file once, so that each has a name of its own. */
-const declare = (
-  { name, options, key, columns: more = '', isTotalMerged = false }: NightMode,
-  hasNote: boolean,
-): string => {
-  const file = `pipelines/${name}${hasNote ? '-with-note' : ''}.ts`;
-  writeFileSync(
-    join(directory, file),
-    `import { column, csv, definePipeline, hash, oneOf, range, sqlFile } from 'sluice';
-export default definePipeline({
-  name: '${name}',
-  schema: '${name}',
-  tables: {
-    sale: {
-      source: csv('${name}/*.csv'),
-      missing: 'null',
-      columns: {
-        seq: column.integer('seq'),
-        id: column.integer('id'),
-        day: column.date('day'),
-        pieces: column.integer('pieces'),
-        at: column.integer('at'),
-        gone: column.boolean('gone', { true: ['y'], false: ['n'] }),
-        ${more}
-        ${hasNote ? `note: column.text('note').nullable(),` : ''}
-      },
-      primaryKey: [${key.map((column) => `'${column}'`).join(', ')}],
-      guard: false,
-      ${options},
-    },
-    total: {
-      from: ['sale'],
-      transform: sqlFile('../${isTotalMerged ? 'touched' : 'total'}.sql'),
-      publish: '${isTotalMerged ? 'merge' : 'replace'}',
-      primaryKey: ['day'],
-      guard: false,
-    },
-  },
-});
-`,
-  );
-  return file;
-};
-
-/** What people make on the tables once they are there. */
-const dependentsOf = ({ name, key, ownKey = key, dependents }: NightMode): string => `
-  create view ${name}.seen as select day, pieces from ${name}.sale;
-  grant select on ${name}.seen, ${name}.sale to pg_monitor;
-  create index by_hand on ${name}.sale (pieces);
-  ${
-    dependents === 'views'
-      ? ''
-      : `create table ${name}.visit as select distinct on (${key.join()}) ${ownKey.join()} from ${name}.sale
-           where ${key[0]!} <= ${anchors} order by ${ownKey.join()};
-         alter table ${name}.visit add foreign key (${ownKey.join()}) references ${name}.sale;`
-  }`;
-
-/** Whether all of that is still there. */
-const keepsDependents = async ({ name, ownKey, key, dependents }: NightMode): Promise<boolean> => {
-  const [row] = await ask<{ isKept: boolean }>(
-    url,
-    `select has_table_privilege('pg_monitor', '${name}.seen', 'select') and has_table_privilege('pg_monitor', '${name}.sale', 'select')
-        and (select indisvalid from pg_index where indexrelid = '${name}.by_hand'::regclass and indrelid = '${name}.sale'::regclass)
-        and ${dependents === 'views' ? 'true' : `exists (select from pg_constraint where convalidated and conrelid = '${name}.visit'::regclass and confrelid = '${name}.sale'::regclass) and exists (select from ${name}.visit) and not exists (select from ${name}.visit left join ${name}.sale using (${(ownKey ?? key).join()}) where seq is null)`} as "isKept"`,
-  );
-  return row!.isKept;
-};
-
-const stateOf = ({ dependents }: NightMode, sales: readonly Sale[]): string => {
-  const sum = (of: (sale: Sale) => number): number => sales.reduce((all, sale) => all + of(sale), 0);
-  const both = `${sales.length} ${sum(({ pieces }) => pieces)}`;
-  return `${both}, ${both} ${sum(({ seq }) => seq)}${dependents === 'none' ? '' : `, seen ${both}`}`;
-};
-
-const texts = (sales: readonly Sale[], hasNote: boolean): string[] =>
-  sales
-    .map(({ seq, id, day, pieces, at, gone, note, valid = [] }) =>
-      [seq, id, day, pieces, at, gone, ...(hasNote ? [note ?? ''] : []), ...valid].join(),
-    )
-    .sort();
-
-const production = async ({ name: schema, valid }: NightMode, hasNote: boolean): Promise<string[]> => {
-  const own = valid === undefined ? [] : valid.split(', ');
-  const list = [...columnsWith(hasNote), ...own].map((name) => `coalesce((${name})::text, '')`);
-  const rows = await ask<{ row: string }>(
-    url,
-    `select concat_ws(',', ${list.join(', ')}) as row from ${schema}.sale`,
-  );
-  return rows.map(({ row }) => row).sort();
-};
-
 /** Counts what happened, so that a simulation in which nothing does fails. */
-const happened = { published: 0, unchanged: 0, refused: 0, killed: 0, crashed: 0 };
+const happened = { published: 0, unchanged: 0, refused: 0, killed: 0, crashed: 0, lost: 0 };
+
+/** `night`: the process is killed, and nobody runs it again before the next night. */
+const strikes = ['process', 'server', 'night'] as const;
 
 interface Struck {
-  readonly strike: 'process' | 'server' | undefined;
+  readonly strike: (typeof strikes)[number] | undefined;
   /** The effect before which it is struck. */
   readonly effect: number;
 }
@@ -195,19 +105,34 @@ const crash = async (): Promise<'drop'> => {
   return 'drop';
 };
 
-/** Kills `etl run` on its way; what is left of it is over when this returns. */
-const killOne = async (file: string, effect: number): Promise<void> => {
+/** Kills `etl run` on its way, and what is left of it is over when this returns; false: it was at its end before. */
+const killOne = async (file: string, effect: number): Promise<boolean> => {
   const child = startEtl({ directory, url: proxyUrl, args: ['run', file, '--workers', '2', '--quiet'] });
   proxy.arm(effectPoint(effect), killChild(child));
   const ended = await child.ended;
   proxy.disarm();
-  if (ended.end !== 'SIGKILL') expectEnd(ended, 0);
-  happened.killed += Number(ended.end === 'SIGKILL');
+  const isKilled = ended.end === 'SIGKILL';
+  if (!isKilled) expectEnd(ended, 0);
+  happened.killed += Number(isKilled);
   await expectNoSessions(url);
+  return isKilled;
 };
 
-/** One night's run, struck or not, to its end. */
-const runNight = async (file: string, { strike, effect }: Struck): Promise<void> => {
+const countPublished = async ({ name }: NightMode): Promise<number> => {
+  const counted = await ask<{ runs: number }>(
+    url,
+    `select count(*)::int as runs from etl.run where pipeline = $1 and state = 'published'`,
+    [name],
+  );
+  return counted[0]!.runs;
+};
+
+/** One night's run, struck or not; false: it was killed before it published anything, and nobody ran it again. */
+const runNight = async (mode: NightMode, file: string, { strike, effect }: Struck): Promise<boolean> => {
+  if (strike === 'night') {
+    const before = await countPublished(mode);
+    if (await killOne(file, effect)) return (await countPublished(mode)) > before;
+  }
   if (strike === 'process') await killOne(file, effect);
   let striking: Promise<unknown> | undefined;
   // Not before the first effect: a run that has reached no server yet waits for none.
@@ -218,17 +143,26 @@ const runNight = async (file: string, { strike, effect }: Struck): Promise<void>
     proxy.disarm();
     await striking;
   }
+  return true;
 };
 
 interface Played {
   readonly mode: NightMode;
   readonly feed: Feed;
-  readonly model: ReturnType<NightMode['model']>;
-  /** What production has. */
+  readonly chance: Chance;
+  /** The files of every night that production has, and what they come to. */
+  readonly nights: Listed[];
   sales: readonly Sale[];
   /** Effects of the newest run that was not struck. */
   effects: number;
 }
+
+/** What production must be after those nights and this one. */
+const modelled = ({ mode, nights: before }: Played, tonight: Listed): Night => {
+  const model = mode.model();
+  for (const listed of before) model(listed);
+  return model(tonight);
+};
 
 const refusedWith = async (file: string): Promise<unknown> =>
   runHere(file).then(
@@ -242,57 +176,75 @@ const expectRefused = async ({ mode }: Played, file: string, code: string): Prom
   happened.refused += 1;
 };
 
+/** Production, and what people made on it. */
+const expectProduction = async ({ mode, sales }: Played, night: number, hasNote: boolean): Promise<void> => {
+  const title = `${mode.name}, night ${night}`;
+  expect(await production(url, mode, hasNote), title).toEqual(texts(sales, hasNote));
+  expect(await ask(url, stateSql(mode)), title).toEqual([{ state: stateOf(mode, sales) }]);
+  if (mode.dependents !== 'none') expect(await keepsDependents(url, mode), title).toBe(true);
+};
+
 const playNight = async (played: Played, night: number, struck: Struck): Promise<void> => {
-  const { mode, feed, model } = played;
+  const { mode, feed } = played;
   const { name } = mode;
   const hasNote = night >= noteNight;
-  const file = declare(mode, hasNote);
+  const file = declare(directory, mode, hasNote);
+  reader.watch(mode);
   feed.nextNight(hasNote);
   if (night === noteNight && mode.needsDdl) {
     await expectRefused(played, file, 'ETL_PUBLISH_SHAPE');
     await ask(url, `alter table ${name}.sale add column note text`);
   }
-  let expected = model(readFeed(join(directory, name)));
+  let tonight = readFeed(join(directory, name));
+  let expected = modelled(played, tonight);
   if ('refused' in expected) {
     await expectRefused(played, file, expected.refused);
     feed.undoChanges();
-    expected = model(readFeed(join(directory, name)));
+    tonight = readFeed(join(directory, name));
+    expected = modelled(played, tonight);
   }
   if ('refused' in expected) throw new Error(`${name}: refused after all changes were undone`);
   if (night > 1) reader.allow(mode, [stateOf(mode, played.sales), stateOf(mode, expected.sales)]);
   const from = proxy.effects();
-  await runNight(file, struck);
+  if (await runNight(mode, file, struck)) {
+    played.nights.push(tonight);
+    played.sales = expected.sales;
+  } else happened.lost += 1;
   if (struck.strike === undefined) played.effects = proxy.effects() - from;
   if (night === 1 && mode.dependents !== 'none') await ask(url, dependentsOf(mode));
-  expect(await production(mode, hasNote), `${name}, night ${night}`).toEqual(texts(expected.sales, hasNote));
-  const state = stateOf(mode, expected.sales);
-  expect(await ask(url, stateSql(mode)), `${name}, night ${night}`).toEqual([{ state }]);
-  if (mode.dependents !== 'none') expect(await keepsDependents(mode), `${name}, night ${night}`).toBe(true);
-  played.sales = expected.sales;
-  reader.allow(mode, [state]);
+  await expectProduction(played, night, hasNote);
+  reader.allow(mode, [stateOf(mode, played.sales)]);
+};
+
+/** What strikes this night's run. Tables are made, get their column and are compared at the end by runs that come to theirs. */
+const struckBy = ({ chance, effects }: Played, night: number): Struck => {
+  const isStruck = chance.between(1, strikesOneIn) === 1;
+  const drawn = chance.pick(strikes);
+  const mustEnd = [1, noteNight, nights].includes(night);
+  const strike = drawn === 'night' && mustEnd ? 'process' : drawn;
+  return { strike: isStruck ? strike : undefined, effect: chance.between(1, effects) };
 };
 
 it(`${nights} nights in ${modes.length} modes, with seed ${seed}`, { timeout: nights * 60_000 }, async () => {
-  const chance = createChance(seed);
-  const all = modes.map((mode, place): Played => ({
-    mode,
-    feed: startFeed(join(directory, mode.name), mode.events, createChance(seed * 100 + place)),
-    model: mode.model(),
-    sales: [],
-    effects: 60,
-  }));
+  const all = modes.map((mode): Played => {
+    const own = seed * 1_000 + 2 * nightModes.indexOf(mode);
+    return {
+      mode,
+      feed: startFeed(join(directory, mode.name), mode.events, createChance(own)),
+      chance: createChance(own + 1),
+      nights: [],
+      sales: [],
+      effects: 60,
+    };
+  });
   for (let night = 1; night <= nights; night += 1)
-    for (const played of all) {
-      const isStruck = chance.between(1, strikesOneIn) === 1;
-      const strike = isStruck ? chance.pick(['process', 'server'] as const) : undefined;
-      await playNight(played, night, { strike, effect: chance.between(1, played.effects) });
-    }
-  console.log(`NIGHTS_SEED=${seed}: ${JSON.stringify({ ...happened, polls: reader.polls() })}`);
+    for (const played of all) await playNight(played, night, struckBy(played, night));
+  console.log(`NIGHTS_SEED=${seed}: ${JSON.stringify({ ...happened, ...reader.looked() })}`);
   expect(reader.wrong).toEqual([]);
   // Of few modes not all of it need happen.
   const least = modes.length === nightModes.length ? 1 : 0;
   expect(Math.min(...Object.values(happened))).toBeGreaterThanOrEqual(least);
-  expect(reader.polls()).toBeGreaterThan(nights);
+  expect(reader.looked().looks).toBeGreaterThan(nights);
   expect(
     await ask(
       url,

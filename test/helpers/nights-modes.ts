@@ -180,9 +180,21 @@ const divided = (mode: NightMode, name: string, by = "range('day', 'month')"): N
   needsDdl: !mode.options.includes(`'add'`),
 });
 
+interface Merging {
+  readonly keyOf?: (sale: Sale) => string;
+  /** Only the pieces of a row that is there change. */
+  readonly isPartly?: boolean;
+  /** Two records of a key in one night are refused. */
+  readonly isOnce?: boolean;
+}
+
 /** Of each key the record that counts: the newest of a night, or its last, against what is there. */
 const merged =
-  (changed: 'reload' | 'ignore', byTime: boolean, keyOf = ({ id }: Sale) => String(id)): NightMode['model'] =>
+  (
+    changed: 'reload' | 'ignore',
+    byTime: boolean,
+    { keyOf = ({ id }) => String(id), isPartly = false, isOnce = false }: Merging = {},
+  ): NightMode['model'] =>
   () => {
     const loaded = new Map<string, string>();
     const rows = new Map<string, Sale>();
@@ -190,17 +202,20 @@ const merged =
       byTime && other !== undefined && sale.at < other.at;
     return (listed) => {
       const last = new Map<string, Sale>();
-      for (const [name, sales] of listed) {
-        const text = JSON.stringify(sales);
+      const news = [...listed].filter(([name, sales]) => {
         const known = loaded.get(name);
-        if (known === text || (known !== undefined && changed === 'ignore')) continue;
-        loaded.set(name, text);
-        for (const sale of sales) if (!isBeaten(sale, last.get(keyOf(sale)))) last.set(keyOf(sale), sale);
-      }
+        return known === undefined || (changed === 'reload' && known !== JSON.stringify(sales));
+      });
+      const records = news.flatMap(([, sales]) => sales);
+      if (isOnce && new Set(records.map(keyOf)).size < records.length)
+        return { refused: 'ETL_DUPLICATE_ROWS' };
+      for (const [name, sales] of news) loaded.set(name, JSON.stringify(sales));
+      for (const sale of records) if (!isBeaten(sale, last.get(keyOf(sale)))) last.set(keyOf(sale), sale);
       for (const [key, sale] of last) {
-        if (isBeaten(sale, rows.get(key))) continue;
+        const there = rows.get(key);
+        if (isBeaten(sale, there)) continue;
         if (sale.gone) rows.delete(key);
-        else rows.set(key, sale);
+        else rows.set(key, isPartly && there !== undefined ? { ...there, pieces: sale.pieces } : sale);
       }
       return { sales: [...rows.values()] };
     };
@@ -211,9 +226,10 @@ const merges = (
   changed: 'reload' | 'ignore',
   byTime: boolean,
   dependents: Dependents,
+  more = '',
 ): NightMode => ({
   name,
-  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''}${dependents === 'none' ? ", by: 'rebuild'" : ''} }, evolve: 'add'`,
+  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${more}${byTime ? ", newer: 'at'" : ''}${dependents === 'none' ? ", by: 'rebuild'" : ''} }, evolve: 'add'`,
   key: ['id'],
   events: every,
   dependents,
@@ -264,6 +280,17 @@ export const nightModes: readonly NightMode[] = [
   divided(merges('', 'reload', true, 'none'), 'divided_merged', "hash('id', 3)"),
   {
     ...divided(merges('', 'reload', false, 'all'), 'divided_merged_in_use'),
-    model: merged('reload', false, ({ id, day }) => `${id} ${day}`),
+    model: merged('reload', false, { keyOf: ({ id, day }) => `${id} ${day}` }),
+  },
+  appends('reloaded', 'reload', 'keep', 'views'),
+  divided(merges('', 'ignore', true, 'views'), 'divided_listed', "list('id')"),
+  {
+    ...merges('merged_partly', 'reload', false, 'views', ", update: ['pieces']"),
+    model: merged('reload', false, { isPartly: true }),
+  },
+  {
+    ...merges('merged_once', 'reload', false, 'none', ", twice: 'reject'"),
+    key: ['seq'],
+    model: merged('reload', false, { keyOf: ({ seq }) => String(seq), isOnce: true }),
   },
 ];

@@ -8,9 +8,15 @@ import type { NightMode } from './nights-modes.ts';
 const pollMs = 100;
 
 export interface NightReader {
+  /** From now on this mode is asked every time; the others are asked in turn. */
+  readonly watch: (mode: NightMode) => void;
   /** From now on the production of this mode is one of these states; at first it is not read. */
   readonly allow: (mode: NightMode, states: readonly string[]) => void;
-  readonly polls: () => number;
+  readonly looked: () => {
+    readonly looks: number;
+    readonly looksASecond: number;
+    readonly longestMs: number;
+  };
   readonly wrong: readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -28,17 +34,25 @@ export const stateSql = ({ name, dependents }: NightMode): string =>
 export const startNightReader = (url: string, serverFaults: () => number): NightReader => {
   const allowed = new Map<NightMode, readonly string[]>();
   const wrong: string[] = [];
-  let [polls, isOver] = [0, false];
+  const start = performance.now();
+  let watched: NightMode | undefined;
+  let [looks, longestMs, isOver] = [0, 0, false];
 
+  const look = async (client: pg.Client, mode: NightMode, before: readonly string[]): Promise<void> => {
+    const asked = performance.now();
+    const { rows } = await client.query<{ state: string }>(stateSql(mode));
+    longestMs = Math.max(longestMs, Math.round(performance.now() - asked));
+    const { state } = rows[0]!;
+    // What was asked before a night was over may have the state before it.
+    const states = [...before, ...(allowed.get(mode) ?? [])];
+    if (!states.includes(state)) wrong.push(`${mode.name}: ${state} instead of ${states.join(' or ')}`);
+  };
   const poll = async (client: pg.Client): Promise<void> => {
-    for (const [mode, before] of allowed) {
-      const { rows } = await client.query<{ state: string }>(stateSql(mode));
-      const { state } = rows[0]!;
-      // What was asked before a night was over may have the state before it.
-      const states = [...before, ...(allowed.get(mode) ?? [])];
-      if (!states.includes(state)) wrong.push(`${mode.name}: ${state} instead of ${states.join(' or ')}`);
-    }
-    polls += 1;
+    const all = [...allowed];
+    const inTurn = all[looks % all.length];
+    for (const [mode, states] of all)
+      if (mode === watched || mode === inTurn?.[0]) await look(client, mode, states);
+    looks += 1;
   };
   const readOn = async (): Promise<void> => {
     const before = serverFaults();
@@ -47,8 +61,9 @@ export const startNightReader = (url: string, serverFaults: () => number): Night
     try {
       await client.connect();
       while (!isOver) {
+        const next = performance.now() + pollMs;
         await poll(client);
-        await sleep(pollMs);
+        await sleep(Math.max(0, next - performance.now()));
       }
     } catch (error) {
       if (!isLost(error) || (before % 2 === 0 && serverFaults() === before)) wrong.push(String(error));
@@ -64,7 +79,12 @@ export const startNightReader = (url: string, serverFaults: () => number): Night
   })();
   return {
     allow: (mode, states) => void allowed.set(mode, states),
-    polls: () => polls,
+    watch: (mode) => (watched = mode),
+    looked: () => ({
+      looks,
+      looksASecond: Math.round((10_000 * looks) / (performance.now() - start)) / 10,
+      longestMs,
+    }),
     wrong,
     stop: async () => {
       isOver = true;
