@@ -1,6 +1,6 @@
 // Widths, clipping, alignment, and data that must not steer the terminal.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { alignRows, clip, textWidth, visibleText } from '../../../../src/cli/text/layout.ts';
 
 const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
@@ -43,6 +43,17 @@ describe('alignRows', () => {
         ['left', 'right'],
       ),
     ).toEqual(['a     1', 'bbb  22']));
+  it('takes more rows than a call takes arguments, and looks for characters only where one may be wide', () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, 'segment');
+    const rows = [
+      ...Array.from({ length: 300_000 }, (_, place) => [`f/${place}.csv`, 'new']),
+      ['气', 'gone'],
+    ];
+    const lines = alignRows(rows, ['left', 'left']);
+    expect(segment.mock.calls.map(([text]) => text)).toEqual(['气', '气']);
+    segment.mockRestore();
+    expect(lines.slice(-2)).toEqual(['f/299999.csv  new', '气            gone']);
+  });
   it('leaves out columns that are empty everywhere', () =>
     expect(
       alignRows(
