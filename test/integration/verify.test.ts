@@ -1,6 +1,6 @@
 // `etl verify`: a true production verifies, and every way in which rows can differ from their files is found, with its place.
 
-import { rmSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -311,6 +311,35 @@ describe('etl verify', () => {
         ],
       },
     ]);
+  });
+});
+
+it('of one run opens the files of that run', async () => {
+  const daily = definePipeline({
+    name: 'daily',
+    schema: 'daily',
+    tables: {
+      day: {
+        source: csv('daily/*.csv.gz'),
+        columns: { id: column.integer('id') },
+        lineage: ['_file'],
+        publish: 'append',
+      },
+    },
+  });
+  const write = (name: string, bytes: Buffer): void =>
+    utimesSync(files.write(`daily/${name}.csv.gz`, bytes), 1, 1);
+  const first = gzipSync('id\n1\n');
+  write('1', first);
+  await run(daily);
+  write('2', gzipSync('id\n2\n'));
+  const { runId } = await run(daily);
+  // It has its size and its time, so that only who opens it finds out.
+  write('1', first.fill(0, 3));
+  expect((await failureOf(verify(daily))).code).toBe('ETL_SOURCE_CORRUPT');
+  expect(await verify(daily, { run: runId })).toMatchObject({
+    outcome: 'same',
+    tables: [{ files: [{ file: 'daily/2.csv.gz' }], notCompared: [] }],
   });
 });
 

@@ -7,6 +7,7 @@ import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { isOfOneTable, isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../wording.ts';
+import { versionsAsListed } from '../begin/as-listed.ts';
 import { planSources } from '../begin/plan-sources.ts';
 import { takeEverything, type Sieve } from '../begin/sieve.ts';
 import type { RunSettings } from '../options.ts';
@@ -25,8 +26,23 @@ interface Seen {
   readonly version: KnownVersion | undefined;
 }
 
-/** Takes nothing, and keeps what it has seen of files that are known. */
-const createWatcher = (client: Client, of: FilesOf, seen: Map<number, Seen>): Sieve => ({
+/**
+ * Takes nothing, and keeps what it has seen of files that are known. With `run`, files that another one has surely loaded are not opened.
+ * Proved by test/integration/verify.test.ts, "opens the files of that run".
+ */
+const createWatcher = (
+  client: Client,
+  of: FilesOf,
+  run: number | undefined,
+  seen: Map<number, Seen>,
+): Sieve => ({
+  ...(run !== undefined && {
+    open: async (batch) => {
+      const versions = await versionsAsListed(client, of, batch);
+      const others = new Set(versions.filter(({ runId }) => runId !== run).map(({ place }) => place));
+      return [...batch.keys()].filter((place) => !others.has(place));
+    },
+  }),
   take: async (batch) => {
     for (const version of await knownVersions(client, of, batch))
       seen.set(version.id, { file: batch[version.place]!, version });
@@ -45,12 +61,13 @@ const listFiles = async (
   spec: PipelineSpec,
   table: SourceTableSpec,
   settings: RunSettings,
+  run: number | undefined,
   seen: Map<number, Seen>,
 ): Promise<string | undefined> => {
   if (isGivenOnce(table)) return 'it was read from standard input';
   const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
   try {
-    await planSources({ ...spec, tables: [table] }, settings, () => createWatcher(client, of, seen));
+    await planSources({ ...spec, tables: [table] }, settings, () => createWatcher(client, of, run, seen));
     return undefined;
   } catch (error) {
     if (error instanceof EtlError && ['ETL_SOURCE_NOT_FOUND', 'ETL_SOURCE_GONE'].includes(error.code))
@@ -76,16 +93,20 @@ const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): str
   return undefined;
 };
 
-/** The files of a table in production. `staged`: hashes of the parts of the definition that shape its rows. Errors: those of its sources. */
+/**
+ * The files of a table in production. `staged`: hashes of the parts of the definition that shape its rows. `run`: files that others have
+ * loaded need not be listed. Errors: those of its sources.
+ */
 export const filesInProduction = async (
   client: Client,
   spec: PipelineSpec,
   table: SourceTableSpec,
   settings: RunSettings,
   staged: string,
+  run: number | undefined,
 ): Promise<readonly KnownFile[]> => {
   const seen = new Map<number, Seen>();
-  const unlisted = await listFiles(client, spec, table, settings, seen);
+  const unlisted = await listFiles(client, spec, table, settings, run, seen);
   const loaded = await loadedFiles(client, { pipeline: spec.name, schema: spec.schema, table: table.name });
   return loaded.map((file): KnownFile => {
     const reason = unlisted ?? reasonOf(file, seen.get(file.id), staged);

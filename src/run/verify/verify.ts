@@ -23,6 +23,8 @@ interface Verifying {
   readonly settings: RunSettings;
   /** Hashes of the parts of each table's definition that shape its rows. */
   readonly staged: Readonly<Record<string, string>>;
+  /** Only files that this run has loaded are compared. */
+  readonly run: number | undefined;
 }
 
 /** Publications that may come while a table is read, before it is given up. */
@@ -54,12 +56,12 @@ const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,
 ): Promise<{ readonly files: readonly KnownFile[]; readonly production: Production }> => {
-  const { client, spec, settings, staged } = verifying;
+  const { client, spec, settings, staged, run } = verifying;
   const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
   const name = quoteName(spec.schema, table.name);
   for (let tries = 0; tries < triesMax; tries += 1) {
     const before = await standOf(client, of, name);
-    const files = await filesInProduction(client, spec, table, settings, staged[table.name]!);
+    const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
     // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
@@ -114,7 +116,7 @@ export const verifyOn = async (
     });
   if (known === undefined) throw nothing();
   await checkHash(known);
-  const verifying = { client: known, spec, settings, staged: hashes.staged };
+  const verifying = { client: known, spec, settings, staged: hashes.staged, run };
   const tables: VerifiedTable[] = [];
   let files = 0;
   for (const table of spec.tables.filter(({ name }) => (asked ?? names).includes(name))) {
