@@ -1,6 +1,7 @@
 // What a run published: one row for each of its tables.
 
 import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
 import type { RowChanges } from '../model.ts';
 
 interface PublishedTable {
@@ -28,3 +29,33 @@ export const publishedTables = async (client: Client, runId: number): Promise<re
       [runId],
     )
   ).rows;
+
+/** SQL: the partitions of the table with this oid; null: it is one whole. */
+const partitionOids = (oid: string): string => `(
+    select array(select i.inhrelid from pg_inherits i where i.inhparent = d.oid order by 1)
+      from pg_class d where d.oid = ${oid} and d.relkind = 'p'
+  )`;
+
+/** Records which partitions the tables of a run have: the last statement before its commit, when all of them are in their places. */
+export const recordPartitions = (runId: number): string =>
+  `update etl.published_table p set partition_oids = ${partitionOids('p.table_oid')} where p.run_id = ${runId};`;
+
+/** The newest record of a table that is in production. */
+export interface Recorded {
+  readonly run: number;
+  readonly rows: number;
+  /** Whether it has the partitions that it had then. */
+  readonly isWhole: boolean;
+}
+
+/** A row for the table in production; null: no run has published this very table. No row: there is no table. */
+export const selectRecorded = (schema: string, table: string): Query => ({
+  text: `select (
+      select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
+        from etl.published_table p
+        where p.table_oid = c.oid and p.schema_name = $1 and p.table_name = $2 order by p.run_id desc limit 1
+    ) as recorded
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1 and c.relname = $2`,
+  values: [schema, table],
+});

@@ -63,12 +63,11 @@ export interface DeclaredTable extends TableNames {
   readonly versions?: VersionTimes | undefined;
 }
 
-/** Versions of files whose rows leave production, by their ids, and how many rows they had. */
+/** Versions of files whose rows leave production, by their ids. */
 export interface Outgoing {
   readonly files: readonly number[];
   /** Those that are not loaded again before they change. */
   readonly unloaded: readonly number[];
-  readonly rows: number;
   /** Listed versions that stay: a replaced partition keeps their rows. Undefined: no partition is replaced. */
   readonly stays?: readonly number[];
 }
@@ -113,6 +112,8 @@ export interface BuiltTable extends DeclaredTable {
   /** Keys whose last record deletes. */
   readonly deletions: number;
   readonly outgoing: Outgoing;
+  /** Rows that `outgoing` has in production, of a table that is appended to: some may have left with their partition. */
+  readonly leaving: number;
   readonly seconds: number;
   /** Names of the declared ones. */
   readonly indexes: readonly string[];

@@ -152,6 +152,7 @@ published_table: columns text[]
 published_table: constraints text[]
 published_table: indexes text[] not null
 published_table: not_null text[]
+published_table: partition_oids oid[]
 published_table: partitions text[]
 published_table: primary_key text[]
 published_table: published_at timestamp with time zone not null default clock_timestamp()

@@ -100,7 +100,7 @@ const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly K
 export const append: Publication = {
   ...beside,
   name: 'append',
-  rowsAtLeast: ({ rows, outgoing }, before) => (before ?? 0) - outgoing.rows + rows,
+  rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
   apply: (client, plans) => writeEach(client, plans, appendRows),
 
   /** `apply` has compared the rows that the server took with those that there are. */

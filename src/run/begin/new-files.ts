@@ -19,20 +19,19 @@ import { Tally, type Judging, type Sieve } from './sieve.ts';
 
 /** Versions that leave, each once: two locations may list the same file. */
 const createLeaving = () => {
-  const rowsByFile = new Map<number, number>();
+  const files = new Set<number>();
   const unloaded = new Set<number>();
   return {
-    add: ({ id, rows }: PublishedFile, wish?: Wish): void => {
-      rowsByFile.set(id, rows);
+    add: ({ id }: PublishedFile, wish?: Wish): void => {
+      files.add(id);
       if (wish === 'unload') unloaded.add(id);
     },
-    count: (): number => rowsByFile.size,
+    count: (): number => files.size,
     /** With `listed`, the result's `stays` has those of them that do not leave. */
     outgoing: (listed?: readonly number[]): Outgoing => ({
-      files: [...rowsByFile.keys()],
+      files: [...files],
       unloaded: [...unloaded],
-      rows: [...rowsByFile.values()].reduce((sum, rows) => sum + rows, 0),
-      ...(listed && { stays: listed.filter((id) => !rowsByFile.has(id)) }),
+      ...(listed && { stays: listed.filter((id) => !files.has(id)) }),
     }),
   };
 };

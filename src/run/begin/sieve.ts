@@ -70,7 +70,7 @@ export interface Judging
   readonly countsGone?: boolean;
 }
 
-export const noneOutgoing: Outgoing = { files: [], unloaded: [], rows: 0 };
+export const noneOutgoing: Outgoing = { files: [], unloaded: [] };
 
 /** What a run that brings all rows takes from a table. */
 export const takesAll = {

@@ -3,6 +3,7 @@
 import { rounded } from '../../amounts.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
 import type { BuildWhat } from '../../model.ts';
@@ -10,13 +11,19 @@ import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
 import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
-import { builtName, dropBuiltTable, type TableNames } from '../../publish/names.ts';
+import {
+  builtName,
+  dropBuiltTable,
+  fileColumn,
+  productionName,
+  type TableNames,
+} from '../../publish/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { findByHand } from '../../publish/production/by-hand.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { buildFor } from '../../publish/registry.ts';
-import { modeOf, type BuiltTable } from '../../publish/tables.ts';
+import { modeOf, type BuiltTable, type DeclaredTable } from '../../publish/tables.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
@@ -168,6 +175,18 @@ const buildDivided = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
+/** Counted by the index that the rows of these files are found by to be deleted. */
+const leavingOf = async (
+  { client }: BuildContext,
+  names: DeclaredTable,
+  { extent, outgoing, isRehearsal }: Bringing,
+): Promise<number> => {
+  const { files } = outgoing;
+  if (names.mode !== 'append' || extent === 'whole' || files.length === 0 || isRehearsal === true) return 0;
+  const isLeaving = `${quoteName(fileColumn)} = any ('{${files.join(',')}}'::bigint[])`;
+  return countRows(client, `${productionName(names)} where ${isLeaving}`);
+};
+
 /** Builds one table; a divided one with all sessions that are free. */
 export const buildOne = async (
   context: BuildSession,
@@ -194,6 +213,7 @@ export const buildOne = async (
     ...filled,
     merge,
     outgoing,
+    leaving: await leavingOf(context, names, bringing),
     indexes: indexes.map(({ name }) => name),
     byHand,
     seconds: rounded(loadSeconds + secondsSince(start)),

@@ -1,33 +1,18 @@
 // Judges whether tables have too few rows to be published, compared with production.
 
+import { selectRecorded, type Recorded } from '../../checkpoint/published-tables.ts';
 import type { Guard } from '../../declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
-import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { productionName, type TableNames } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
-import { firstOf, formatCount } from '../../wording.ts';
+import { firstOf, formatCount, plural } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 
 /** How many partitions a message names. */
 const namedMax = 5;
-
-/** What is known of a table in production without reading it; `published` is null unless a run made this very table. */
-interface Known {
-  readonly published: number | null;
-}
-
-const selectKnown = ({ schema, table }: TableNames): Query => ({
-  text: `select (
-      select p.rows::float8 from etl.published_table p
-        where p.table_oid = c.oid and p.schema_name = $1 and p.table_name = $2 order by p.run_id desc limit 1
-    ) as published
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = $1 and c.relname = $2`,
-  values: [schema, table],
-});
 
 /** How long a count waits for a lock against readers; publishing then tries again. */
 const countLockMs = 2_000;
@@ -45,14 +30,21 @@ interface Measured {
   readonly after: number;
   /** Rows that are replaced: those of the replaced partitions, or all. */
   readonly replaced: number;
+  /** Says that partitions have come or gone since the last run; undefined: none have, or nobody knows. */
+  readonly otherParts?: string;
 }
 
 const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, { before, after, replaced }: Measured): boolean =>
   after >= rowsMin && ((before ?? 0) - after) * 100 <= shrinkMaxPercent * replaced;
 
+const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, counted: number): string =>
+  `${schema}.${table}: partitions were dropped, detached or attached since run ${run}, which left it with ${plural(rows, 'row')}; ` +
+  `it has ${formatCount(counted)}`;
+
 /**
- * The rows of production: as recorded by the run that published this very table, otherwise counted. Before a table is refused for its loss
- * it is always counted: people may have deleted rows since, which is not the run's loss.
+ * The rows of production: as recorded by the run that published this very table, as long as it has the same partitions; otherwise
+ * counted. Before a table is refused for its loss it is always counted: people may have deleted rows since, which is not the run's loss.
+ * Proved by test/modes/dropped-partitions.test.ts.
  */
 const measure = async (
   client: Client,
@@ -64,11 +56,13 @@ const measure = async (
     after: publication.rowsAtLeast(table, before),
     replaced: table.touched?.rows ?? before ?? 0,
   });
-  const known: Known | undefined = (await runQuery(client, selectKnown(table))).rows[0];
-  if (known === undefined) return measured(null);
-  const { published } = known;
-  if (published !== null && isPassed(guard, measured(published))) return measured(published);
-  return measured(await countProduction(client, table));
+  const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
+  if (found === undefined) return measured(null);
+  const recorded: Recorded | null = found.recorded;
+  if (recorded?.isWhole === true && isPassed(guard, measured(recorded.rows))) return measured(recorded.rows);
+  const counted = await countProduction(client, table);
+  const isOther = recorded?.isWhole === false && recorded.rows !== counted;
+  return { ...measured(counted), ...(isOther && { otherParts: otherPartsText(table, recorded, counted) }) };
 };
 
 const refusalText = (
@@ -113,6 +107,7 @@ export const checkGuards = async (
     const { guard } = spec.tables.find(({ name }) => name === table)!;
     const measured = await measure(client, guard, plan);
     rowsBefore.set(table, measured.before);
+    if (measured.otherParts !== undefined) report.emit({ type: 'notice', message: measured.otherParts });
     if (!isPassed(guard, measured)) problems.push({ table, text: refusalText(guard, plan.table, measured) });
   }
   const refused = problems.filter(({ table }) => !allowShrink.includes(table));

@@ -2,6 +2,7 @@
 
 import { assertPublishing } from '../../checkpoint/epoch.ts';
 import { markPublished } from '../../checkpoint/ledger.ts';
+import { recordPartitions } from '../../checkpoint/published-tables.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
@@ -77,6 +78,10 @@ const prepare = async (
   return { ...applied, runId, totals };
 };
 
+/** Whether it has partitions, declared or made by people. */
+const isDivided = ({ table, production }: PublishPlan): boolean =>
+  table.partitionBy !== undefined || production?.kind === 'p';
+
 /** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
 const commit = async (
   context: RunContext,
@@ -101,6 +106,8 @@ const commit = async (
       [
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
+        // Before a hook whose search path is its author's.
+        ...(plans.some(isDivided) ? [recordPartitions(runId)] : []),
         ...publishingStatements(context),
         'commit',
       ].join('\n'),
@@ -111,11 +118,17 @@ const commit = async (
 };
 
 /**
- * The tables in production and the runs that published them: when others append to one of them between two attempts, its rows are more.
- * Proved by test/modes/append.test.ts, "at the same time".
+ * The tables in production, the runs that published them, and their partitions: if any of these change between two attempts, rows have to
+ * be counted and judged again. Proved by test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
  */
-const publishedIn = (plans: readonly PublishPlan[]): string =>
-  JSON.stringify(plans.map(({ production }) => [production?.oid, production?.published]));
+const judgedBy = (plans: readonly PublishPlan[]): string =>
+  JSON.stringify(
+    plans.map(({ production: found }) => [
+      found?.oid,
+      found?.published,
+      found?.division?.partitions.map(({ oid }) => oid),
+    ]),
+  );
 
 /**
  * Publishes the built tables together; production changes in one step or not at all.
@@ -129,14 +142,14 @@ export const publishTables = async (
   occasion: Occasion,
 ): Promise<void> => {
   const { client } = context;
-  let judged: { readonly of: string; readonly before: ReadonlyMap<string, number | null> } | undefined;
+  let judged: { readonly by: string; readonly before: ReadonlyMap<string, number | null> } | undefined;
   let isFirst = true;
   await untilPublished(context, built, async (locksmith, announce) => {
     // Differences found without a lock are stale if others write meanwhile: the next attempt looks under the lock.
     const plans = await planPublish(client, built, isFirst);
     isFirst = false;
-    const of = publishedIn(plans);
-    if (judged?.of !== of) judged = { of, before: await occasion.judge(plans) };
+    const by = judgedBy(plans);
+    if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
     announce(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {

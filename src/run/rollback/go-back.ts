@@ -95,6 +95,7 @@ const makeReady = async (
     ...eachStaged(rows, builtName(names)),
     merge: undefined,
     outgoing: noneOutgoing,
+    leaving: 0,
     indexes: table.indexes.map(({ name }) => name),
     seconds: secondsSince(start),
     // The version that is replaced stays: a rollback can be rolled back.
