@@ -25,9 +25,15 @@ const reasonsOf = ({ faults, more, ...first }: RejectRow): string => {
   return [...known, ...(unseen > 0 ? [`and ${unseen} more`] : [])].join('; ');
 };
 
-/** How many records were written, and of how many only the raw text, or only its beginning. */
+/** Those that are still to be corrected: a CSV for a person to work through has no others. */
+export const uncorrected = (rejects: readonly RejectRow[]): readonly RejectRow[] =>
+  rejects.filter(({ isCorrected }) => !isCorrected);
+
+/** How many records were written, and of how many only the raw text, or only its beginning; and how many were left out. */
 export interface Exported {
   readonly records: number;
+  /** Left out, because somebody has corrected them since. */
+  readonly corrected: number;
   readonly raw: number;
   readonly cut: number;
 }

@@ -6,7 +6,7 @@ import { stream } from 'hono/streaming';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { rejectPages } from '../history/list-rejects.ts';
-import { exportLine, headOf } from '../history/reject-export.ts';
+import { exportLine, headOf, uncorrected } from '../history/reject-export.ts';
 import { shapeOfRejects, type RecordShape } from '../history/reject-records.ts';
 
 /** Each keeps a connection until its visitor has taken everything. */
@@ -42,7 +42,14 @@ export const createExport = (read: Read) => {
         await read(async (client) => {
           if (!(await send(headOf(shape)))) return;
           for await (const page of rejectPages(client, runId, { table: shape.table }))
-            if (!(await send(page.map((reject) => exportLine(reject, shape).line).join('')))) return;
+            if (
+              !(await send(
+                uncorrected(page)
+                  .map((reject) => exportLine(reject, shape).line)
+                  .join(''),
+              ))
+            )
+              return;
         });
       } finally {
         exports -= 1;

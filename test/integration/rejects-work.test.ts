@@ -136,6 +136,7 @@ describe('rejects of a shop', () => {
       runId: Number(run),
       table: 'two',
       output: 'two.csv',
+      corrected: 0,
       records: 3,
       raw: 1,
       cut: 0,
@@ -348,6 +349,32 @@ describe('corrections', () => {
     await etl('replay', await corrected(name, { 3: null, 4: good[4], 6: good[6] }));
     await runPipeline(shop(name, { rejectLimit: 10 }), options());
     expect(await head('--pipeline', name)).toBe('3 rejects, all corrected since');
+  });
+
+  it('are left out of the next export, unless it is asked for them', async () => {
+    const name = 'left';
+    files.write(`${name}.csv`, content);
+    await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const exported = async (...args: string[]) => {
+      const { out, err } = await etl('export', '--pipeline', name, ...args);
+      return [
+        [...out.matchAll(/\.csv,(\d+),/g)].map(([, line]) => line),
+        err.split('\n').filter((line) => line.includes('corrected')),
+      ];
+    };
+    expect(await exported()).toEqual([['3', '4', '6'], []]);
+    await etl('replay', await corrected(name, { 3: good[3], 4: null, 6: null }));
+    const note = '1 corrected since, left out: --corrected exports them, too';
+    expect(await exported()).toEqual([['4', '6'], [note]]);
+    expect(await exported('--corrected')).toEqual([['3', '4', '6'], []]);
+    const json = await etl('export', '--pipeline', name, '-o', 'left_to_correct.csv', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ records: 2, corrected: 1 });
+    // A run has loaded it, and its reject is still that of the earlier run.
+    await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    await etl('replay', await corrected(name, { 4: good[4], 6: good[6] }));
+    await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const [lines] = await exported();
+    expect(lines).toEqual([]);
   });
 
   it('that is wrong is a reject again, with both places; the next file of corrections replaces it', async () => {

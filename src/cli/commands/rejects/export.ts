@@ -14,7 +14,7 @@ import { visibleText } from '../../text/layout.ts';
 import { askRejects, readChoice } from './ask.ts';
 
 export const exportExamples = `
-Default: the run with rejects that ended last. The columns of the table's files come after _run, _table, _file, _line, _byte,
+Default: the run with rejects that ended last, without records that were corrected since. The columns of the table's files come after _run, _table, _file, _line, _byte,
 _reason and _record. Where the fields of a record cannot be told apart, they are empty and _record is its text.
 
 Examples:
@@ -51,7 +51,10 @@ const openFile = async (path: string): Promise<Target> => {
 };
 
 /** The notes of a person who is about to correct the file. */
-const notesOf = ({ raw, cut }: Exported): readonly string[] => [
+const notesOf = ({ raw, cut, corrected }: Exported): readonly string[] => [
+  ...(corrected > 0
+    ? [`${formatCount(corrected)} corrected since, left out: --corrected exports them, too`]
+    : []),
   ...(raw > 0 ? [`${plural(raw, 'record')} without fields: see column _record`] : []),
   ...(cut > 0
     ? [`${formatCount(cut)} of them were longer than is kept, and end with …: correct them in their file`]
@@ -66,11 +69,12 @@ export const exportRejects = async (run: string | undefined, command: Command, i
   const output = named === standardOutput ? undefined : named;
   const file = readFlag(command, 'file', parseString, io);
   const bom = readSwitch(command, 'bom', io);
+  const withCorrected = readSwitch(command, 'corrected', io);
   if (json && output === undefined)
     throw usage('--json needs --output', 'Without --output the CSV itself is printed.');
   const { rejectPages } = await import('../../../history/list-rejects.ts');
   const { shapeOfRejects } = await import('../../../history/reject-records.ts');
-  const { exportLine, headOf } = await import('../../../history/reject-export.ts');
+  const { exportLine, headOf, uncorrected } = await import('../../../history/reject-export.ts');
   const none = json ? { total: 0, records: 0 } : undefined;
   // Where the CSV goes to standard output, nothing else does.
   const notesTo = output === undefined ? io.stderr : io.stdout;
@@ -87,13 +91,15 @@ export const exportRejects = async (run: string | undefined, command: Command, i
       output === undefined
         ? { write: (text) => written(io.stdout, text), close: () => Promise.resolve() }
         : await openFile(resolve(io.workingDirectory, output));
-    const counts = { records: 0, raw: 0, cut: 0 };
+    const counts = { records: 0, corrected: 0, raw: 0, cut: 0 };
     let isWhole = false;
     try {
       let goesOn = await target.write(`${bom ? '\ufeff' : ''}${headOf(shape)}`);
       for await (const page of rejectPages(client, runId, { ...wanted, table: shape.table })) {
         if (!goesOn) return;
-        const lines = page.map((reject) => exportLine(reject, shape));
+        const rejects = withCorrected ? page : uncorrected(page);
+        counts.corrected += page.length - rejects.length;
+        const lines = rejects.map((reject) => exportLine(reject, shape));
         for (const { raw, cut } of lines) {
           counts.records += 1;
           counts.raw += Number(raw);

@@ -59,6 +59,7 @@ const addExport = (rejects: Command, io: Io): void => {
     .addOption(pipelineFlag())
     .addOption(tableFlag())
     .addOption(flag('--file <name>', 'only rejects of this file'))
+    .addOption(flag('--corrected', 'also records that were corrected since'))
     .addOption(flag('-o, --output <path>', 'file to write, which must not exist; default, and -: stdout'))
     .addOption(flag('--bom', 'begin with a byte order mark, by which Excel recognizes UTF-8'))
     .addOption(flag('--json', 'with --output, print what was written as JSON'))
