@@ -20,6 +20,8 @@ export interface LoadedFile {
   readonly reading: number | null;
   /** A record of it took the place of another one, or lost its own: false where nothing is known. */
   readonly isMerged: boolean;
+  /** The run whose version was rolled back to this one, and the run that did it; null: this is not what a rollback has put back. */
+  readonly rolledBack: { readonly run: number; readonly by: number } | null;
 }
 
 /** Files of the table whose rows are in production. */
@@ -28,12 +30,18 @@ export const loadedFiles = async (
   { pipeline, schema, table }: FilesOf,
 ): Promise<readonly LoadedFile[]> => {
   const { rows } = await client.query(
-    `select p.file_id::float8 as id, p.name, p.run_id::float8 as "runId", p.records::float8 as records, p.rows::float8 as rows,
+    `with newest as (
+        select run_id as by, version, lag(coalesce(version, run_id)) over (order by run_id) as run
+          from etl.published_table where schema_name = $2 and table_name = $3 order by run_id desc limit 1
+      )
+      select p.file_id::float8 as id, p.name, p.run_id::float8 as "runId", p.records::float8 as records, p.rows::float8 as rows,
         c.rejected, c.filtered, r.staged_hashes ->> p.table_name as staged, f.reading,
         coalesce((t.changes ->> 'inserted')::float8 <> (
           select sum(value::float8) from jsonb_each_text(t.changes)
-        ), false) as "isMerged"
+        ), false) as "isMerged",
+        case when n.version = p.run_id then json_build_object('run', n.run, 'by', n.by) end as "rolledBack"
       from etl.published_file p
+        left join newest n on true
         left join etl.run r on r.id = p.run_id
         left join etl.source_file f on f.id = p.file_id
         left join etl.published_table t on t.run_id = p.run_id and t.schema_name = p.schema_name and t.table_name = p.table_name

@@ -12,6 +12,7 @@ import {
   rollbackPipeline,
   runPipeline,
   sqlFile,
+  verifyPipeline,
   type Pipeline,
   type RunEvent,
 } from '../../src/index.ts';
@@ -89,6 +90,23 @@ beforeEach(async () => {
   const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
   if (rows[0]!['isThere'] === true)
     await database.query('truncate etl.run, etl.published_file, etl.kept_table restart identity cascade');
+});
+
+it('verifying says that a file is other than in production because its run was rolled back', async () => {
+  write('a.csv', '1:1');
+  write('b.csv', '2:2');
+  await run();
+  write('b.csv', '2:3');
+  await run();
+  await rollback();
+  const [sale] = (await verifyPipeline(pipeline(), options())).tables;
+  expect(sale?.files.map(({ file, run: id }) => `${file} ${id}`)).toEqual(['in/a.csv 1']);
+  expect(sale?.notCompared).toContainEqual({
+    file: 'in/b.csv',
+    column: null,
+    reason:
+      'run 2 was rolled back by run 3, so that the version of run 1 is in production, and the file has changed since run 1 loaded it',
+  });
 });
 
 describe('keep', () => {

@@ -76,10 +76,15 @@ const listFiles = async (
   }
 };
 
+const changedText = ({ runId, rolledBack }: LoadedFile): string =>
+  rolledBack === null
+    ? 'it has changed'
+    : `run ${rolledBack.run} was rolled back by run ${rolledBack.by}, so that the version of run ${runId} is in production, and the file has changed`;
+
 const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): string | undefined => {
   if (seen === undefined) return 'it is gone, or no longer listed';
   const { version, file: listed } = seen;
-  if (version?.isSame !== true) return `it has changed since run ${file.runId} loaded it`;
+  if (version?.isSame !== true) return `${changedText(file)} since run ${file.runId} loaded it`;
   if (version.isPartial) return 'some of its partitions were replaced while it was not listed';
   const { staged: before, reading } = file;
   if (
