@@ -84,9 +84,8 @@ const options = `
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
-      select h.place, h.name, h.name::regclass as oid, h.old, d.description as comment
+      select h.place, h.name, h.name::regclass as oid, h.old
         from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
-          left join pg_description d on d.objoid = h.old and d.classoid = 'pg_class'::regclass and d.objsubid = 0
     ),
     grantees as (${grantees}),
     commented as materialized (
@@ -102,7 +101,8 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
           case when is_grantable then ' with grant option' else '' end) as statement
         from grantees
       union all
-      select place, 3, format('comment on table %s is %L', name, comment) from heir where comment is not null
+      select h.place, 3, format('comment on table %s is %L', h.name, d.description)
+        from heir h join commented d on d.classoid = 'pg_class'::regclass and d.objoid = h.old
       union all
       select h.place, 4, format('comment on column %s.%I is %L', h.name, n.attname, d.description)
         from heir h join pg_description d on d.objoid = h.old and d.classoid = 'pg_class'::regclass and d.objsubid > 0

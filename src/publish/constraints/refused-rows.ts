@@ -60,7 +60,7 @@ const namedMax = 5;
 const rowCharactersMax = 100;
 
 /** Where rows are. */
-interface RefusedFrom {
+export interface RefusedFrom {
   /** Quoted name. */
   readonly rowsFrom: string;
   /** Columns of a row that people know; undefined: all. */

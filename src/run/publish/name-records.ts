@@ -6,13 +6,14 @@ import { runQuery } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
 import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { serverValues } from '../../publish/attributes/server-columns.ts';
-import { builtName, mergeColumns, type TableNames } from '../../publish/names.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
+import { builtName, type TableNames } from '../../publish/names.ts';
+import { publishedColumns, type BuiltTable } from '../../publish/tables.ts';
 import {
   findRefused,
   noneRefused,
   RowsRefused,
   type LoadedRow,
+  type RefusedFrom,
 } from '../../publish/constraints/refused-rows.ts';
 import { plural } from '../../wording.ts';
 import { stopSignal, type RunContext } from '../context.ts';
@@ -64,18 +65,16 @@ const duplicatesError = async (
   return new EtlError('ETL_DUPLICATE_ROWS', details, { cause });
 };
 
-const ofMerge = new Set<string>(Object.values(mergeColumns));
-
 /**
  * Where the rows of a table were loaded, if they are still there: in staging they have the order of their files, and not the columns
  * that the server fills, but some that only a merge needs.
  */
-const loadedRows = ({ spec }: RunContext, names: TableNames): Parameters<typeof findRefused>[2] => {
+const loadedRows = ({ spec }: RunContext, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
   if (table.kind !== 'source' || table.staging !== 'typed') return { rowsFrom: builtName(names) };
   return {
     rowsFrom: stagingTable(spec.name, table.name),
-    columns: table.columns.map(({ name }) => name).filter((name) => !ofMerge.has(name)),
+    columns: publishedColumns(table).map(({ name }) => name),
     values: serverValues(names.attributes),
   };
 };

@@ -1,6 +1,7 @@
 // Which columns of a table are compared, and how.
 
 import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
+import { publishedColumns } from '../../publish/tables.ts';
 import { valuePrinter, type PrintValue } from '../preview/print-value.ts';
 import type { NotVerified } from './report.ts';
 import type { Comparing } from './tally.ts';
@@ -71,7 +72,7 @@ const reasonOf = (column: ColumnSpec): string | undefined =>
   column.lineage === undefined ? rewritten[column.type] : 'the run has made it, not the file';
 
 export const comparedColumns = (table: SourceTableSpec): ComparedColumns => {
-  const kept = table.columns.filter(({ stagedOnly }) => stagedOnly !== true);
+  const kept = publishedColumns(table);
   const notCompared = kept.flatMap((column): readonly NotVerified[] => {
     const reason = reasonOf(column);
     return reason === undefined || column.lineage === '_file'

@@ -1,6 +1,7 @@
 // Counts the files of a pipeline again, independently, and compares them with the rows that are in production. It only reads.
 
 import { filesOfOthers, standOf } from '../../checkpoint/loaded-files.ts';
+import type { FilesOf } from '../../checkpoint/published-files.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -31,17 +32,14 @@ interface Verifying {
 const triesMax = 3;
 
 const readProduction = async (
-  { client, spec }: Verifying,
+  client: Client,
+  of: FilesOf,
   table: SourceTableSpec,
   files: readonly KnownFile[],
 ): Promise<Production> => {
-  const name = quoteName(spec.schema, table.name);
+  const name = quoteName(of.schema, of.table);
   const there = await columnsThere(client, name);
-  const others = await filesOfOthers(client, {
-    pipeline: spec.name,
-    schema: spec.schema,
-    table: table.name,
-  });
+  const others = await filesOfOthers(client, of);
   if (there === undefined || files.length === 0) return { there, others, sums: undefined };
   // Values are added up only where they can be compared.
   const why = whyNotRows(table, files, await countRows(client, name));
@@ -65,7 +63,7 @@ const readTable = async (
     // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
-      return readProduction(verifying, table, files);
+      return readProduction(client, of, table, files);
     });
     if ((await standOf(client, of, name)) === before) return { files, production };
   }
