@@ -275,6 +275,8 @@ export interface PipelineSpec {
   readonly tables: readonly TableSpec[];
   /** Of all tables together, beside that of each; undefined: there is none. */
   readonly rejectLimit: RejectLimit | undefined;
+  /** How long publishing waits for sessions whose snapshot is older than the new tables; false: not at all. */
+  readonly snapshotWaitMs: number | false;
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[];
   readonly params: Readonly<Record<string, unknown>>;

@@ -220,6 +220,17 @@ export interface RunResult {
   readonly tests?: readonly DataTestResult[];
 }
 
+/** A session, or a standby of the server, whose snapshot is older than the tables that are to be published: it would see them empty. */
+export interface SnapshotHolder {
+  /** Null: a replication slot whose connection is not known. */
+  readonly pid: number | null;
+  readonly user: string | null;
+  readonly application: string | null;
+  /** Start of its transaction or connection, ISO 8601; null: unknown. */
+  readonly since: string | null;
+  readonly isStandby: boolean;
+}
+
 /** Events of a run, in this order; `etl run --json` prints each as one line. */
 export type RunEvent =
   | {
@@ -253,6 +264,12 @@ export type RunEvent =
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
   /** The server is down, or not up yet; the run waits `waitMs` at most. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
+  /** Publishing waits for sessions whose snapshot is older than the new tables, `waitMs` at most; sent whenever it waits for others. */
+  | {
+      readonly type: 'snapshots';
+      readonly holders: readonly SnapshotHolder[];
+      readonly waitMs: number;
+    }
   /** The server is back; this much of staging is loaded again (nothing, unless it crashed). */
   | {
       readonly type: 'recovered';

@@ -161,6 +161,13 @@ export const publishErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_PUBLISH_SNAPSHOT: {
+    message:
+      'not published within {seconds} s: {holders} took a snapshot before the new tables were built, and would see them empty',
+    hint: 'Production is unchanged, and the built tables are kept. Wait for these sessions or end them, then run again: nothing is loaded or built again. `snapshotWaitMs` of the pipeline sets the time; `false` publishes without waiting.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_PUBLISH_MEMORY: {
     message: 'the server ran out of memory while publishing {tables} tables at once: {problem}',
     hint: 'Production is unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { tablesWith, type Pipeline } from './declare/define-pipeline.ts';
+import { snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
 import { freezeDeep } from './check/freeze.ts';
 import { didYouMean } from './check/suggestion.ts';
 
@@ -30,6 +30,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     searchPath: pipeline.searchPath,
     tables,
     rejectLimit: pipeline.rejectLimit,
+    snapshotWaitMs: pipeline.snapshotWaitMs ?? snapshotWaitMsDefault,
     hooks: pipeline.hooks,
     notify: pipeline.notify ?? Object.freeze([]),
     params: values,

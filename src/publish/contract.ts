@@ -53,6 +53,8 @@ export interface BuiltOver {
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly publication: Publication;
+  /** Why no table of the run is replaced by a new one, although nothing depends on it; undefined: new tables are allowed. */
+  readonly stays?: Dependent | undefined;
   /** Undefined: nobody looked for differences, or production has changed since. */
   readonly found?: Found | undefined;
   /** Its readers wait from `apply` to the commit, so it comes last. */

@@ -201,7 +201,7 @@ export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,
 ): Locksmith => {
-  const start = performance.now();
+  let start: number | undefined;
   const seen = new Map<string, number>();
 
   /** For how long the oldest of these transactions has been seen. */
@@ -214,6 +214,7 @@ export const createLocksmith = (
   };
 
   const untilTaken: Locksmith['untilTaken'] = async (names, readersWait, take) => {
+    start ??= performance.now();
     const deadline = performance.now() + (readersWait ? triesWithReadersMs : triesMs);
     let cause: unknown;
     for (;;) {

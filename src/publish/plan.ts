@@ -9,6 +9,7 @@ import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { BuiltOver, Found, Publication, PublishPlan } from './contract.ts';
+import type { Dependent } from './production/dependents.ts';
 import { keyChanges } from './alter/keys.ts';
 import { mergeColumns } from './names.ts';
 import type { BuiltTable, DeclaredTable } from './tables.ts';
@@ -104,15 +105,21 @@ const planOf = (over: BuiltOver, publication: Publication, found?: Found): Publi
   return { ...plan, publication: chosen, found, blocksReaders };
 };
 
+interface Planning {
+  /** At the rows, too, where the choice depends on them. */
+  readonly looks?: boolean;
+  /** Why no table is replaced by a new one, as `productions` says it. */
+  readonly stays?: Dependent | undefined;
+}
+
 /**
- * Plans all tables over what is in production, with as many queries as one table takes. `looks`: at the rows, too, where the choice
- * depends on them. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * Plans all tables over what is in production, with as many queries as one table takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
 export const planOver = async (
   client: Client,
   tables: readonly BuiltTable[],
   productions: readonly (ProductionTable | undefined)[],
-  looks = false,
+  { looks = false, stays }: Planning = {},
 ): Promise<readonly PublishPlan[]> => {
   const built = await builtStates(client, tables);
   const chosen = tables.map((table, index) => {
@@ -123,7 +130,7 @@ export const planOver = async (
   for (const { found, publication } of chosen) {
     const over = { ...found, unlike: (await publication.tryAside?.(client, found)) ?? [] };
     const { look } = modes[over.table.mode];
-    plans.push(planOf(over, publication, looks ? await look?.(client, over) : undefined));
+    plans.push({ ...planOf(over, publication, looks ? await look?.(client, over) : undefined), stays });
   }
   return plans;
 };
@@ -132,8 +139,9 @@ export const planOver = async (
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
-  looks = false,
-): Promise<readonly PublishPlan[]> => planOver(client, tables, await productionTables(client, tables), looks);
+  planning: Planning = {},
+): Promise<readonly PublishPlan[]> =>
+  planOver(client, tables, await productionTables(client, tables, planning.stays), planning);
 
 /** Says whose rows a pipeline replaces, if another one has published the table: the two would take turns. */
 export const replacedText = (
@@ -160,6 +168,7 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
   const now = await productionTables(
     client,
     plans.map(({ table }) => table),
+    plans[0]?.stays,
   );
   await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())

@@ -31,6 +31,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly schema: string;
   readonly searchPath: readonly string[];
   readonly rejectLimit?: RejectLimit | undefined;
+  readonly snapshotWaitMs?: number | false | undefined;
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[] | undefined;
   readonly params: z.ZodObject | undefined;
@@ -58,6 +59,12 @@ interface Named {
   readonly searchPath?: readonly string[];
   /** Rejects that all tables together may have, beside the limit of each: a count, or a share of all records ('0.1%'). */
   readonly rejectLimit?: number | `${number}%`;
+  /**
+   * How long publishing waits for sessions that took their snapshot before the new tables were built, in milliseconds: they would see these
+   * tables empty. Then rows of small tables are replaced in place, else the run ends with ETL_PUBLISH_SNAPSHOT. False: it does not wait, and
+   * such sessions may see a table empty, or other tables as they were before. 600,000 by default.
+   */
+  readonly snapshotWaitMs?: number | false;
   /** SQL files or functions that are called before and after a load. None by default. */
   readonly hooks?: Hooks;
   /** Who is notified by HTTP of what becomes of its runs: `[webhook(env('HOOK'))]`. Nobody by default. */
@@ -91,10 +98,8 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   definition: Definition<Params, Declared>,
 ): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
   const problems: Problems = [];
-  const { name, schema, searchPath, rejectLimit, hooks, notify, params, tables } = readDefinition(
-    definition,
-    problems,
-  );
+  const { name, schema, searchPath, rejectLimit, snapshotWaitMs, hooks, notify, params, tables } =
+    readDefinition(definition, problems);
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
   throwProblems(name, problems);
   const pipeline: Pipeline = {
@@ -104,6 +109,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
     schema,
     searchPath: Object.freeze(searchPath),
     rejectLimit: rejectLimit && Object.freeze(rejectLimit),
+    snapshotWaitMs,
     hooks: hooks && Object.freeze(hooks),
     notify: notify && freezeDeep(notify),
     params,
@@ -112,12 +118,22 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   return Object.freeze(pipeline);
 };
 
+/** Readers with older snapshots disturb nobody while a run waits, and most reports are over in that time. */
+export const snapshotWaitMsDefault = 600_000;
+
+/** A day. */
+const snapshotWaitMsMax = 86_400_000;
+const snapshotWaitText = mustBe(`a number of milliseconds from 0 to ${snapshotWaitMsMax}, or false`);
+
 const definitionSchema = strict(
   {
     name: z.string(mustBe('a name')),
     schema: z.string(mustBe('a name')),
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
     rejectLimit: limitSchema('records').optional(),
+    snapshotWaitMs: z
+      .union([z.number().int().min(0).max(snapshotWaitMsMax), z.literal(false)], snapshotWaitText)
+      .default(snapshotWaitMsDefault),
     hooks: hooksSchema.optional(),
     notify: notifySchema.optional(),
     params: zodObject.optional(),
@@ -145,6 +161,7 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
     name: typeof given.name === 'string' ? given.name : '(without a name)',
     schema: '',
     searchPath: [],
+    snapshotWaitMs: snapshotWaitMsDefault,
     params: undefined,
     tables: given.tables as object,
   };

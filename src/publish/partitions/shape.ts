@@ -2,7 +2,7 @@
 
 import type { PartitionSpec } from '../../declaration.ts';
 import type { DeclaredTable } from '../tables.ts';
-import { dependentsText, type Dependent } from '../production/dependents.ts';
+import { dependentsText, keptForReaders, type Dependent } from '../production/dependents.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';
@@ -20,6 +20,7 @@ const rowKeepers = new Set([
   'security label',
   'TimescaleDB',
   'Citus',
+  ...keptForReaders,
 ]);
 
 /** What of a divided table has to see its rows change, or depends on a single partition. */

@@ -8,6 +8,9 @@ export interface Dependent {
   readonly name: string;
 }
 
+/** Reasons that are not objects: with a new table, some readers would see a state that never was (src/publish/uniform.ts). */
+export const keptForReaders = ['older snapshot of', 'rows written to'] as const;
+
 /** Objects that depend on the tables in `target`: on a table, its row type, or the array of that. */
 export const selectNeeds = `
   part (oid, class, object) as (

@@ -266,17 +266,30 @@ const withDivisions = async (
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
 
-/** Describes production tables in one query; undefined where there is none. */
+/** With the reason why the table stays among its dependents, unless rows are only added to it. */
+const withReason = (
+  { extent, mode }: DeclaredTable,
+  production: ProductionTable,
+  stays: Dependent | undefined,
+): ProductionTable =>
+  stays === undefined || (extent === 'part' && mode !== 'merge' && mode !== 'touched')
+    ? production
+    : { ...production, dependents: [...production.dependents, stays] };
+
+/**
+ * Describes production tables in one query; undefined where there is none. `stays`: why they are kept in place, whatever depends on them.
+ */
 export const productionTables = async (
   client: Client,
   tables: readonly DeclaredTable[],
+  stays?: Dependent,
 ): Promise<readonly (ProductionTable | undefined)[]> => {
   if (tables.length === 0) return [];
   const { rows } = await askPrepared<Found>(client, selectProduction(tables, await readCatalogues(client)));
   const found = new Map(rows.map((row) => [row.place, row]));
   const described = tables.map((table, index) => {
     const row = found.get(index + 1);
-    return row && asProduction(table, row);
+    return row && withReason(table, asProduction(table, row), stays);
   });
   return withDivisions(client, tables, withoutLinks(tables, described));
 };

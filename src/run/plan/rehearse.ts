@@ -25,6 +25,7 @@ import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planOver } from '../../publish/plan.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
+import { planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../begin/make-landings.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
@@ -113,11 +114,12 @@ const rehearseAll = async (
   }
   const tables = [...built.values()];
   await buildForeignKeys(client, tables);
-  const plans = await planOver(
+  const freely = await planOver(
     client,
     tables,
     tables.map(({ table }) => production.get(table)),
   );
+  const plans = spec.snapshotWaitMs === false ? freely : await planUniformly(client, tables, freely);
   await rehearseForeignKeys(client, tables);
   for (const table of tables)
     if (context.sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));

@@ -70,13 +70,16 @@ const createAnnouncer = ({ report }: RunContext) => {
   return { announce, announceHolders };
 };
 
+/** The time that `work` takes does not count as time for which publishing was tried. */
+type Untimed = <T>(work: () => Promise<T>) => Promise<T>;
+
 /**
  * Repeats `attempt` until nothing passing is in the way. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, and those of `attempt`.
  */
 export const untilPublished = async (
   context: RunContext,
   built: readonly BuiltTable[],
-  attempt: (locksmith: Locksmith, announce: Announce) => Promise<unknown>,
+  attempt: (locksmith: Locksmith, announce: Announce, untimed: Untimed) => Promise<unknown>,
 ): Promise<void> => {
   const { client } = context;
   const { announce, announceHolders } = createAnnouncer(context);
@@ -84,11 +87,17 @@ export const untilPublished = async (
     stopIfAsked(context);
     if (waitedMs > patienceMs) announceHolders(holders);
   });
-  const deadline = performance.now() + publishWaitMs;
+  let deadline = performance.now() + publishWaitMs;
+  const untimed: Untimed = async (work) => {
+    const start = performance.now();
+    const result = await work();
+    deadline += performance.now() - start;
+    return result;
+  };
   for (let number = 1; ; number += 1) {
     stopIfAsked(context);
     try {
-      await attempt(locksmith, announce);
+      await attempt(locksmith, announce, untimed);
       return;
     } catch (error) {
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);

@@ -9,7 +9,7 @@ import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { boundWaits, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction } from '../../publish/names.ts';
-import { checkPlanned, insertPublished, planPublish, replacedText } from '../../publish/plan.ts';
+import { checkPlanned, insertPublished, replacedText } from '../../publish/plan.ts';
 import { ChangedByHand } from '../../publish/production/by-hand.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockViews } from '../../publish/production/views.ts';
@@ -24,6 +24,7 @@ import { checkComplete, checkSources, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
 import { withRecords } from './name-records.ts';
+import { createPlanner } from './older-snapshots.ts';
 
 /** The server ends a publishing session whose client does nothing for this long: the client is frozen, and others wait for its
  *  locks. We pause for at most a second. Proved by test/fault/publish-frozen.test.ts. */
@@ -31,6 +32,8 @@ const frozenMs = 5_000;
 
 /** Why tables are published: files were loaded, or a rollback puts back an earlier version. */
 export interface Occasion {
+  /** Undefined: a rollback, which is a run only with its publication. */
+  readonly runId?: number;
   /** Returns the rows in production by table; throws when a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
   /** Called in the publishing transaction, as `record` is: returns the run, and the proof of what was loaded. */
@@ -143,15 +146,13 @@ export const publishTables = async (
 ): Promise<void> => {
   const { client } = context;
   let judged: { readonly by: string; readonly before: ReadonlyMap<string, number | null> } | undefined;
-  let isFirst = true;
-  await untilPublished(context, built, async (locksmith, announce) => {
-    // Differences found without a lock are stale if others write meanwhile: the next attempt looks under the lock.
-    const plans = await planPublish(client, built, isFirst);
-    isFirst = false;
+  const plan = createPlanner(context, built, occasion.runId);
+  await untilPublished(context, built, async (locksmith, announce, untimed) => {
+    const plans = await untimed(plan);
     const by = judgedBy(plans);
     if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
-    announce(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
+    announce(plans.flatMap((one) => [one.publication.notice(one), replacedText(context.spec.name, one)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });
@@ -170,6 +171,7 @@ export const publishRun = async (
   await checkSources(context, runId);
   try {
     await publishTables(context, built, {
+      runId,
       judge: (plans) => checkGuards(context, plans),
       begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
       record: (_, plans) => recordFiles(context, runId, plans),

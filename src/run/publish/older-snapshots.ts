@@ -1,0 +1,120 @@
+// Plans a publication so that each reader sees all old or all new rows, whatever its snapshot: waits for older ones, or keeps the tables.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { whyStopped } from '../../checkpoint/run-end.ts';
+import { runStanding } from '../../checkpoint/ledger.ts';
+import { EtlError } from '../../errors.ts';
+import type { SnapshotHolder } from '../../model.ts';
+import type { PublishPlan } from '../../publish/contract.ts';
+import { planPublish } from '../../publish/plan.ts';
+import type { Dependent } from '../../publish/production/dependents.ts';
+import { createSnapshotWatch } from '../../publish/snapshots.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
+import { areSmall, mixedWith, newOver, planInPlace, planUniformly } from '../../publish/uniform.ts';
+import { stopIfAsked, type RunContext } from '../context.ts';
+import { holdersText } from '../notices/notice.ts';
+import { saveNotices } from '../notices/save-notices.ts';
+
+/** How long small tables wait: their rows can be replaced in place, which costs seconds and suits every snapshot. A standby reports its
+ *  snapshots every ten seconds. */
+const smallWaitMs = 30_000;
+
+const pollFirstMs = 10;
+const pollMsMax = 1_000;
+
+/** What waiting looks at between two polls: notices are saved for those who watch, and a cancelled run stops. Undefined: a rollback. */
+type RunId = number | undefined;
+
+const lookUp = async (context: RunContext, runId: RunId): Promise<void> => {
+  stopIfAsked(context);
+  if (runId === undefined) return;
+  await saveNotices(context.client, context.report, runId);
+  if ((await runStanding(context.client, runId)).state === 'cancelled')
+    throw await whyStopped(context.client, runId);
+};
+
+const oldest = (holders: readonly SnapshotHolder[]): Dependent => ({
+  kind: 'older snapshot of',
+  name: holdersText(holders),
+});
+
+/** Waits until no snapshot is older than the first look; returns those that still are when the time is over. */
+const waitForOlder = async (
+  context: RunContext,
+  runId: RunId,
+  watch: () => Promise<readonly SnapshotHolder[]>,
+  waitMs: number,
+): Promise<readonly SnapshotHolder[]> => {
+  const deadline = performance.now() + waitMs;
+  const told = new Set<number | null>();
+  for (let pauseMs = pollFirstMs; ; pauseMs = Math.min(2 * pauseMs, pollMsMax)) {
+    const holders = await watch();
+    const leftMs = deadline - performance.now();
+    if (holders.length === 0 || leftMs <= 0) return holders;
+    // Short statements are over before anybody could read of them.
+    if (pauseMs === pollMsMax && holders.some(({ pid }) => !told.has(pid))) {
+      for (const { pid } of holders) told.add(pid);
+      context.report.emit({ type: 'snapshots', holders, waitMs: Math.round(leftMs) });
+    }
+    await lookUp(context, runId);
+    await sleep(Math.min(pauseMs, leftMs));
+  }
+};
+
+/** Says once what a run cannot avoid: tables that are too large, or too different, to be kept beside those whose rows change. */
+const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
+  const replaced = newOver(plans).map(({ table }) => `${table.schema}.${table.table}`);
+  return (
+    `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with a snapshot from before the ` +
+    'publication may see new rows of the former and old rows of the latter'
+  );
+};
+
+/**
+ * Returns the function that plans each attempt to publish. If tables have to be kept in place, all attempts keep them. Errors:
+ * ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
+ */
+export const createPlanner = (context: RunContext, built: readonly BuiltTable[], runId: RunId) => {
+  const { client, spec, report } = context;
+  const watch = createSnapshotWatch(client);
+  let stays: Dependent | undefined;
+  let isFirst = true;
+
+  /** Waits for older snapshots; plans without new tables when the time is over. */
+  const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number) => {
+    const before = await watch();
+    if (before.length === 0) return plans;
+    const mayStay =
+      (await areSmall(client, plans)) && (await planInPlace(client, built, oldest(before))) !== undefined;
+    const holders = await waitForOlder(
+      context,
+      runId,
+      watch,
+      mayStay ? Math.min(waitMs, smallWaitMs) : waitMs,
+    );
+    if (holders.length === 0) return plans;
+    stays = oldest(holders);
+    const kept = mayStay ? await planInPlace(client, built, stays) : undefined;
+    if (kept !== undefined) return kept;
+    const seconds = Math.round(waitMs / 1000);
+    throw new EtlError('ETL_PUBLISH_SNAPSHOT', { seconds, holders: holdersText(holders) });
+  };
+
+  return async (): Promise<readonly PublishPlan[]> => {
+    const plans = await planPublish(client, built, { looks: isFirst, stays });
+    const isAnnounced = !isFirst;
+    isFirst = false;
+    const { snapshotWaitMs: waitMs } = spec;
+    const mixed = mixedWith(plans);
+    const isNew = newOver(plans).length > 0;
+    if (waitMs === false || stays !== undefined || !(isNew || mixed)) return plans;
+    const uniform = await planUniformly(client, built, plans);
+    if (uniform !== plans) {
+      stays = mixed;
+      return uniform;
+    }
+    if (mixed !== undefined && !isAnnounced)
+      report.emit({ type: 'notice', message: mixedText(plans, mixed) });
+    return isNew ? planPastOlder(plans, waitMs) : plans;
+  };
+};

@@ -1,0 +1,247 @@
+// Readers whose snapshot is older than the tables that a run has built see all old or all new rows, in every table of the run.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  column,
+  hash,
+  list,
+  planPipeline,
+  rollbackPipeline,
+  type Pipeline,
+  type RunEvent,
+  type RunResult,
+} from '../../src/index.ts';
+import { citiesPipeline, writeCities } from '../helpers/cities.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { startOwnServer, withPg, type OwnServer } from '../helpers/own-server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
+import { forgetRuns } from '../helpers/server.ts';
+import { primarySettings, startStandby } from '../helpers/standby.ts';
+import { until } from '../helpers/workers.ts';
+
+const { files, database, rowsOf, run, notices } = usePipelineRuns();
+writeCities(files);
+
+/** One state of both tables: rows of each. */
+const stateSql = `select (select count(*) from geo.city) || '/' || (select count(*) from geo.big) as state`;
+
+/** Reads both tables when the gate opens, with the snapshot of the statement that calls it. */
+const lateSql = `create function public.late() returns text stable language plpgsql as $$ declare state text; begin
+    perform pg_advisory_lock_shared(1); perform pg_advisory_unlock_shared(1);
+    execute $q$ ${stateSql} $q$ into state; return state; end $$`;
+
+/** A session that has a snapshot now, and reads when it is asked to. */
+interface Reader {
+  readonly read: () => Promise<string>;
+  readonly end: () => Promise<void>;
+}
+
+const open = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'old reader' });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+};
+
+const readerOf = (client: pg.Client, read: () => Promise<string>): Reader => ({
+  read,
+  end: () => client.end(),
+});
+
+const stateOf = async (client: pg.Client): Promise<string> => (await client.query(stateSql)).rows[0].state;
+
+/** Opens each kind of reader. `blocked`: a table that somebody else has locked. */
+const kinds: Readonly<Record<string, (url: string) => Promise<Reader>>> = {
+  'REPEATABLE READ, has read the table': async (url) => {
+    const client = await open(url);
+    await client.query('begin isolation level repeatable read');
+    await client.query('select count(*) from geo.city');
+    return readerOf(client, () => stateOf(client));
+  },
+  'REPEATABLE READ': async (url) => {
+    const client = await open(url);
+    await client.query('begin isolation level repeatable read; select 1');
+    return readerOf(client, () => stateOf(client));
+  },
+  SERIALIZABLE: async (url) => {
+    const client = await open(url);
+    await client.query('begin isolation level serializable; select 1');
+    return readerOf(client, () => stateOf(client));
+  },
+  'a stable function that reads late': async (url) => {
+    const client = await open(url);
+    const late = client.query('select public.late() as state');
+    late.catch(() => undefined);
+    return readerOf(client, async () => (await late).rows[0].state);
+  },
+  'an open cursor': async (url) => {
+    const client = await open(url);
+    await client.query('begin; declare c cursor for select public.late() as state');
+    return readerOf(client, async () => (await client.query('fetch c')).rows[0].state);
+  },
+  // What pg_dump does: a snapshot, the catalogue, locks on all tables, of which one is not free, then COPY.
+  'a dump that waits for another lock': async (url) => {
+    const client = await open(url);
+    await client.query('begin isolation level repeatable read read only');
+    await client.query('select count(*) from pg_class');
+    const locked = client.query('lock table public.blocked in access share mode');
+    locked.catch(() => undefined);
+    return readerOf(client, async () => {
+      await locked;
+      return stateOf(client);
+    });
+  },
+};
+
+let gate: pg.Client;
+beforeAll(async () => {
+  await database.query(`${lateSql}; create table public.blocked ()`);
+  gate = await open(database.url);
+});
+afterAll(() => gate.end());
+
+let readers: [string, Reader][] = [];
+const openReaders = async (names: readonly string[], url = database.url): Promise<void> => {
+  await gate.query('select pg_advisory_lock(1); begin; lock table public.blocked in access exclusive mode');
+  for (const name of names) readers.push([name, await kinds[name]!(url)]);
+  // Those that wait for the gate or the lock have their snapshot once they wait.
+  const waiting = names.filter((name) => /function|dump/.test(name)).length;
+  await until(
+    async () =>
+      (await rowsOf(`select from pg_stat_activity where application_name = 'old reader' and wait_event_type = 'Lock'`))
+        .length >= waiting,
+  );
+};
+const openGate = () => gate.query('commit; select pg_advisory_unlock_all()');
+const statesSeen = async (): Promise<Record<string, string>> => {
+  await openGate();
+  const seen: Record<string, string> = {};
+  for (const [name, reader] of readers) seen[name] = await reader.read();
+  return seen;
+};
+const endReaders = async (): Promise<void> => {
+  await openGate();
+  await Promise.all(readers.map(([, reader]) => reader.end()));
+  readers = [];
+};
+
+beforeEach(async () => {
+  files.write('city-1.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
+  rmSync(join(files.directory, 'city-2.csv'), { force: true });
+  await database.query(`drop schema if exists geo cascade; ${forgetRuns}`);
+});
+afterEach(endReaders);
+
+const addCity = () => files.write('city-2.csv', 'id,name,people\n3,Jena,120001\n');
+
+const cities = (change: object = {}, snapshotWaitMs: number | false = 300): Pipeline => ({
+  ...citiesPipeline('city-*.csv', { guard: false, ...change }),
+  snapshotWaitMs,
+});
+
+const strategies = ({ tables }: RunResult): Record<string, string | null> =>
+  Object.fromEntries(tables.map(({ table, strategy }) => [table, strategy]));
+
+interface Shape {
+  readonly name: string;
+  readonly change?: object;
+  readonly ddl?: string;
+  /** How both tables are published when no reader is in the way, and when the time is over. */
+  readonly free: readonly [string, string];
+  readonly kept: readonly [string, string];
+}
+
+const swapped = { free: ['swap', 'swap'], kept: ['in place', 'in place'] } as const;
+const shapes: readonly Shape[] = [
+  { name: 'replaced', ...swapped },
+  { name: 'replaced, an earlier version is kept', change: { keep: 1 }, ...swapped },
+  {
+    name: 'partitioned',
+    change: { partitionBy: hash('id', 2) },
+    free: ['partitions', 'swap'],
+    kept: ['in place', 'in place'],
+  },
+  {
+    name: 'partitioned, only some replaced',
+    change: { partitionBy: list('id'), publish: { mode: 'replace', only: 'touched' } },
+    free: ['partitions', 'swap'],
+    kept: ['in place', 'in place'],
+  },
+  {
+    name: 'with a view',
+    ddl: 'create view geo.seen as select * from geo.city',
+    free: ['in place', 'in place'],
+    kept: ['in place', 'in place'],
+  },
+  {
+    name: 'referenced by another table',
+    ddl: 'create table public.visit (city int references geo.city); insert into public.visit values (1)',
+    free: ['in place', 'in place'],
+    kept: ['in place', 'in place'],
+  },
+  { name: 'appended', change: { publish: 'append' }, free: ['append', 'in place'], kept: ['append', 'in place'] },
+  { name: 'merged', change: { publish: 'merge' }, free: ['merge', 'in place'], kept: ['merge', 'in place'] },
+  {
+    name: 'merged by building again',
+    change: { publish: { mode: 'merge', by: 'rebuild' } },
+    free: ['rebuild', 'swap'],
+    kept: ['merge', 'in place'],
+  },
+  {
+    name: 'history',
+    change: { publish: { mode: 'history' } },
+    free: ['history', 'in place'],
+    kept: ['history', 'in place'],
+  },
+  { name: 'loaded without staging', change: { staging: 'none' }, ...swapped },
+];
+
+/** The first night, and what somebody makes on the table after it. */
+const firstNight = async ({ change, ddl }: Shape): Promise<void> => {
+  await run(cities(change));
+  if (ddl !== undefined) await database.query(ddl);
+};
+
+describe.each(shapes)('a table that is $name', (shape) => {
+  it('shows all old rows to every reader that began before the run, for as long as that reader lasts', async () => {
+    await firstNight(shape);
+    await openReaders(Object.keys(kinds));
+    addCity();
+    const [city, big] = shape.kept;
+    expect(strategies(await run(cities(shape.change)))).toEqual({ city, big });
+    expect(await stateOf(gate)).toBe('3/2');
+    expect(await statesSeen()).toEqual(Object.fromEntries(Object.keys(kinds).map((name) => [name, '2/1'])));
+  });
+
+  it('is replaced once older readers are gone, and shows all new rows to those that began meanwhile', async () => {
+    await firstNight(shape);
+    await openReaders(['REPEATABLE READ']);
+    addCity();
+    const later = Object.keys(kinds).filter((name) => !name.includes('has read'));
+    let waits = 0;
+    const onEvent = (event: RunEvent): void => {
+      if (event.type !== 'snapshots') return;
+      waits += 1;
+      expect(event.holders).toMatchObject([{ user: 'etl', application: 'old reader', isStandby: false }]);
+      void (async () => {
+        const [[, old]] = readers as [[string, Reader]];
+        await openGate();
+        const early = readers.splice(0);
+        await openReaders(later);
+        await old.end();
+        expect(early).toHaveLength(1);
+      })();
+    };
+    const [city, big] = shape.free;
+    const result = await run(cities(shape.change, 60_000), { onEvent });
+    expect(strategies(result)).toEqual({ city, big });
+    const isNew = shape.free.every((strategy) => ['swap', 'partitions', 'rebuild'].includes(strategy));
+    expect(waits).toBe(isNew ? 1 : 0);
+    if (isNew)
+      expect(await statesSeen()).toEqual(Object.fromEntries(later.map((name) => [name, '3/2'])));
+  });
+});
