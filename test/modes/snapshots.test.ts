@@ -2,7 +2,6 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -19,11 +18,11 @@ import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { startOwnServer, withPg, type OwnServer } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
-import { forgetRuns } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { primarySettings, startStandby } from '../helpers/standby.ts';
 import { until } from '../helpers/workers.ts';
 
-const { files, database, rowsOf, run, notices } = usePipelineRuns();
+const { files, database, rowsOf, run } = usePipelineRuns();
 writeCities(files);
 
 /** One state of both tables: rows of each. */
@@ -112,8 +111,11 @@ const openReaders = async (names: readonly string[], url = database.url): Promis
   const waiting = names.filter((name) => /function|dump/.test(name)).length;
   await until(
     async () =>
-      (await rowsOf(`select from pg_stat_activity where application_name = 'old reader' and wait_event_type = 'Lock'`))
-        .length >= waiting,
+      (
+        await rowsOf(
+          `select from pg_stat_activity where application_name = 'old reader' and wait_event_type = 'Lock'`,
+        )
+      ).length >= waiting,
   );
 };
 const openGate = () => gate.query('commit; select pg_advisory_unlock_all()');
@@ -179,11 +181,16 @@ const shapes: readonly Shape[] = [
   },
   {
     name: 'referenced by another table',
-    ddl: 'create table public.visit (city int references geo.city); insert into public.visit values (1)',
+    ddl: 'drop table if exists public.visit; create table public.visit (city int references geo.city); insert into public.visit values (1)',
     free: ['in place', 'in place'],
     kept: ['in place', 'in place'],
   },
-  { name: 'appended', change: { publish: 'append' }, free: ['append', 'in place'], kept: ['append', 'in place'] },
+  {
+    name: 'appended',
+    change: { publish: 'append' },
+    free: ['append', 'in place'],
+    kept: ['append', 'in place'],
+  },
   { name: 'merged', change: { publish: 'merge' }, free: ['merge', 'in place'], kept: ['merge', 'in place'] },
   {
     name: 'merged by building again',
@@ -217,8 +224,11 @@ describe.each(shapes)('a table that is $name', (shape) => {
     expect(await statesSeen()).toEqual(Object.fromEntries(Object.keys(kinds).map((name) => [name, '2/1'])));
   });
 
+  // `writer`: every snapshot says that its transaction runs, so snapshots cannot be told apart by the oldest one that they see running.
   it('is replaced once older readers are gone, and shows all new rows to those that began meanwhile', async () => {
     await firstNight(shape);
+    const writer = await open(database.url);
+    await writer.query('begin; select pg_current_xact_id()');
     await openReaders(['REPEATABLE READ']);
     addCity();
     const later = Object.keys(kinds).filter((name) => !name.includes('has read'));
@@ -241,7 +251,177 @@ describe.each(shapes)('a table that is $name', (shape) => {
     expect(strategies(result)).toEqual({ city, big });
     const isNew = shape.free.every((strategy) => ['swap', 'partitions', 'rebuild'].includes(strategy));
     expect(waits).toBe(isNew ? 1 : 0);
-    if (isNew)
-      expect(await statesSeen()).toEqual(Object.fromEntries(later.map((name) => [name, '3/2'])));
+    if (isNew) expect(await statesSeen()).toEqual(Object.fromEntries(later.map((name) => [name, '3/2'])));
+  });
+});
+
+it('rolls back without waiting: rows that were in production before are old enough for every reader', async () => {
+  await run(cities({ keep: 1 }));
+  addCity();
+  await run(cities({ keep: 1 }));
+  const later = Object.keys(kinds).filter((name) => !name.includes('has read'));
+  await openReaders(later);
+  const { tables } = await rollbackPipeline(cities({ keep: 1 }, 60_000), {
+    databaseUrl: database.url,
+    directory: files.directory,
+    workingDirectory: files.directory,
+    tables: ['city'],
+  });
+  expect(tables).toMatchObject([{ table: 'city', strategy: 'swap' }]);
+  expect(await statesSeen()).toEqual(Object.fromEntries(later.map((name) => [name, '2/2'])));
+});
+
+/** A table whose columns are no longer those of production cannot be replaced in place. */
+const wider = {
+  columns: {
+    id: column.integer('id'),
+    name: column.text('name'),
+    people: column.bigint('people').nullable(),
+    again: column.text('name'),
+  },
+};
+
+it('keeps the built tables when it may not replace rows in place, and the next run publishes them', async () => {
+  await run(cities());
+  await openReaders(['REPEATABLE READ']);
+  addCity();
+  const error = await failureOf(run(cities(wider)));
+  expect(error).toMatchObject({
+    code: 'ETL_PUBLISH_SNAPSHOT',
+    message: expect.stringMatching(/process \d+ \(etl, old reader, since .*\) took a snapshot before/),
+  });
+  expect(await statesSeen()).toEqual({ 'REPEATABLE READ': '2/1' });
+  await endReaders();
+  const events: string[] = [];
+  const result = await run(cities(wider), {
+    onEvent: (event: RunEvent) => events.push(event.type === 'notice' ? event.message : event.type),
+  });
+  expect(strategies(result)).toEqual({ city: 'swap', big: 'swap' });
+  expect(events).toContain('the tables that this run has built before are published: nothing is built again');
+  expect(events).not.toContain('building');
+  expect(await stateOf(gate)).toBe('3/2');
+  expect(await rowsOf('select from etl.run where kept_build is not null')).toEqual([]);
+});
+
+it.each([
+  ['a file changed', () => files.write('city-2.csv', 'id,name,people\n3,Jena,1\n'), cities(wider), '3/1'],
+  ['the definition changed', () => undefined, cities({ ...wider, indexes: [] }), '3/2'],
+  [
+    'somebody published into the schema',
+    () =>
+      run({ ...citiesPipeline('city-1.csv', {}, 'others'), snapshotWaitMs: false }).catch(() => undefined),
+    cities(wider),
+    '3/2',
+  ],
+])('builds again what was kept when %s', async (_, meanwhile, pipeline, state) => {
+  await run(cities());
+  await openReaders(['REPEATABLE READ']);
+  addCity();
+  await failureOf(run(cities(wider)));
+  await endReaders();
+  await meanwhile();
+  const events: string[] = [];
+  await run(pipeline, { onEvent: (event: RunEvent) => events.push(event.type) });
+  expect(events).toContain('building');
+  expect(await stateOf(gate)).toBe(state);
+});
+
+it('does not wait if it is told not to: a reader with an older snapshot sees empty tables', async () => {
+  await run(cities());
+  await openReaders(['REPEATABLE READ']);
+  addCity();
+  expect(strategies(await run(cities({}, false)))).toEqual({ city: 'swap', big: 'swap' });
+  expect(await statesSeen()).toEqual({ 'REPEATABLE READ': '0/0' });
+});
+
+describe('a role that may not see the snapshots of others', () => {
+  const own = useDatabase();
+  beforeAll(() =>
+    own.query(`create role snapshot_loader login password 'loader';
+      do $$ begin execute format('grant create on database %I to snapshot_loader', current_database()); end $$`),
+  );
+  afterAll(() => own.query('drop owned by snapshot_loader cascade; drop role snapshot_loader'));
+
+  it('waits for every transaction that had begun, and for snapshots alone once it may read statistics', async () => {
+    const url = new URL(own.url);
+    [url.username, url.password] = ['snapshot_loader', 'loader'];
+    const asLoader = () => run(cities(), { databaseUrl: url.href });
+    await asLoader();
+    await withPg(own.url, async (idle) => {
+      await idle.query('begin; select 1');
+      addCity();
+      expect(strategies(await asLoader())).toEqual({ city: 'in place', big: 'in place' });
+      await own.query('grant pg_read_all_stats to snapshot_loader');
+      files.write('city-2.csv', 'id,name,people\n3,Jena,1\n');
+      expect(strategies(await asLoader())).toEqual({ city: 'swap', big: 'swap' });
+    });
+  });
+});
+
+it('announces in a plan that tables are kept, because rows of another one are written', async () => {
+  await run(cities({ publish: 'append' }));
+  addCity();
+  const plan = await planPipeline(cities({ publish: 'append' }), {
+    databaseUrl: database.url,
+    directory: files.directory,
+    workingDirectory: files.directory,
+  });
+  expect(plan.tables.map(({ publishing }) => [publishing?.strategy, publishing?.why])).toEqual([
+    ['append', 'production has rows of other files, and publish is append'],
+    ['in place', 'the table has to stay because of rows written to geo.city'],
+  ]);
+});
+
+describe('on a standby that reports its snapshots', () => {
+  let primary: OwnServer;
+  let standby: OwnServer;
+  beforeAll(async () => {
+    primary = await startOwnServer(primarySettings);
+    standby = await startStandby(primary);
+    await withPg(standby.server.url, async (client) => {
+      await client.query(`alter system set hot_standby_feedback = on`);
+      await client.query(`alter system set wal_receiver_status_interval = '1s'`);
+      await client.query('select pg_reload_conf()');
+    });
+  });
+  afterAll(async () => {
+    await standby.remove();
+    await primary.remove();
+  });
+  const onPrimary = (pipeline: Pipeline, more: object = {}) =>
+    run(pipeline, { databaseUrl: primary.server.url, ...more });
+  const replayed = () =>
+    withPg(primary.server.url, (client) =>
+      until(
+        async () =>
+          (await client.query('select from pg_stat_replication where replay_lsn >= pg_current_wal_lsn()'))
+            .rowCount === 1,
+      ),
+    );
+
+  it('a reader sees all old rows, or all new ones', async () => {
+    await onPrimary(cities());
+    await replayed();
+    const old = await kinds['REPEATABLE READ']!(standby.server.url);
+    // The standby has reported it.
+    await withPg(primary.server.url, (client) =>
+      until(
+        async () =>
+          (await client.query('select from pg_stat_replication where backend_xmin is not null')).rowCount ===
+          1,
+      ),
+    );
+    addCity();
+    const kept = await onPrimary(cities());
+    await replayed();
+    expect([strategies(kept), await old.read()]).toEqual([{ city: 'in place', big: 'in place' }, '2/1']);
+    await old.end();
+    files.write('city-2.csv', 'id,name,people\n3,Jena,120001\n4,Gera,130000\n');
+    const swapped = await onPrimary(cities({}, 60_000));
+    expect(strategies(swapped)).toEqual({ city: 'swap', big: 'swap' });
+    await replayed();
+    const later = await open(standby.server.url);
+    expect(await stateOf(later)).toBe('4/3');
+    await later.end();
   });
 });

@@ -211,6 +211,7 @@ run: hook_pending boolean not null default false
 run: host text not null
 run: id bigint not null identity a
 run: job text
+run: kept_build jsonb
 run: loaded_at timestamp with time zone
 run: params jsonb not null default '{}'::jsonb
 run: pid integer not null

@@ -5,12 +5,13 @@ import { advanceRun } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { lossOf, runQuery } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
-import { EtlError, messageOf } from '../../errors.ts';
+import { EtlError, codeOf, messageOf } from '../../errors.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import type { LoadQueue } from '../../queue/load-queue.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import { buildTables } from '../build/build.ts';
 import { dropBuilt } from '../build/empty-schema.ts';
+import { keepBuilt, takeBuilt } from '../build/kept-build.ts';
 import { step, type RunContext } from '../context.ts';
 import { callPublished, runHook } from '../hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
@@ -44,6 +45,8 @@ const advance = async (
  */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
+  // The next attempt publishes them.
+  if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') return;
   if (retryOf(lossOf(client, address, error)) === 'server') return;
   await dropBuilt(context).catch((cause: unknown) =>
     report.logger.warn(
@@ -81,7 +84,11 @@ const buildAndTest = async (
   planned: readonly PlannedTable[],
   seconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
-  const built = await step(context, 'build', () => buildTables(context, runId, planned, seconds));
+  const built = await step(
+    context,
+    'build',
+    async () => (await takeBuilt(context, runId, planned)) ?? buildTables(context, runId, planned, seconds),
+  );
   await testRun(context, runId, built);
   return built;
 };
@@ -122,7 +129,12 @@ const publishBuilt = async (
   builds = 1,
 ): Promise<readonly BuiltTable[]> => {
   await advance(context, runId, 'publishing');
-  const changed = await step(context, 'publish', () => publishRun(context, runId, built));
+  const changed = await step(context, 'publish', () => publishRun(context, runId, built)).catch(
+    async (error: unknown) => {
+      if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') await keepBuilt(context, runId, planned, built);
+      throw error;
+    },
+  );
   if (changed === undefined) return built;
   const { what } = changed;
   if (builds === buildsMax) throw new EtlError('ETL_PUBLISH_CHANGED', { what, builds }, { cause: changed });

@@ -1,0 +1,60 @@
+// Keeps built tables that could not be published because of older snapshots, and gives them to the next attempt of the run.
+//
+// Built tables are logged, so they survive a crash of the server; the transaction that keeps their description comes after them.
+// Proved by test/modes/snapshots.test.ts, "keeps the built tables".
+
+import { keepBuild, loadedState, takeBuild } from '../../checkpoint/kept-build.ts';
+import { runQuery } from '../../db/client.ts';
+import type { MadeByHand } from '../../publish/production/by-hand.ts';
+import { builtName } from '../../publish/names.ts';
+import type { BuiltTable } from '../../publish/tables.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
+import type { RunContext } from '../context.ts';
+
+type Kept = Omit<BuiltTable, 'byHand'> & { readonly byHand?: readonly (readonly [string, unknown])[] };
+
+const basisOf = async (
+  { client, spec, hashes }: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+): Promise<string> => {
+  const intakes = planned.map(({ table, intake: { extent, outgoing } }) => [table.name, extent, outgoing]);
+  return JSON.stringify([hashes.definition, intakes, await loadedState(client, runId, spec.schema)]);
+};
+
+export const keepBuilt = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const basis = await basisOf(context, runId, planned);
+  const tables = built.map(({ byHand, ...table }): Kept => ({
+    ...table,
+    ...(byHand && { byHand: [...byHand] }),
+  }));
+  await runQuery(context.client, keepBuild(runId, { basis, tables }));
+};
+
+/** The tables that the attempt before has built, if they are made of what a build would take now; undefined: they have to be built. */
+export const takeBuilt = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+): Promise<readonly BuiltTable[] | undefined> => {
+  const { client, report } = context;
+  const kept = await takeBuild(client, runId);
+  if (kept === undefined || kept.basis !== (await basisOf(context, runId, planned))) return undefined;
+  const tables = (kept.tables as readonly Kept[]).map(({ byHand, ...table }): BuiltTable => ({
+    ...table,
+    ...(byHand && { byHand: new Map(byHand) as MadeByHand }),
+  }));
+  const { rows } = await client.query(
+    'select bool_and(to_regclass(name) is not null) as there from unnest($1::text[]) as name',
+    [tables.map(builtName)],
+  );
+  if (rows[0].there !== true) return undefined;
+  const message = 'the tables that this run has built before are published: nothing is built again';
+  report.emit({ type: 'notice', message });
+  return tables;
+};
