@@ -6,6 +6,7 @@
 
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
+import { evolutionOf } from './alter/evolve.ts';
 import type { PublishPlan } from './contract.ts';
 import { builtName, keptSchema, productionName } from './names.ts';
 import { planPublish } from './plan.ts';
@@ -22,12 +23,18 @@ const inPlaceBytesMax = 256 * 2 ** 20;
 const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
   plans.filter(({ publication, production }) => !publication.writes && production !== undefined);
 
+/** Whether the server writes the rows of the existing table again, because a column gets another type. */
+const isRewritten = ({ publication, table, builtAs, production }: PublishPlan): boolean =>
+  publication.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
+
 /**
- * Plans whose new table has rows that an older snapshot does not show. An earlier version that returns is not one of them: its rows were in
- * production before.
+ * Plans after which the table has rows that an older snapshot does not show, and no others. An earlier version that returns is not one of
+ * them: its rows were in production before.
  */
-export const newOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
-  movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema);
+export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
+  ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),
+  ...plans.filter(isRewritten),
+];
 
 /** Why new tables may not replace others: rows are written to another table of the run; undefined: they may. */
 export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined => {
@@ -60,10 +67,13 @@ export const planInPlace = async (
   tables: readonly BuiltTable[],
   stays: Dependent,
 ): Promise<readonly PublishPlan[] | undefined> =>
-  planPublish(client, tables, { stays }).catch((error: unknown) => {
-    if (isUnfit(error)) return undefined;
-    throw error;
-  });
+  planPublish(client, tables, { stays }).then(
+    (plans) => (plans.some(isRewritten) ? undefined : plans),
+    (error: unknown) => {
+      if (isUnfit(error)) return undefined;
+      throw error;
+    },
+  );
 
 /** The plans, or those that keep every table if rows of one of them are written and all are small. */
 export const planUniformly = async (

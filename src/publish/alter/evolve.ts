@@ -176,6 +176,8 @@ export const refuseUnfit = (
 export interface Evolution {
   readonly texts: readonly string[];
   readonly messages: readonly string[];
+  /** The server writes all rows again: snapshots from before the commit no longer see any (PostgreSQL, "MVCC Caveats"). */
+  readonly rewrites: boolean;
 }
 
 /** The statement also locks tables that foreign keys connect: readers of this one wait for those locks. */
@@ -188,10 +190,11 @@ export const evolutionOf = (
   production: ProductionTable,
 ): Evolution => {
   const changes = changesOf(table, declared, production).filter((change) => isMade(table, change));
-  if (changes.length === 0) return { texts: [], messages: [] };
+  if (changes.length === 0) return { texts: [], messages: [], rewrites: false };
   const statement = statementOf(table, changes);
-  const rewritten = changes.some(({ rewrites }) => rewrites === true)
-    ? `, which writes the table of ${production.size} and its indexes again`
+  const rewrites = changes.some((change) => change.rewrites === true);
+  const rewritten = rewrites
+    ? `, which writes the table of ${production.size} and its indexes again: a transaction with a snapshot from before the publication will see it empty`
     : '';
   const filled = changes.filter(({ isFilled }) => isFilled === true);
   const undefaulted = filled.map(({ name }) => ({ alter: `alter column ${quoteName(name)} drop default` }));
@@ -201,7 +204,7 @@ export const evolutionOf = (
     ...(filled.length === 0 ? [] : [statementOf(table, undefaulted)]),
     'set local lock_timeout = 0',
   ];
-  return { texts: [statement + rewritten], messages: [statements.join(';\n')] };
+  return { texts: [statement + rewritten], messages: [statements.join(';\n')], rewrites };
 };
 
 /**

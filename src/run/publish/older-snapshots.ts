@@ -10,7 +10,7 @@ import { planPublish } from '../../publish/plan.ts';
 import type { Dependent } from '../../publish/production/dependents.ts';
 import { createSnapshotWatch } from '../../publish/snapshots.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
-import { areSmall, mixedWith, newOver, planInPlace, planUniformly } from '../../publish/uniform.ts';
+import { areSmall, mixedWith, emptyForOlder, planInPlace, planUniformly } from '../../publish/uniform.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 import { holdersText } from '../notices/notice.ts';
 import { saveNotices } from '../notices/save-notices.ts';
@@ -63,7 +63,7 @@ const waitForOlder = async (
 
 /** Says once what a run cannot avoid: tables that are too large, or too different, to be kept beside those whose rows change. */
 const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
-  const replaced = newOver(plans).map(({ table }) => `${table.schema}.${table.table}`);
+  const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
   return (
     `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with a snapshot from before the ` +
     'publication may see new rows of the former and old rows of the latter'
@@ -106,8 +106,8 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
     isFirst = false;
     const { snapshotWaitMs: waitMs } = spec;
     const mixed = mixedWith(plans);
-    const isNew = newOver(plans).length > 0;
-    if (waitMs === false || stays !== undefined || !(isNew || mixed)) return plans;
+    const hasEmpty = emptyForOlder(plans).length > 0;
+    if (waitMs === false || stays !== undefined || !(hasEmpty || mixed)) return plans;
     const uniform = await planUniformly(client, built, plans);
     if (uniform !== plans) {
       stays = mixed;
@@ -115,6 +115,6 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
     }
     if (mixed !== undefined && !isAnnounced)
       report.emit({ type: 'notice', message: mixedText(plans, mixed) });
-    return isNew ? planPastOlder(plans, waitMs) : plans;
+    return hasEmpty ? planPastOlder(plans, waitMs) : plans;
   };
 };
