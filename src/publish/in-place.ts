@@ -12,7 +12,7 @@ import { buildAside, checkCopied } from './build-table.ts';
 import type { PublishPlan, Publication } from './contract.ts';
 import { inPlaceReasons } from './partitions/shape.ts';
 import { ownRows } from './production/own-rows.ts';
-import { dependText, dependentsText } from './production/dependents.ts';
+import { dependText, dependentsText, isForReaders, rowsWritten } from './production/dependents.ts';
 import { refuseUnfit } from './alter/evolve.ts';
 import { copyAway, isKept } from './production/keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './alter/keys.ts';
@@ -172,6 +172,9 @@ export const inPlace: Publication = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
+    // Nothing that a person could change: it is so every night.
+    const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
+    if (isOrdinary && texts.length === 0) return undefined;
     const readers =
       texts.length === 0
         ? 'readers see the old rows until the end, writers wait'

@@ -10,7 +10,7 @@ import { evolutionOf } from './alter/evolve.ts';
 import type { PublishPlan } from './contract.ts';
 import { builtName, keptSchema, productionName } from './names.ts';
 import { planPublish } from './plan.ts';
-import type { Dependent } from './production/dependents.ts';
+import { rowsWritten, type Dependent } from './production/dependents.ts';
 import type { BuiltTable } from './tables.ts';
 
 /**
@@ -40,7 +40,7 @@ export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPl
 export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined => {
   const written = plans.find(({ publication, production }) => publication.writes && production !== undefined);
   if (written === undefined || movedOver(plans).length === 0) return undefined;
-  return { kind: 'rows written to', name: `${written.table.schema}.${written.table.table}` };
+  return { kind: rowsWritten, name: `${written.table.schema}.${written.table.table}` };
 };
 
 /** Whether the rows of these tables can be replaced in place quickly. A table that has yet to be built counts as empty. */

@@ -27,6 +27,23 @@ export const stateSql = ({ name, dependents }: NightMode): string =>
     || (select concat_ws(' ', count(*), sum(pieces), sum(seq)) from ${name}.sale)
     || ${dependents === 'none' ? `''` : `(select concat_ws(' ', ', seen', count(*), sum(pieces)) from ${name}.seen)`} as state`;
 
+/** A transaction whose only snapshot is from now; `endOf` returns the state that it sees when it reads at last. */
+export const startOldReader = async (url: string) => {
+  const client = new pg.Client({ connectionString: url, application_name: 'old reader at night' });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('begin isolation level repeatable read; select 1');
+  return {
+    endOf: async (mode: NightMode): Promise<string> => {
+      try {
+        return (await client.query<{ state: string }>(stateSql(mode))).rows[0]!.state;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+};
+
 /**
  * Reads until it is stopped. `serverFaults` counts the beginnings and the ends of faults of the server, so it is odd during one:
  * only a fault may cost a reader its connection.

@@ -35,6 +35,7 @@ export const declare = (
 export default definePipeline({
   name: '${name}',
   schema: '${name}',
+  snapshotWaitMs: 200,
   tables: {
     sale: {
       source: csv('${name}/*.csv'),

@@ -24,6 +24,8 @@ const shop = (more: object, evolve: 'refuse' | 'add') =>
   definePipeline({
     name: 's',
     schema: 'shop',
+    // Each table in its own way, whatever the others do.
+    snapshotWaitMs: false,
     tables: {
       ...Object.fromEntries(
         [names.whole, names.wholeToo].map((name) => [

@@ -101,7 +101,7 @@ it('updates the totals that the rows of a run touch, and leaves the others', asy
   write('2', '1:2:7', '3:9:5', '2:2:5:D', '4:20:1');
   expect(await run(merged)).toMatchObject({
     tables: [
-      { strategy: 'swap' },
+      { strategy: 'in place' },
       { strategy: 'merge', changes: { inserted: 1, updated: 1, unchanged: 1, deleted: 1, superseded: 0 } },
       {
         strategy: 'merge',

@@ -71,7 +71,7 @@ describe('rows of new files', () => {
     write('02.csv', '1:5:1', '2:7:2', '3::1', '4:1:2', '4:2:2');
     const second = await run();
     expect(second).toMatchObject({
-      tables: [{ strategy: 'merge', copied: 5, rowsBefore: 3, rows: 4 }, { strategy: 'swap' }],
+      tables: [{ strategy: 'merge', copied: 5, rowsBefore: 3, rows: 4 }, { strategy: 'in place' }],
     });
     expect(changesOf(second)).toBe('+1 ~1 =2 -0 <1');
     expect([await items(), await total()]).toEqual(['1:5:1 2:7:2 3:-:1 4:2:2', { price: 14, items: 4 }]);

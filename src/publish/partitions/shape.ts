@@ -2,7 +2,7 @@
 
 import type { PartitionSpec } from '../../declaration.ts';
 import type { DeclaredTable } from '../tables.ts';
-import { dependentsText, keptForReaders, type Dependent } from '../production/dependents.ts';
+import { dependentsText, isForReaders, keptForReaders, type Dependent } from '../production/dependents.ts';
 import type { ProductionTable } from '../production/production.ts';
 import { refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';
@@ -35,9 +35,15 @@ const rowKeepersOf = ({ oid, dependents, constraints, division }: ProductionTabl
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
   production !== undefined && rowKeepersOf(production).length > 0;
 
-/** Why the rows of a table are replaced in place: of a divided one, views, policies and its own partitions are no reason. */
-export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string =>
-  dependentsText(partitionBy === undefined ? production.dependents : rowKeepersOf(production));
+/**
+ * Why the rows of a table are replaced in place: of a divided one, views, policies and its own partitions are no reason. Other tables and
+ * readers are one only if nothing depends on this table.
+ */
+export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
+  const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);
+  const own = reasons.filter((reason) => !isForReaders(reason));
+  return dependentsText(own.length > 0 ? own : reasons);
+};
 
 const declaredText = (spec: PartitionSpec): string => {
   if (spec.by === 'range') return `range('${spec.column}', '${spec.unit}')`;

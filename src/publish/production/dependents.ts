@@ -9,7 +9,11 @@ export interface Dependent {
 }
 
 /** Reasons that are not objects: with a new table, some readers would see a state that never was (src/publish/uniform.ts). */
-export const keptForReaders = ['older snapshot of', 'rows written to'] as const;
+export const olderSnapshot = 'older snapshot of';
+export const rowsWritten = 'rows written to';
+export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
+
+export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
 
 /** Objects that depend on the tables in `target`: on a table, its row type, or the array of that. */
 export const selectNeeds = `

@@ -13,6 +13,7 @@ import { replacedText } from '../../publish/plan.ts';
 import { differenceOf } from '../../publish/shape.ts';
 import { productionName } from '../../publish/names.ts';
 import { modes } from '../../publish/registry.ts';
+import { isForReaders } from '../../publish/production/dependents.ts';
 import { inPlaceReasons } from '../../publish/partitions/shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
@@ -87,7 +88,9 @@ export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPla
   const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
   const notices = [publication.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
-  const orElse = others.find(({ mayTake }) => mayTake?.(plan) === true);
+  const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
+  const free = { ...plan, production: production && { ...production, dependents } };
+  const orElse = others.find(({ mayTake }) => mayTake?.(free) === true);
   return {
     strategy: publication.name,
     orElse: orElse?.name ?? null,

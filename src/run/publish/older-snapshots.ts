@@ -7,7 +7,7 @@ import { EtlError } from '../../errors.ts';
 import type { SnapshotHolder } from '../../model.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { planPublish } from '../../publish/plan.ts';
-import type { Dependent } from '../../publish/production/dependents.ts';
+import { olderSnapshot, type Dependent } from '../../publish/production/dependents.ts';
 import { createSnapshotWatch } from '../../publish/snapshots.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { areSmall, mixedWith, emptyForOlder, planInPlace, planUniformly } from '../../publish/uniform.ts';
@@ -34,7 +34,7 @@ const lookUp = async (context: RunContext, runId: RunId): Promise<void> => {
 };
 
 const oldest = (holders: readonly SnapshotHolder[]): Dependent => ({
-  kind: 'older snapshot of',
+  kind: olderSnapshot,
   name: holdersText(holders),
 });
 
