@@ -149,7 +149,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
 export const inPlace: Publication = {
   name: 'in place',
   writes: true,
-  summary: 'Rows were replaced in place because other objects depend on the table',
+  summary: 'Rows were replaced in place',
 
   takes: () => true,
 

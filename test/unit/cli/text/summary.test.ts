@@ -65,7 +65,7 @@ it('a published run: tables, total, steps, rejects, and what was replaced in pla
     'total                 6  870 MB  6,000,000         3       120      6.0    993,377    5,900,000  6,035,877',
     '',
     '3 records rejected: see npx etl rejects list 3.',
-    'Rows were replaced in place because other objects depend on the table: daily.',
+    'Rows were replaced in place: daily.',
   ]));
 
 it('a narrow window has fewer columns, and lines that go on below', () =>
@@ -79,7 +79,7 @@ it('a narrow window has fewer columns, and lines that go on below', () =>
     'total             6,000,000         3       120      6.0    5,900,000  6,035,877',
     '',
     '3 records rejected: see npx etl rejects list 3.',
-    'Rows were replaced in place because other objects depend on the table: daily.',
+    'Rows were replaced in place: daily.',
   ]));
 
 it('what became of the records of a table that is merged', () => {
