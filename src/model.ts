@@ -213,6 +213,8 @@ export interface RunResult {
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
   readonly seconds: number;
+  /** Only if it was the embedded server. */
+  readonly embedded?: true;
   /** Write-ahead log that the server wrote during the run, for all its sessions; missing if the server does not say. */
   readonly serverWalBytes?: number;
   readonly profile?: RunProfile;

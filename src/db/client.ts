@@ -6,7 +6,9 @@ import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './connect/address.ts';
+import { labelOf } from './connect/config.ts';
 import { connectError } from './connect/connect-error.ts';
+import { openFirst } from './connect/hosts.ts';
 import { advisoryKeys } from './session/advisory-keys.ts';
 import { PgClient } from './connect/pg.ts';
 import { retryOf } from './retry.ts';
@@ -33,30 +35,11 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
   return hasEnded ? Object.assign(cause, { code: 'ECONNRESET' }) : cause;
 };
 
-/**
- * For a library that opens connections without listening to them: their loss is reported to the next query, never as an event
- * that nobody hears and that ends the process. Proved by test/integration/queue-connections.test.ts, and by
- * test/fault/server-kill.test.ts, where the jobs are added.
- */
-export class GuardedClient extends PgClient {
-  // Not by a listener of its own: BullMQ takes off all there are before it says goodbye.
-  override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
-    return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
-  }
-}
-
-/**
- * Opens a connection. The caller closes it with `closeClient`.
- *
- * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
- * process, and remembers that the connection is lost: the driver's own error for that has no code.
- * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
- */
-export const openClient = async (address: ServerAddress): Promise<Client> => {
+const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
   // The driver bounds how long it waits for a session, and nothing after that.
-  client.once('connect', () => watchClient(client, address));
+  client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
   try {
@@ -67,6 +50,19 @@ export const openClient = async (address: ServerAddress): Promise<Client> => {
     throw connectError(coded, address, client);
   }
 };
+
+/**
+ * Opens a connection to the first host that will do. The caller closes it with `closeClient`.
+ *
+ * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
+ * process, and remembers that the connection is lost: the driver's own error for that has no code.
+ * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
+ */
+export const openClient = (address: ServerAddress): Promise<Client> =>
+  openFirst(address.config, (config) => {
+    const label = address.config.hosts.length === 1 ? address.label : labelOf(config);
+    return openOn({ ...address, config, label });
+  });
 
 /** Closes a connection; one that is already gone is closed, too. */
 export const closeClient = async (client: Client): Promise<void> => {

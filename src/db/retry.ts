@@ -16,6 +16,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   ENETUNREACH: 'server', // the network is gone for now
   ENOTFOUND: 'server', // names vanish while a failover moves them
   EAI_AGAIN: 'server', // the name server does not answer now
+  UNFIT_SESSION: 'server', // target_session_attrs wants a primary, and no host is one now: a failover is under way
   // SQLSTATE: the session is over, the data may be
   '08000': 'server', // connection_exception
   '08001': 'server', // sqlclient_unable_to_establish_sqlconnection

@@ -33,9 +33,9 @@ export const hintOf = (thrown: unknown): string => {
 };
 
 /** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
-export const withPermission = ({ label, config }: ServerAddress, thrown: unknown): unknown => {
+export const withPermission = ({ config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
-  const details = { user: config.user ?? label.split('@')[0], problem: messageOf(thrown) };
+  const details = { user: config.user, problem: messageOf(thrown) };
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 

@@ -37,6 +37,11 @@ const bulkLoading: readonly Setting[] = [
     value: String(Math.min(Math.max(availableParallelism() - 1, 1), embeddedIndexHelpersMax)),
     why: 'they sort beside the session that asks: no more processes than cores',
   },
+  {
+    name: 'search_path',
+    value: 'public',
+    why: 'the user is called etl: "$user" would be the schema of the bookkeeping',
+  },
   { name: 'jit', value: 'off', why: 'the programs are built without it' },
 ];
 

@@ -6,7 +6,7 @@ import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
 import { freezeDeep } from './check/freeze.ts';
-import { didYouMean } from './check/suggestion.ts';
+import { didYouMean } from '../nearest.ts';
 
 export interface Binding {
   /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */

@@ -2,14 +2,8 @@
 
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/connect/address.ts';
-import {
-  ensureSchema,
-  GuardedClient,
-  isThere,
-  withClient,
-  withTransaction,
-  type Client,
-} from '../db/client.ts';
+import { ensureSchema, isThere, withClient, withTransaction, type Client } from '../db/client.ts';
+import { GuardedClient } from '../db/connect/guarded-client.ts';
 import { PgPool } from '../db/connect/pg.ts';
 import { retryOf } from '../db/retry.ts';
 import { areSame, readTrust, refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
@@ -51,15 +45,15 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
  * refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are. Proved by test/integration/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
-  constructor(config: ServerAddress['config']) {
-    // The pool hides the password from copies of its options.
-    super({ ...config, password: config.password }, { name: 'sluice queue', schemas: [queueSchema] });
+  constructor({ config, query_timeout, stream }: ReturnType<typeof poolConfig>) {
+    super(config, { name: 'sluice queue', schemas: [queueSchema] }, { query_timeout, stream });
   }
 }
 
 /** What the pool of a link and the connections beside it have in common. */
-const poolConfig = (address: ServerAddress, sockets: SocketSet) => ({
-  ...address.config,
+const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
+  config,
+  connectionTimeoutMillis: config.connectionTimeoutMillis,
   max: poolConnections,
   // A query on a connection that leads nowhere must not wait for ever.
   query_timeout: queueQueryTimeoutMs,

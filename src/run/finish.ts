@@ -37,7 +37,7 @@ export const finishRun = async (
   outcome: RunResult['outcome'],
   { start, wal }: Since,
 ): Promise<RunResult> => {
-  const { client, spec, report } = context;
+  const { address, client, spec, report } = context;
   // A standing run saved its notices when it was published.
   if (outcome === 'published') await saveNotices(client, report, runId);
   const { publishedAt, tables } = await tableResults(client, spec, runId);
@@ -53,6 +53,7 @@ export const finishRun = async (
     tables,
     steps: report.steps(),
     seconds,
+    ...(address.embedded !== undefined && { embedded: true as const }),
     ...(serverWalBytes !== undefined && { serverWalBytes }),
     ...profiled,
     ...(tests.length > 0 && { tests }),

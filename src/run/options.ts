@@ -9,7 +9,7 @@ import { silentLogger, type Logger } from '../logger.ts';
 import type { RunEvent, TraceContext } from '../model.ts';
 import type { Receiver } from '../notification.ts';
 import type { LoadTimes } from '../profile.ts';
-import { didYouMean } from '../pipeline/check/suggestion.ts';
+import { didYouMean } from '../nearest.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';
 

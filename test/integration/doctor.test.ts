@@ -221,7 +221,7 @@ describe('with no server named', () => {
     const io = fakeIo({ workingDirectory: place });
     await main(['doctor'], io);
     const [label, ...lines] = io.stdout.text.trimEnd().split('\n');
-    expect(label).toMatch(/^etl@127\.0\.0\.1:\d+\/etl$/);
+    expect(label).toMatch(/^etl@127\.0\.0\.1:\d+\/etl \(embedded\)$/);
     expect(lines[0]).toMatch(/^ok {2}server {28}PostgreSQL 18/);
     expect(lines.at(-1)).toBe('0 problems, 0 pieces of advice');
   });

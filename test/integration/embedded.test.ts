@@ -2,14 +2,14 @@
 // strangers.
 
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { main } from '../../src/cli/main.ts';
 import { identityOf } from '../../src/embedded/process.ts';
@@ -20,6 +20,8 @@ import {
   stopDeleted,
   stopEmbedded,
 } from '../../src/embedded/server.ts';
+import { column, csv, definePipeline, enqueue, planPipeline, runPipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const isRoot = process.geteuid?.() === 0;
@@ -129,6 +131,107 @@ describe('a first start gives a server that', () => {
       expect(uids).not.toContain('0');
     },
   );
+});
+
+describe('a server that somebody may not have meant', () => {
+  useOneDirectory();
+  const pipeline = `import { column, csv, definePipeline } from 'sluice';
+export default definePipeline({
+  name: 'small',
+  schema: 'small',
+  tables: { t: { source: csv('small.csv'), columns: { id: column.integer('id') } } },
+});
+`;
+  const etlWith = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const io = fakeIo({ workingDirectory: base, env });
+    const exit = await main(args, io);
+    return { exit, out: io.stdout.text, err: io.stderr.text };
+  };
+  beforeAll(async () => {
+    await mkdir(join(base, 'pipelines'));
+    await writeFile(join(base, 'pipelines', 'small.ts'), pipeline);
+    await writeFile(join(base, 'small.csv'), 'id\n1\n');
+  });
+
+  const commands = [
+    ['run', 'small'],
+    ['plan', 'small'],
+    ['enqueue', 'small'],
+    ['worker'],
+    ['ui'],
+    ['status'],
+    ['runs'],
+    ['rejects', 'list'],
+    ['rollback', 'small'],
+    ['verify', 'small'],
+    ['files', 'small'],
+    ['schedule', 'list'],
+    ['queue'],
+    ['doctor'],
+    ['prune'],
+    ['db', 'url'],
+  ];
+  const expectRefused = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+    const { exit, err } = await etlWith(args, env);
+    expect({ exit, err }).toEqual({ exit: 2, err: expect.stringMatching(/^error ETL_EMBEDDED_REFUSED: /m) });
+  };
+
+  it.each(commands)('etl %s is refused in production, and makes nothing', async (...args) => {
+    await expectRefused(args, { NODE_ENV: 'production' });
+    await expectRefused(args, { ETL_EMBEDDED: 'never' });
+    await expect(access(etl)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('the library refuses it, too', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.stubEnv('DATABASE_URL', undefined);
+    const small = definePipeline({
+      name: 'small',
+      schema: 'small',
+      tables: { t: { source: csv('small.csv'), columns: { id: column.integer('id') } } },
+    });
+    const refused = [() => runPipeline(small), () => enqueue(small)];
+    for (const work of refused)
+      expect(await failureOf(work())).toMatchObject({ code: 'ETL_EMBEDDED_REFUSED', exit: 2 });
+    expect(await planPipeline(small)).toMatchObject({ refusal: { code: 'ETL_EMBEDDED_REFUSED' } });
+    vi.unstubAllEnvs();
+  });
+
+  it('every summary says that it is embedded, and it is refused where it is already there', async () => {
+    const { exit, out } = await etlWith(['run', 'small', '--json']);
+    expect(exit).toBe(0);
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; server?: string; result?: object });
+    expect(events.find(({ type }) => type === 'started')).toMatchObject({
+      server: expect.stringMatching(/ \(embedded\)$/),
+    });
+    expect(events.at(-1)).toMatchObject({
+      type: 'finished',
+      result: { outcome: 'published', embedded: true },
+    });
+    expect((await etlWith(['run', 'small'])).out).toMatch(
+      /Nothing to do[^]*The embedded PostgreSQL keeps running/,
+    );
+    expect((await etlWith(['doctor'])).out).toMatch(/^etl@127\.0\.0\.1:\d+\/etl \(embedded\)$/m);
+    for (const args of commands) await expectRefused(args, { NODE_ENV: 'production' });
+    expect(await etlWith(['db', 'status'], { NODE_ENV: 'production' })).toMatchObject({ exit: 0, err: '' });
+  });
+
+  it('what its user makes through `etl db url` is in public, not in the bookkeeping; also in a directory from before', async () => {
+    const file = join((await startEmbedded(etl)).directory, 'sluice.conf');
+    await stopEmbedded(etl);
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace(/^search_path.*\n/m, ''));
+    const url = (await etlWith(['db', 'url'])).out.trim();
+    const where = `select (select nspname from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'citext'),
+      to_regclass('public.made') is not null, to_regclass('etl.run') is not null`;
+    await withClient(url, (client) =>
+      client.query('create extension citext; create table made (word citext)'),
+    );
+    expect(await queryOne(url, where)).toEqual(['public', true, true]);
+  });
 });
 
 describe('a first start', () => {

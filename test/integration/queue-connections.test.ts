@@ -4,7 +4,8 @@ import type { PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';
 import { expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { GuardedClient, withClient } from '../../src/db/client.ts';
+import { withClient } from '../../src/db/client.ts';
+import { GuardedClient } from '../../src/db/connect/guarded-client.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { useDatabase } from '../helpers/server.ts';
 
@@ -47,7 +48,7 @@ it.each([
 });
 
 it('a guarded connection reports its loss to its listeners only', () => {
-  const client = new GuardedClient({}, { name: 'guarded', schemas: [] });
+  const client = new GuardedClient(addressFromUrl(database.url).config, { name: 'guarded', schemas: [] });
   const loss = new Error('ended');
   expect(client.emit('error', loss)).toBe(false);
   const heard: unknown[] = [];

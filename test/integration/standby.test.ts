@@ -1,4 +1,5 @@
-// A streaming standby: it refuses unlogged tables and runs, and its promotion empties what a crash would.
+// A streaming standby: it refuses unlogged tables and runs, its promotion empties what a crash would, and several hosts in an
+// address find the primary.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
@@ -54,7 +55,21 @@ const pipeline = definePipeline({
   tables: { t: { source: csv('small.csv'), columns: { id: column.integer('id') } } },
 });
 const runOn = (server: OwnServer) =>
-  runPipeline(pipeline, { databaseUrl: server.server.url, workingDirectory: directory, workers: 1 });
+  runPipeline(pipeline, {
+    databaseUrl: server.server.url,
+    workingDirectory: directory,
+    workers: 1,
+    allowShrink: ['t'],
+  });
+
+const portOf = ({ server }: OwnServer): string => new URL(server.url).port;
+/** A URL of several servers, in this order; a number is a port on which nothing listens. */
+const urlOf = (servers: readonly (OwnServer | number)[], query: string): string => {
+  const ports = servers.map((server) => (typeof server === 'number' ? server : portOf(server)));
+  const { username, password, pathname } = new URL(primary.server.url);
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  return `postgres://${username}:${password}@${hosts}${pathname}?${query}`;
+};
 
 describe('before its promotion', () => {
   it('a run is refused and nothing is made, there or on the primary', async () => {
@@ -88,6 +103,84 @@ describe('before its promotion', () => {
   });
 });
 
+describe('several hosts', () => {
+  const reached = (url: string): Promise<string> =>
+    withClient(addressFromUrl(url, {}), async (client) => {
+      const { rows } = await client.query(
+        'select inet_server_port()::text as port, pg_is_in_recovery() as standby',
+      );
+      return rows[0].port === portOf(primary) && !rows[0].standby ? 'primary' : 'standby';
+    });
+
+  it.each([
+    { query: '', is: 'standby' },
+    { query: 'target_session_attrs=any', is: 'standby' },
+    { query: 'target_session_attrs=read-write', is: 'primary' },
+    { query: 'target_session_attrs=primary', is: 'primary' },
+    { query: 'target_session_attrs=read-only', is: 'standby' },
+    { query: 'target_session_attrs=standby', is: 'standby' },
+    { query: 'target_session_attrs=prefer-standby', is: 'standby' },
+    {
+      query: 'target_session_attrs=read-only&options=-c%20default_transaction_read_only%3Don',
+      is: 'standby',
+    },
+  ])('nothing, standby, primary: $query reaches the $is', async ({ query, is }) => {
+    expect(await reached(urlOf([1, standby, primary], query))).toBe(is);
+  });
+
+  it.each([
+    { query: 'target_session_attrs=standby', is: 'standby' },
+    { query: 'target_session_attrs=prefer-standby', is: 'standby' },
+    { query: 'target_session_attrs=any', is: 'primary' },
+    {
+      query: 'target_session_attrs=read-only&options=-c%20default_transaction_read_only%3Don',
+      is: 'primary',
+    },
+  ])('primary, standby: $query reaches the $is', async ({ query, is }) => {
+    expect(await reached(urlOf([primary, standby], query))).toBe(is);
+  });
+
+  it('without a standby, prefer-standby takes the primary', async () => {
+    expect(await reached(urlOf([1, primary], 'target_session_attrs=prefer-standby'))).toBe('primary');
+  });
+
+  it('with none that will do, the error says what is wrong with each', async () => {
+    const url = urlOf([1, standby], 'target_session_attrs=read-write');
+    const error = await failureOf(withClient(addressFromUrl(url, {}), () => Promise.resolve()));
+    expect(error).toMatchObject({ code: 'ETL_CONNECT', hint: expect.stringMatching(/every host/) });
+    expect(error.message).toMatch(
+      /127\.0\.0\.1:1: nothing listens there \(ECONNREFUSED\); 127\.0\.0\.1:\d+: it is a standby, and target_session_attrs is read-write/,
+    );
+    expect(error.message).not.toContain(new URL(primary.server.url).password);
+  });
+
+  it('one that refuses the password ends the search, as in libpq', async () => {
+    const url = urlOf([standby, primary], 'target_session_attrs=primary').replace(/:[^:@]*@/, ':guess@');
+    const error = await failureOf(withClient(addressFromUrl(url, {}), () => Promise.resolve()));
+    expect(error).toMatchObject({
+      code: 'ETL_CONNECT_AUTH',
+      details: { server: expect.stringContaining(portOf(standby)) },
+    });
+  });
+
+  it('a run, its threads and its queue go to the primary, and without target_session_attrs the standby refuses it', async () => {
+    write('small.csv', 'id\n1\n2\n3\n');
+    const run = (query: string) =>
+      runPipeline(pipeline, {
+        databaseUrl: urlOf([standby, primary], query),
+        workingDirectory: directory,
+        workers: 2,
+        fullRefresh: true,
+        allowShrink: ['t'],
+      });
+    expect(await run('target_session_attrs=primary')).toMatchObject({ tables: [{ rows: 3 }] });
+    expect(await failureOf(run(''))).toMatchObject({
+      code: 'ETL_STANDBY',
+      hint: expect.stringContaining('target_session_attrs=primary'),
+    });
+  });
+});
+
 describe('after its promotion', () => {
   // Another one: that of the cases above stays what it is.
   let promoted: OwnServer;
@@ -117,4 +210,36 @@ describe('after its promotion', () => {
     write('small.csv', 'id\n1\n2\n');
     expect(await runOn(promoted)).toMatchObject({ outcome: 'published', tables: [{ rows: 2 }] });
   });
+});
+
+it('the primary is killed under a run and its standby promoted: the run goes on there, and loads what was lost', async () => {
+  const next = await startStandby(primary);
+  try {
+    const records = 200_000;
+    write('small.csv', `id\n${Array.from({ length: records }, (_, index) => index).join('\n')}\n`);
+    let failover: Promise<unknown> | undefined;
+    const recovered: unknown[] = [];
+    const failOver = async (): Promise<void> => {
+      await catchUp(next);
+      await primary.end('SIGKILL');
+      await ask(next.server.url, 'select pg_promote(true, 60)');
+    };
+    const result = await runPipeline(pipeline, {
+      databaseUrl: urlOf([primary, next], 'target_session_attrs=read-write'),
+      workingDirectory: directory,
+      workers: 2,
+      chunkBytes: 50_000,
+      onEvent: (event) => {
+        if (event.type === 'progress') failover ??= failOver();
+        if (event.type === 'recovered') recovered.push(event);
+      },
+    });
+    await failover;
+    expect(result).toMatchObject({ outcome: 'published', tables: [{ rows: records }] });
+    expect(recovered).toMatchObject([{ crashed: true }]);
+    const select = 'select count(*)::int as n, count(distinct id)::int as ids from small.t';
+    expect(await ask(next.server.url, select)).toEqual([{ n: records, ids: records }]);
+  } finally {
+    await next.remove();
+  }
 });

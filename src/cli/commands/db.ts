@@ -36,6 +36,8 @@ const locate = async (io: Io): Promise<string> => {
 
 const printUrl = async (io: Io): Promise<void> => {
   await warnOfOther(io);
+  const { refuseEmbedded } = await import('../../embedded/refuse.ts');
+  refuseEmbedded(io.env);
   const { startEmbedded } = await import('../../embedded/server.ts');
   io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
 };

@@ -84,7 +84,7 @@ const rollBack = async (file: string, command: Command, io: Io): Promise<void> =
     const server = await openServer(command, io);
     const { rollbackPipeline } = await import('../../run/rollback/rollback.ts');
     return rollbackPipeline(pipeline, {
-      ...(server.embedded === undefined && { connection: server.config }),
+      connection: server.config,
       params,
       directory,
       workingDirectory: io.workingDirectory,

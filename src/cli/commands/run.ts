@@ -124,8 +124,7 @@ const runShown = async (
         ...flags.run,
         ...tracing,
         ...redis,
-        // The embedded server is found again by the run, who then starts it again when it is killed.
-        ...(server.embedded === undefined && { connection: server.config }),
+        connection: server.config,
         pipelineFile,
         directory,
         workingDirectory: io.workingDirectory,

@@ -1,16 +1,19 @@
 // Where the server is: a given URL or connection settings, then DATABASE_URL, then PG*, and with none of them the embedded server.
 
-import type pg from 'pg';
-import { EtlError, messageOf } from '../../errors.ts';
-import { connectTimeoutMs } from '../../limits.ts';
+import { EtlError } from '../../errors.ts';
+import { allowedMethods } from './authentication.ts';
+import { configOf, labelOf, type ServerConfig } from './config.ts';
 import type { ConnectionOptions } from './connection.ts';
-import { PgClient } from './pg.ts';
-import { serviceUrl } from './service-file.ts';
+import { readConnection } from './connection-settings.ts';
+import { readConnectionString } from './connection-string.ts';
+import { usage } from './parameters.ts';
+import { tlsOf } from './tls.ts';
+import { refuseEmbedded } from '../../embedded/refuse.ts';
 import { startEmbedded, type EmbeddedServer } from '../../embedded/server.ts';
 
 export interface ServerAddress {
-  /** For node-postgres; may hold a password, so it is never printed. */
-  readonly config: pg.ClientConfig;
+  /** May hold a password, so it is never printed. */
+  readonly config: ServerConfig;
   /** `user@host:port/database`, fit for people and logs. */
   readonly label: string;
   /** Name of our sessions on the server. It overrules the URL's, because we terminate sessions by name. */
@@ -27,74 +30,69 @@ interface ResolveOptions {
   readonly etlDirectory: string;
 }
 
-const pgVariables = ['PGSERVICE', 'PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
+/** Variables that say where a server is. */
+const hostVariables = ['PGSERVICE', 'PGHOST', 'PGHOSTADDR'] as const;
+const pgVariables = [...hostVariables, 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
 
 /** True when the environment names a server, so that no embedded one is wanted. */
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
-const commonConfig = {
-  connectionTimeoutMillis: connectTimeoutMs,
-  keepAlive: true,
+/**
+ * Addresses by their configuration. Functions of the library pass it on to each other as `connection`: it is complete, and must not be
+ * taken for settings of a host.
+ */
+const addresses = new WeakMap<object, ServerAddress>();
+
+const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddress => {
+  // Both are read again for each connection; what is wrong with them is reported now.
+  tlsOf(config);
+  allowedMethods(config.parameters);
+  const address: ServerAddress = {
+    config,
+    sessionName: 'sluice',
+    label: embedded === undefined ? labelOf(config) : `${labelOf(config)} (embedded)`,
+    ...(embedded !== undefined && { embedded }),
+  };
+  addresses.set(config, address);
+  return address;
 };
 
-/** An address from a connection string. Errors: ETL_USAGE when it is not one. */
-export const addressFromUrl = (databaseUrl: string): ServerAddress => {
-  const hint = 'A connection string looks like postgres://user:password@host:5432/database.';
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl))
-    throw new EtlError('ETL_USAGE', { problem: 'the database URL does not begin with postgres://', hint });
-  try {
-    return addressOf({ connectionString: databaseUrl });
-  } catch (cause) {
-    if (cause instanceof EtlError) throw cause;
-    // The parser's message may quote the URL with its password, so only its kind is passed on.
-    const problem = messageOf(cause).includes(databaseUrl)
-      ? 'the database URL is not valid'
-      : messageOf(cause);
-    throw new EtlError('ETL_USAGE', { problem: `the database URL: ${problem}`, hint });
-  }
-};
+/** An address from a connection string; what it leaves out is in the environment. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+export const addressFromUrl = (databaseUrl: string, env: NodeJS.ProcessEnv = process.env): ServerAddress =>
+  addressOf(configOf(readConnectionString(databaseUrl), env));
 
-const addressOf = (settings: pg.ClientConfig): ServerAddress => {
-  const config = { ...commonConfig, ...settings };
-  const sessionName = 'sluice';
-  const { user, host, port, database } = new PgClient(config, { name: sessionName, schemas: [] });
-  return { config, sessionName, label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
-};
-
-/** A host's timeouts are not meant for a COPY; the watchdog ends a connection without progress. */
-const unbounded: pg.ClientConfig = {
-  query_timeout: 0,
-  statement_timeout: 0,
-  lock_timeout: 0,
-  idle_in_transaction_session_timeout: 0,
-};
-
-/** An address from node-postgres settings; missing ones come from PG* or its defaults. Errors: ETL_USAGE. */
-const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
-  const { connectionString } = connection as pg.ClientConfig;
-  // node-postgres lets a URL win over settings beside it; one that is not valid is reported without its password.
-  if (connectionString !== undefined) addressFromUrl(connectionString);
-  return addressOf({ ...connection, ...unbounded });
+/** An address from connection settings, or the one whose configuration it is. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.ProcessEnv): ServerAddress => {
+  const known = addresses.get(connection);
+  if (known !== undefined) return known;
+  const { parameters, settings } = readConnection(connection);
+  const isNamed = connection.connectionString !== undefined || Boolean(parameters.host);
+  if (isNamed || hostVariables.some((variable) => env[variable]))
+    return addressOf(configOf(parameters, env, settings));
+  const advice = "Name one: `host: 'localhost'`, or a `connectionString`.";
+  throw usage('option `connection` names no host, nor does the environment', advice);
 };
 
 /**
  * Finds the server to work on; starts the embedded one when nothing else is named.
  *
- * Errors: ETL_USAGE (malformed URL, two servers named), ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
+ * Errors: ETL_USAGE (malformed URL, two servers named), ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START,
+ * ETL_EMBEDDED_REFUSED.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { connection, env, etlDirectory } = options;
   if (connection !== undefined) {
-    if (options.databaseUrl === undefined) return addressFromConnection(connection);
+    if (options.databaseUrl === undefined) return addressFromConnection(connection, env);
     const problem = 'databaseUrl and connection exclude each other';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
   }
-  const databaseUrl = options.databaseUrl ?? env['DATABASE_URL'];
-  if (databaseUrl) return addressFromUrl(databaseUrl);
-  if (env['PGSERVICE']) return addressFromUrl(serviceUrl(env['PGSERVICE'], env));
-  if (namesServer(env)) return addressOf({});
+  // An empty variable is an unset one; an empty option is probably a variable that is not set.
+  if (options.databaseUrl !== undefined) return addressFromUrl(options.databaseUrl, env);
+  if (env['DATABASE_URL']) return addressFromUrl(env['DATABASE_URL'], env);
+  if (namesServer(env)) return addressOf(configOf({}, env));
+  refuseEmbedded(env);
   const embedded = await startEmbedded(etlDirectory);
-  // A local socket has no TLS, whatever PGSSLMODE says of other servers.
-  return { ...addressOf({ connectionString: embedded.url, ssl: false }), embedded };
+  // The environment is about other servers; a local socket has no TLS.
+  return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);
 };

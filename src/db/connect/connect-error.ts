@@ -3,11 +3,14 @@
 import { codeOf, EtlError, messageOf } from '../../errors.ts';
 import { withPermission } from '../server-error.ts';
 import type { ServerAddress } from './address.ts';
+import { authenticationRefused } from './authentication.ts';
+import { unfitSession } from './session-kind.ts';
 import type { PgClient } from './pg.ts';
 import { tlsHint } from './tls.ts';
 
 const networkProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
+  ENOENT: 'there is no such socket',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name cannot be resolved at the moment',
   EHOSTUNREACH: 'the host cannot be reached',
@@ -19,11 +22,21 @@ const networkProblems: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting up or shutting down',
 };
 
+/** Codes of a server that is not there, or takes no connections now: another host may. */
+export const absenceCodes: readonly string[] = Object.keys(networkProblems);
+
 const noSession =
   'it accepted the connection but started no session in time; a pooler may have no server connection left';
 
 const connectHint =
   'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server is running.';
+
+const hints: Readonly<Record<string, string>> = {
+  [unfitSession]:
+    'Name every host that may have the wanted role, such as host=a,b, or correct target_session_attrs.',
+  [authenticationRefused]:
+    'No password was sent. Correct require_auth or channel_binding, or the method in pg_hba.conf of the server.',
+};
 
 /** Turns what node-postgres throws while connecting into one of our errors, by code. */
 export const connectError = (thrown: unknown, address: ServerAddress, client: PgClient): EtlError => {
@@ -44,5 +57,5 @@ export const connectError = (thrown: unknown, address: ServerAddress, client: Pg
     return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
   const known = code === 'ETIMEDOUT' && client.isLoggedIn ? noSession : networkProblems[code];
   const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
-  return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
+  return new EtlError('ETL_CONNECT', { ...details, problem, hint: hints[code] ?? connectHint }, { cause });
 };

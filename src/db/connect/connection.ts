@@ -1,10 +1,9 @@
 // Connection settings that a host passes, in addition to a URL or instead of one.
 
-/**
- * Server and user, in the shape of node-postgres' settings. Missing ones come from PG* or its defaults; settings not listed here are
- * passed on.
- */
+/** Server and user, in the shape of node-postgres' settings. Missing ones come from PG* or its defaults. */
 export interface ConnectionOptions {
+  /** URL or `keyword=value` pairs; what it says overrules the settings beside it. */
+  readonly connectionString?: string;
   readonly host?: string;
   readonly port?: number;
   readonly database?: string;
@@ -14,4 +13,7 @@ export interface ConnectionOptions {
   readonly password?: string | (() => string | Promise<string>);
   /** true, or options of `tls.connect`: ca, cert, key, rejectUnauthorized, servername … */
   readonly ssl?: boolean | object;
+  /** Command-line options for the server process: `-c work_mem=64MB`. */
+  readonly options?: string;
+  readonly connectionTimeoutMillis?: number;
 }

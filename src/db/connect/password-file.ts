@@ -1,21 +1,61 @@
-// PGPASSFILE and ~/.pgpass. node-postgres reads them, too, but warns each time that it will stop doing so.
+// The password file: `passfile`, PGPASSFILE or ~/.pgpass. PostgreSQL, "The Password File".
+//
+// node-postgres reads it, too, but takes the last line that matches instead of the first, and warns that it will stop doing so.
 
-interface Wanted {
-  readonly host?: string;
-  readonly port?: number;
-  readonly database?: string;
-  readonly user?: string;
-}
+import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Host, ServerConfig } from './config.ts';
 
-type ReadPasswordFile = (wanted: Wanted, found: (password: string | undefined) => void) => void;
+const defaultFile = (): string =>
+  process.platform === 'win32'
+    ? join(process.env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf')
+    : join(homedir(), '.pgpass');
 
-/** Called by node-postgres when the server wants a password and none was given. Errors: one with code 28P01. */
-export const passwordFromFile = async (wanted: Wanted): Promise<string> => {
-  // Loaded late: most connections have their password.
-  // @ts-expect-error: it has no types
-  const { default: read } = (await import('pgpass')) as { default: ReadPasswordFile };
-  const password = await new Promise<string | undefined>((resolve) => read(wanted, resolve));
+/** The fields of a line: `host:port:database:user:password`, where a backslash makes the next character an ordinary one. */
+const fieldsOf = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:^|:)((?:\\.|[^:\\]|\\$)*)/g)].map(([, field = '']) => field);
+
+const unescape = (field: string): string => field.replaceAll(/\\(.)/g, '$1');
+
+/** The password of the first line that matches; undefined: none does. */
+export const passwordIn = (text: string, wanted: readonly string[]): string | undefined => {
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue;
+    const fields = fieldsOf(line);
+    const isMatch = wanted.every(
+      (value, index) => fields[index] === '*' || unescape(fields[index] ?? '') === value,
+    );
+    // A colon in the password need not be escaped.
+    if (isMatch && fields.length > wanted.length) return unescape(fields.slice(wanted.length).join(':'));
+  }
+  return undefined;
+};
+
+/** Why a file is not read, although it is there; as in libpq. */
+const faultOf = async (file: string): Promise<string | undefined> => {
+  const { mode } = await stat(file);
+  const mayOthersRead = process.platform !== 'win32' && (mode & 0o077) !== 0;
+  return mayOthersRead ? `; ${file} is ignored, because others may read it: chmod 600` : undefined;
+};
+
+/** Where libpq's packages look for a Unix socket: those servers are called localhost in the file. */
+const socketDirectories = new Set(['/tmp', '/var/run/postgresql']);
+
+/** Called when the server wants a password and none was given. Errors: one with code 28P01. */
+export const passwordFromFile = async (
+  { host, port }: Host,
+  { user, database, parameters }: ServerConfig,
+): Promise<string> => {
+  const file = parameters.passfile || defaultFile();
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const fault = text === undefined ? undefined : await faultOf(file);
+  const name = socketDirectories.has(host) ? 'localhost' : host;
+  const wanted = [name, String(port), database, user];
+  const password = fault === undefined ? passwordIn(text ?? '', wanted) : undefined;
   if (password !== undefined) return password;
   // The server's code for a wrong password: without a password node-postgres would go on and fail inside SCRAM.
-  throw Object.assign(new Error('it requires a password, and none was given'), { code: '28P01' });
+  throw Object.assign(new Error(`it requires a password, and none was given${fault ?? ''}`), {
+    code: '28P01',
+  });
 };

@@ -3,9 +3,13 @@
 import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
 import type pg from 'pg';
-import { passwordFromFile } from './password-file.ts';
+import type { Socket } from 'node:net';
 import { startStatement, type SessionStart } from '../session/session-start.ts';
-import { answerMissingTls, settleTls } from './tls.ts';
+import { guardAuthentication } from './authentication.ts';
+import type { Host, ServerConfig } from './config.ts';
+import { passwordFromFile } from './password-file.ts';
+import { refuseUnfit } from './session-kind.ts';
+import { answerMissingTls, tlsOf } from './tls.ts';
 
 /**
  * Loads it as CommonJS, which it is; its ES module wraps that, and every thread would read both.
@@ -69,6 +73,13 @@ interface Connecting {
   on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
 }
 
+/** hostaddr: the socket goes there, while TLS and the password file go by the name of the host. */
+const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
+  if (hostaddr === undefined) return;
+  const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
+  socket.connect = () => connect(port, hostaddr);
+};
+
 /** Of BackendKeyData, by which a session is cancelled: the server process, or a pooler's number for it. */
 interface BackendKey {
   readonly processID: number | null;
@@ -80,32 +91,63 @@ interface ParameterStatus {
   readonly parameterValue: string;
 }
 
+/** What one connection has beside its address. */
+export type ClientOptions = Pick<pg.ClientConfig, 'stream' | 'query_timeout' | 'connectionTimeoutMillis'>;
+
+/** All that node-postgres would otherwise look up in the environment. */
+const driverConfig = (config: ServerConfig, start: SessionStart, options: ClientOptions) => {
+  const { parameters, user, database } = config;
+  const { keepalives, keepalives_idle: idle, channel_binding: binding } = parameters;
+  const host = config.hosts[0]!;
+  return {
+    ...host,
+    user,
+    database,
+    password: config.password || parameters.password || (() => passwordFromFile(host, config)),
+    options: parameters.options ?? '',
+    sslnegotiation: (parameters.sslnegotiation || 'postgres') as 'postgres' | 'direct',
+    enableChannelBinding: binding === 'prefer' || binding === 'require',
+    scramMaxIterations: config.scramMaxIterations,
+    keepAlive: config.keepAlive ?? keepalives !== '0',
+    keepAliveInitialDelayMillis: config.keepAliveInitialDelayMillis ?? Number(idle || 0) * 1000,
+    connectionTimeoutMillis: config.connectionTimeoutMillis,
+    ...options,
+    application_name: start.name,
+  };
+};
+
 /**
  * Every connection of ours: each one begins with a safe search path. Proved by
  * test/integration/session-start.test.ts.
  *
- * These settings cannot be in the address: it is sent to threads, and functions cannot be sent. Proved by
- * test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
+ * Functions cannot be in the configuration: it is sent to threads. Proved by test/integration/tls.test.ts and
+ * password-file.test.ts. Errors: ETL_USAGE.
  */
 export class PgClient extends driver.Client {
+  /** Of its host alone. */
+  readonly serverConfig: ServerConfig;
   readonly #start: SessionStart;
   readonly #timeoutMs: number;
   #serverVersion = '';
   #serverPid: number | undefined;
 
-  constructor(given: pg.ClientConfig, start: SessionStart) {
-    const { config, isOptional } = settleTls(given, process.env);
-    super({ ...config, application_name: start.name });
+  /** A client connects to the first host of its configuration. */
+  constructor(config: ServerConfig, start: SessionStart, options: ClientOptions = {}) {
+    const { ssl, isOptional } = tlsOf(config);
+    const settings = driverConfig(config, start, options);
+    super({ ...settings, ssl });
+    this.serverConfig = config;
     this.#start = start;
-    this.#timeoutMs = config.connectionTimeoutMillis ?? 0;
-    this.password ??= passwordFromFile as never;
+    this.#timeoutMs = settings.connectionTimeoutMillis ?? 0;
     const connection = this.connection as pg.Connection & Connecting;
     connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
       if (parameterName === 'server_version') this.#serverVersion = parameterValue;
     });
+    guardAuthentication(connection, config.parameters);
     // A local socket is never encrypted, and libpq ignores the mode.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
-    if (!this.ssl || config.sslnegotiation === 'direct') return;
+    connectToAddress(connection.stream as Socket, settings);
+    if (!this.ssl || settings.sslnegotiation === 'direct') return;
     const connect = connection.connect.bind(connection);
     connection.connect = (...address) => {
       connect(...address);
@@ -139,7 +181,9 @@ export class PgClient extends driver.Client {
       const text = startStatement(this.#start, this.#serverVersion);
       // One result a statement: the types know of one.
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
-      this.#serverPid = results.at(-1)!.rows[0].pid;
+      const row = results.at(-1)!.rows[0];
+      this.#serverPid = row.pid;
+      refuseUnfit(this.serverConfig.target, row);
     } finally {
       clearTimeout(timer);
     }

@@ -48,7 +48,8 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
 /** How this connection reaches the server. A direct one costs no query. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
-  return withClient(address, async (other) => {
+  // The pooler that this connection goes through, not that of another host.
+  return withClient({ ...address, config: client.serverConfig }, async (other) => {
     let pooling: Pooling | undefined;
     for (const waitMs of roundsMs) pooling ??= await probeOnce(client, other, waitMs);
     if (pooling === 'session') await client.query('unlisten *');

@@ -1,47 +1,57 @@
-// PGSERVICE: named connections in pg_service.conf, which node-postgres does not read. PostgreSQL, "The Connection
-// Service File".
+// Named connections in pg_service.conf. PostgreSQL, "The Connection Service File".
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { EtlError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
+import { checkParameters, usage, type Parameters } from './parameters.ts';
 
-/** Settings of one section: `name=value` lines up to the next `[section]`. */
-const sectionOf = (text: string, service: string): Readonly<Record<string, string>> | undefined => {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  const start = lines.indexOf(`[${service}]`);
-  if (start === -1) return undefined;
-  const rest = lines.slice(start + 1);
-  const end = rest.findIndex((line) => line.startsWith('['));
-  const settings = rest
-    .slice(0, end === -1 ? rest.length : end)
-    .filter((line) => line.includes('=') && !line.startsWith('#'))
-    .map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1).trim()]);
-  return Object.fromEntries(settings);
-};
+/** Where Debian's packages have it; libpq has the directory compiled in. */
+const systemDirectory = '/etc/postgresql-common';
 
-const readIfThere = (file: string): string => {
+const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return '';
+  } catch (cause) {
+    throw usage(`the service file ${file} cannot be read: ${messageOf(cause)}`);
   }
+};
+
+/** The settings of one section; undefined: the file has no such section. The first of several settings counts, as in libpq. */
+const sectionOf = (file: string, service: string): Parameters | undefined => {
+  const lines = readText(file)
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+  const start = lines.indexOf(`[${service}]`);
+  if (start === -1) return undefined;
+  const found: Record<string, string> = {};
+  const where = `service ${service} in ${file}`;
+  for (const [index, line] of lines.entries()) {
+    if (index <= start || line === '' || line.startsWith('#')) continue;
+    if (line.startsWith('[')) break;
+    const [, name, value] = /^(\w+)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined)
+      throw usage(`${where}: line ${index + 1} is not of the form name=value`);
+    if (name === 'service') throw usage(`${where}: a service cannot name another one`);
+    found[name] ??= value;
+  }
+  return checkParameters(found, where);
 };
 
 /**
- * The connection string of a service, from PGSERVICEFILE or ~/.pg_service.conf, then PGSYSCONFDIR/pg_service.conf.
- * Errors: ETL_ENVIRONMENT when no file has the service.
+ * The settings of a service, from PGSERVICEFILE or ~/.pg_service.conf, then pg_service.conf of PGSYSCONFDIR or of the system.
+ * Errors: ETL_USAGE.
  */
-export const serviceUrl = (service: string, env: NodeJS.ProcessEnv): string => {
-  const personal = env['PGSERVICEFILE'] ?? join(homedir(), '.pg_service.conf');
-  const shared = env['PGSYSCONFDIR'] === undefined ? [] : [join(env['PGSYSCONFDIR'], 'pg_service.conf')];
-  for (const file of [personal, ...shared]) {
-    const settings = sectionOf(readIfThere(file), service);
-    if (settings === undefined) continue;
-    const { dbname, ...others } = settings;
-    const query = new URLSearchParams(others);
-    return `postgres:///${encodeURIComponent(dbname ?? env['PGDATABASE'] ?? '')}?${query.toString()}`;
+export const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
+  const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');
+  const shared = join(env['PGSYSCONFDIR'] || systemDirectory, 'pg_service.conf');
+  const files = [own, shared].filter((file) => file === env['PGSERVICEFILE'] || existsSync(file));
+  for (const file of files) {
+    const settings = sectionOf(file, service);
+    if (settings !== undefined) return settings;
   }
-  const problem = `no service "${service}" in ${[personal, ...shared].join(' or ')}`;
-  throw new EtlError('ETL_ENVIRONMENT', { variable: 'PGSERVICE', problem });
+  throw usage(
+    `there is no service "${service}" in ${own} or ${shared}`,
+    'Define it there, or name another file with PGSERVICEFILE.',
+  );
 };

@@ -6,31 +6,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions, SecureVersion } from 'node:tls';
 import type pg from 'pg';
-import { EtlError, codeOf, messageOf } from '../../errors.ts';
-import { nearest } from '../../nearest.ts';
+import { codeOf, messageOf } from '../../errors.ts';
+import type { ServerConfig } from './config.ts';
+import { usage as usageOf, type Parameters } from './parameters.ts';
 
-/** `no-verify` is node-postgres' own word for what libpq's `require` does without a root certificate. */
-const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
-type Mode = (typeof modes)[number];
-
-/** Settings of a URL that are read here and must not reach node-postgres; the last one switches between its two readings. */
-const parameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'] as const;
-
-/** File of a setting, from the URL or its variable; undefined when neither names one. */
-type FileOf = (name: string) => string | undefined;
-
-const usage = (problem: string): EtlError =>
-  new EtlError('ETL_USAGE', { problem, hint: 'docs/operations/server.md explains each sslmode.' });
-
-const modeOf = (text: string, where: string): Mode => {
-  const mode = modes.find((known) => known === text);
-  if (mode !== undefined) return mode;
-  const near = nearest(text, modes);
-  const known = near === undefined ? `known: ${modes.join(', ')}` : `did you mean ${near}?`;
-  throw usage(`${where}: there is no mode '${text}'; ${known}`);
-};
+const usage = (problem: string) => usageOf(problem, 'docs/operations/server.md explains each sslmode.');
 
 const readPem = (file: string): string => {
   try {
@@ -46,63 +28,69 @@ const personalFile = (name: string): string | undefined => {
   return existsSync(file) ? file : undefined;
 };
 
-const certificateOf = (fileOf: FileOf): ConnectionOptions => {
-  const cert = fileOf('sslcert') ?? personalFile('postgresql.crt');
-  if (cert === undefined) return {};
-  const key = fileOf('sslkey') ?? personalFile('postgresql.key');
-  return { cert: readPem(cert), ...(key !== undefined && { key: readPem(key) }) };
+const certificateOf = ({ sslcert, sslkey, sslpassword, sslcertmode }: Parameters): ConnectionOptions => {
+  const cert = sslcert || personalFile('postgresql.crt');
+  if (cert === undefined || sslcertmode === 'disable') return {};
+  const key = sslkey || personalFile('postgresql.key');
+  return {
+    cert: readPem(cert),
+    ...(key !== undefined && { key: readPem(key) }),
+    ...(sslpassword && { passphrase: sslpassword }),
+  };
 };
 
-/** Options of node:tls; false is no TLS. */
-const optionsOf = (mode: Mode, fileOf: FileOf): ConnectionOptions | false => {
-  if (mode === 'disable') return false;
-  const own = certificateOf(fileOf);
-  if (mode === 'allow' || mode === 'prefer' || mode === 'no-verify')
-    return { ...own, rejectUnauthorized: false };
-  const file = fileOf('sslrootcert') ?? personalFile('root.crt');
+/** Options of node:tls that say whom to trust. */
+const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionOptions => {
+  if (mode === 'allow' || mode === 'prefer' || mode === 'no-verify') return { rejectUnauthorized: false };
+  const file = sslrootcert || personalFile('root.crt');
+  if (mode === 'require' && file === undefined) return { rejectUnauthorized: false };
   const ca = file === undefined || file === 'system' ? {} : { ca: readPem(file) };
-  if (mode === 'verify-full') return { ...own, ...ca };
-  if (mode === 'require' && file === undefined) return { ...own, rejectUnauthorized: false };
+  const revoked = sslcrl || personalFile('root.crl');
+  const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
+  if (mode === 'verify-full') return trusted;
   // Anybody can get a certificate of a public authority, so it proves nothing without the name.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
-  return { ...own, ...ca, checkServerIdentity: () => undefined };
+  return { ...trusted, checkServerIdentity: () => undefined };
 };
 
-/** The TLS settings of a URL, and the URL without them. */
-const takeFromUrl = (url: string): { readonly rest: string; readonly given: URLSearchParams } => {
-  const [base = '', ...query] = url.split('?');
-  const rest = new URLSearchParams(query.join('?'));
-  const given = new URLSearchParams();
-  for (const name of parameters) {
-    const value = rest.get(name);
-    if (value !== null) given.set(name, value);
-    rest.delete(name);
-  }
-  return { rest: rest.size === 0 ? base : `${base}?${rest.toString()}`, given };
+const versionsOf = (parameters: Parameters): ConnectionOptions => {
+  const { ssl_min_protocol_version: min, ssl_max_protocol_version: max } = parameters;
+  return {
+    ...(min && { minVersion: min as SecureVersion }),
+    ...(max && { maxVersion: max as SecureVersion }),
+  };
+};
+
+/** The mode that is asked for: certificates alone are verified in full, as by node-postgres; and without either there is no TLS. */
+const modeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
+  if (sslmode) return sslmode;
+  if (requiressl) return requiressl === '1' ? 'require' : 'prefer';
+  return sslrootcert ? 'verify-full' : 'disable';
 };
 
 export interface TlsChoice {
-  /** For node-postgres, without the settings that it reads differently. */
-  readonly config: pg.ClientConfig;
+  /** For node-postgres; false: no TLS. */
+  readonly ssl: boolean | object;
   /** Continues without TLS if the server has none. */
   readonly isOptional: boolean;
 }
 
 /**
- * Decides TLS: by the URL, else the settings' `ssl`, else PGSSLMODE, else none. Errors: ETL_USAGE (an unknown mode, a file that
- * cannot be read, verify-ca without an authority).
+ * Decides TLS: by `ssl` of connection settings, else by the parameters. Errors: ETL_USAGE (a file that cannot be read, verify-ca
+ * without an authority, sslnegotiation=direct without TLS).
  */
-export const settleTls = (config: pg.ClientConfig, env: NodeJS.ProcessEnv): TlsChoice => {
-  const { rest, given } = takeFromUrl(config.connectionString ?? '');
-  const fromEnv = config.ssl === undefined ? env['PGSSLMODE'] || undefined : undefined;
-  // Certificates alone, without a mode: node-postgres then verifies in full.
-  const text = given.get('sslmode') ?? fromEnv ?? (given.has('sslrootcert') ? 'verify-full' : undefined);
-  if (text === undefined) return { config, isOptional: false };
-  const mode = modeOf(text, given.has('sslmode') ? 'sslmode' : 'PGSSLMODE');
-  const fileOf: FileOf = (name) => given.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
-  const ssl = optionsOf(mode, fileOf);
-  const url = config.connectionString === undefined ? {} : { connectionString: rest };
-  return { config: { ...config, ...url, ssl }, isOptional: mode === 'prefer' || mode === 'allow' };
+export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
+  const mode = modeOf(parameters);
+  const isOptional = ssl === undefined && (mode === 'prefer' || mode === 'allow');
+  const isDirect = parameters.sslnegotiation === 'direct';
+  if (isDirect && (isOptional || ssl === false || (ssl === undefined && mode === 'disable')))
+    throw usage('sslnegotiation=direct needs sslmode=require, verify-ca or verify-full');
+  if (ssl !== undefined) return { ssl, isOptional };
+  if (mode === 'disable') return { ssl: false, isOptional };
+  return {
+    ssl: { ...certificateOf(parameters), ...trustOf(mode, parameters), ...versionsOf(parameters) },
+    isOptional,
+  };
 };
 
 /** Code of a server that has no TLS: node-postgres reports it only in a message. */
@@ -146,6 +134,8 @@ const hints: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: trustHint,
   INVALID_CA: trustHint,
   CERT_HAS_EXPIRED: 'Renew the certificate, and check the clocks of both machines.',
+  CERT_REVOKED: 'The authority has revoked the certificate of the server, as sslcrl says: renew it.',
+  UNABLE_TO_GET_CRL: 'sslcrl must have a list of every authority of the certificate.',
   CERT_NOT_YET_VALID: 'Check the clocks of both machines.',
   ERR_TLS_CERT_ALTNAME_INVALID:
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',

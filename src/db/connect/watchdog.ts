@@ -7,7 +7,6 @@
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { codeOf, isSqlState } from '../../errors.ts';
-import type { ServerAddress } from './address.ts';
 import { createEndFrozen, type EndFrozen } from '../session/frozen-sessions.ts';
 import { PgClient } from './pg.ts';
 import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../../limits.ts';
@@ -19,12 +18,14 @@ type Verdict = 'working' | 'waiting' | 'dead';
 const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;
 
 /** Asks over a connection of its own, bounded in time; what a session waits for in vain is ended. */
-const probe = async (client: PgClient, { config }: ServerAddress, endFrozen: EndFrozen): Promise<Verdict> => {
-  const { serverPid, isPooled } = client;
+const probe = async (client: PgClient, endFrozen: EndFrozen): Promise<Verdict> => {
+  const { serverConfig, serverPid, isPooled } = client;
   // The start of a session has its own time limit.
   if (serverPid === undefined) return 'working';
-  const bounded = { ...config, connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
-  const asker = new PgClient(bounded, { name: 'sluice watchdog', schemas: [] });
+  const bounded = { connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
+  // The session is on this host, whatever has become of it since.
+  const config = { ...serverConfig, target: 'any' };
+  const asker = new PgClient(config, { name: 'sluice watchdog', schemas: [] }, bounded);
   asker.on('error', () => undefined);
   try {
     await asker.connect();
@@ -58,7 +59,7 @@ const isIdle = (client: pg.Client): boolean =>
   (client as unknown as { readyForQuery: boolean }).readyForQuery && socketOf(client).writableLength === 0;
 
 /** Watches a connection until it ends. The timer does not keep the process alive. */
-export const watchClient = (client: PgClient, address: ServerAddress): void => {
+export const watchClient = (client: PgClient): void => {
   let seen = '';
   let seenAt = performance.now();
   let isAsking = false;
@@ -74,7 +75,7 @@ export const watchClient = (client: PgClient, address: ServerAddress): void => {
     const silentMs = performance.now() - seenAt;
     if (isAsking || silentMs < silenceMs) return;
     isAsking = true;
-    const verdict = await probe(client, address, endFrozen);
+    const verdict = await probe(client, endFrozen);
     isAsking = false;
     // Bytes may have moved while we asked: then the answer does not count.
     if (traffic(socket) !== seen) return;

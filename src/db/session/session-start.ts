@@ -1,5 +1,5 @@
 // The statement that every session of ours begins with: search path, name and settings, in one round trip; it gives the number of
-// the server process.
+// the server process, and whether the server is a standby or read-only.
 
 import { quoteText, searchPath } from '../sql.ts';
 
@@ -65,7 +65,8 @@ export const startStatement = ({ name, schemas }: SessionStart, serverVersion: s
   return [
     `set search_path = ${searchPath(schemas)}`,
     `set application_name = ${quoteText(name)}`,
-    `select set_config(name, value, false), pg_backend_pid() as pid
+    `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
+      current_setting('transaction_read_only') = 'on' as "isReadOnly"
       from (values ${rows.join(', ')}) as s (name, value, systems) where version() ~ systems`,
   ].join('; ');
 };

@@ -12,14 +12,13 @@ import {
   type ColumnTypeName,
 } from '../../format/column-types/registry.ts';
 import { withChecks } from '../../format/field-reader.ts';
-import { nearest } from '../../nearest.ts';
+import { didYouMean, nearest } from '../../nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
 import { columnRules } from './column-rules.ts';
 import { fieldSchema, fieldsMust } from './field.ts';
 import { valueText } from './declared-values.ts';
 import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
-import { didYouMean } from './suggestion.ts';
 
 const headersSchema = z.union(
   [fieldSchema.transform((one) => [one]), z.array(fieldSchema, fieldsMust).min(1, fieldsMust)],

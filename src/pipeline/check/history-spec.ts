@@ -14,7 +14,7 @@ import { stagedFor } from './merge-spec.ts';
 import { madeColumn } from './made-column.ts';
 import { columnNameProblem, derivedProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 
 const columnName = z.string(mustBe('the name of a column'));
 const keeps = "gone: 'unload' needs mode 'append': a version may come from several files";

@@ -15,7 +15,7 @@ import { filterSchema } from '../declare/filter.ts';
 import { madeColumn } from './made-column.ts';
 import { derivedProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 
 const twiceChoices = ['last', 'reject'] as const;
 const ways = ['upsert', 'rebuild'] as const;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { EtlError } from '../../errors.ts';
 import { onOneLine } from '../../wording.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 
 /** Lines such as `table observation, column wind: …`, in the order of the declaration. */
 export type Problems = string[];

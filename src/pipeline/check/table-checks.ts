@@ -17,7 +17,7 @@ import { newName, oldName } from '../../publish/names.ts';
 import { derivedProblem, nameProblem } from './names.ts';
 import { isOfFiles } from './shape/server-column-spec.ts';
 import { addProblem, type Problems } from './problems.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 
 interface StagingInput {
   readonly staging: 'typed' | 'text' | 'none';

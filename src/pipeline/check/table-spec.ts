@@ -37,7 +37,7 @@ import { partitionBySchema } from '../declare/partition-by.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 import {
   checkConstants,
   checkHeaders,

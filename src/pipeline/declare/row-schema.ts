@@ -8,7 +8,7 @@ import { EtlError } from '../../errors.ts';
 import { isRefusal, type ValueShape } from '../../format/column-types/contract.ts';
 import { canonicalReader, typeOf } from '../../format/column-types/registry.ts';
 import { ruleTests } from '../../format/column-rules.ts';
-import { didYouMean } from '../check/suggestion.ts';
+import { didYouMean } from '../../nearest.ts';
 
 export type RowSchema<Values> = z.ZodObject<{
   -readonly [Name in keyof Values]: z.ZodType<Values[Name]>;

@@ -4,6 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { namesServer, type ServerAddress } from '../../db/connect/address.ts';
+import { refuseEmbedded } from '../../embedded/refuse.ts';
 import { findEtlDirectory } from '../../embedded/find-directory.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { findServer } from '../find-server.ts';
@@ -33,6 +34,7 @@ export type PlanOptions = Pick<
 const findExisting = async (options: PlanOptions): Promise<ServerAddress | undefined> => {
   const { databaseUrl, connection } = options;
   const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(process.env);
+  if (!isNamed) refuseEmbedded(process.env);
   return isNamed || existsSync(findEtlDirectory(process.cwd())) ? findServer(options) : undefined;
 };
 

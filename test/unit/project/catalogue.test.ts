@@ -44,8 +44,9 @@ const mentioned = (markdown: string): readonly string[] => [
   ...new Set([...markdown.matchAll(/\bETL_[A-Z_]*[A-Z]\b/g)].map(([code]) => code)),
 ];
 
-/** Flags are variables too: `--full-refresh` is ETL_FULL_REFRESH. */
+/** Flags are variables too: `--full-refresh` is ETL_FULL_REFRESH. ETL_EMBEDDED has no flag: it is for a whole environment. */
 const isVariable = (name: string): boolean =>
+  name === 'ETL_EMBEDDED' ||
   commandLine.includes(`--${name.slice('ETL_'.length).toLowerCase().replaceAll('_', '-')}`);
 const commandLine = readProjectFile('docs/reference/cli.md');
 

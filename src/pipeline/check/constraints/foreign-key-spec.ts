@@ -6,7 +6,7 @@ import type { TableSpec } from '../../../declaration.ts';
 import { publishedColumns } from '../../../publish/tables.ts';
 import { defaultName } from '../names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from '../problems.ts';
-import { didYouMean } from '../suggestion.ts';
+import { didYouMean } from '../../../nearest.ts';
 
 const must = mustBe("an object such as { columns: 'store_id', references: 'store.id' }");
 const referencesMust = mustBe("a table and its column, such as 'store.id', or { table, columns }");

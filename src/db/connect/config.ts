@@ -1,0 +1,114 @@
+// Where and how to connect, with service file, environment and defaults applied: plain data that can be sent to threads.
+
+import { isIP } from 'node:net';
+import { userInfo } from 'node:os';
+import { connectTimeoutMs } from '../../limits.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { parametersOfEnv, usage, type Parameters } from './parameters.ts';
+import { readService } from './service-file.ts';
+
+export interface Host {
+  /** A name, an IP address, or the directory of a Unix socket. */
+  readonly host: string;
+  /** The IP address of that name: no name is looked up. */
+  readonly hostaddr?: string;
+  readonly port: number;
+}
+
+/** What a caller from JavaScript may add to libpq's parameters. */
+export type DriverSettings = Pick<ConnectionOptions, 'password' | 'ssl'> & {
+  readonly connectionTimeoutMillis?: number;
+  readonly keepAlive?: boolean;
+  readonly keepAliveInitialDelayMillis?: number;
+  readonly scramMaxIterations?: number;
+};
+
+export interface ServerConfig extends DriverSettings {
+  /** In the order in which they are tried. */
+  readonly hosts: readonly Host[];
+  /** target_session_attrs: which of them will do. */
+  readonly target: string;
+  readonly user: string;
+  readonly database: string;
+  /** All others. */
+  readonly parameters: Parameters;
+}
+
+const defaultPort = 5432;
+
+/** A comma-separated list; undefined when the parameter is not given. */
+const listOf = (text: string | undefined): readonly string[] | undefined => text?.split(',') || undefined;
+
+const portOf = (text: string): number => {
+  const port = text === '' ? defaultPort : Number(text);
+  if (/^\d*$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw usage('port must be a number from 1 to 65535, or one for each host, separated by commas');
+};
+
+const hostaddrOf = (text: string): string => {
+  if (isIP(text) !== 0) return text;
+  throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
+};
+
+/** Hosts, addresses and ports are lists of the same length; one port is for all hosts. */
+const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
+  const addresses = listOf(hostaddr || undefined);
+  const names = listOf(host || undefined);
+  const count = (addresses ?? names ?? ['']).length;
+  const ports = listOf(port) ?? [''];
+  if (names !== undefined && names.length !== count)
+    throw usage(`there are ${names.length} hosts, but ${count} addresses in hostaddr`);
+  if (ports.length !== 1 && ports.length !== count)
+    throw usage(`there are ${ports.length} ports for ${count === 1 ? 'one host' : `${count} hosts`}`);
+  return Array.from({ length: count }, (_, index) => {
+    const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
+    return {
+      // libpq would try a Unix socket first, whose directory is compiled in.
+      host: names?.[index] || address || 'localhost',
+      ...(address !== undefined && { hostaddr: address }),
+      port: portOf(ports[ports.length === 1 ? 0 : index]!),
+    };
+  });
+};
+
+/** The operating system's name for the user, as in libpq; containers may have a user without a name. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    throw usage('no user is named, and the operating system has no name for the user of this process');
+  }
+};
+
+/** Gives what is missing from the service, then from the environment. */
+const withDefaults = (given: Parameters, env: NodeJS.ProcessEnv): Parameters => {
+  const service = given.service || env['PGSERVICE'];
+  return { ...parametersOfEnv(env), ...(service && readService(service, env)), ...given };
+};
+
+/** libpq waits for ever by default; zero and negative numbers say so, too. */
+const timeoutMsOf = (seconds: string | undefined): number =>
+  seconds ? Math.max(0, Number(seconds)) * 1000 : connectTimeoutMs;
+
+/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+export const configOf = (
+  given: Parameters,
+  env: NodeJS.ProcessEnv,
+  settings: DriverSettings = {},
+): ServerConfig => {
+  const { user, dbname, target_session_attrs: target, ...parameters } = withDefaults(given, env);
+  const name = user || systemUser();
+  return {
+    connectionTimeoutMillis: timeoutMsOf(parameters.connect_timeout),
+    ...settings,
+    hosts: hostsOf(parameters),
+    target: target || 'any',
+    user: name,
+    database: dbname || name,
+    parameters,
+  };
+};
+
+/** `user@host:port/database`, fit for people and logs. */
+export const labelOf = ({ user, hosts, database }: ServerConfig): string =>
+  `${user}@${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;

@@ -1,0 +1,168 @@
+// libpq's connection parameters, as PostgreSQL 18 has them, and which of their values are honoured.
+//
+// PostgreSQL, "Parameter Key Words" and "Environment Variables". docs/operations/connecting.md has this table for people;
+// test/unit/db/connect/parameters.test.ts compares the two.
+
+import { EtlError } from '../../errors.ts';
+import { didYouMean } from '../../nearest.ts';
+
+interface Parameter {
+  /** The variable that libpq reads if nothing else gives the parameter. */
+  readonly variable?: string;
+  /** The variable is left alone: it changes neither where nor how securely we connect. */
+  readonly isVariableIgnored?: true;
+  /** The values that are honoured; without it, and without `why`, every value. */
+  readonly values?: readonly string[];
+  /** It is a number of seconds. */
+  readonly isNumber?: true;
+  /** Why the other values that libpq knows are refused. */
+  readonly why?: string;
+}
+
+const noGssapi = 'there is no GSSAPI support';
+const noOauth = 'there is no OAuth support';
+const socketOption = 'Node cannot set it; sluice itself notices a dead connection';
+
+const table = {
+  host: { variable: 'PGHOST' },
+  hostaddr: { variable: 'PGHOSTADDR' },
+  port: { variable: 'PGPORT' },
+  dbname: { variable: 'PGDATABASE' },
+  user: { variable: 'PGUSER' },
+  password: { variable: 'PGPASSWORD' },
+  passfile: { variable: 'PGPASSFILE' },
+  require_auth: { variable: 'PGREQUIREAUTH' },
+  channel_binding: { variable: 'PGCHANNELBINDING', values: ['disable', 'prefer', 'require'] },
+  connect_timeout: { variable: 'PGCONNECT_TIMEOUT', isNumber: true },
+  client_encoding: {
+    variable: 'PGCLIENTENCODING',
+    isVariableIgnored: true,
+    values: ['UTF8', 'utf8', 'UTF-8', 'utf-8'],
+    why: 'texts are sent in UTF-8',
+  },
+  options: { variable: 'PGOPTIONS' },
+  application_name: { variable: 'PGAPPNAME', isVariableIgnored: true },
+  fallback_application_name: {},
+  keepalives: { values: ['0', '1'] },
+  keepalives_idle: { isNumber: true },
+  keepalives_interval: { values: ['0'], why: socketOption },
+  keepalives_count: { values: ['0'], why: socketOption },
+  tcp_user_timeout: { values: ['0'], why: socketOption },
+  replication: { values: ['false', 'off', 'no', '0'], why: 'a run needs an ordinary session' },
+  gssencmode: { variable: 'PGGSSENCMODE', values: ['disable', 'prefer'], why: noGssapi },
+  sslmode: {
+    variable: 'PGSSLMODE',
+    // The last one is node-postgres' own word for what libpq's `require` does without a root certificate.
+    values: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
+  },
+  requiressl: { variable: 'PGREQUIRESSL', values: ['0', '1'] },
+  sslnegotiation: { variable: 'PGSSLNEGOTIATION', values: ['postgres', 'direct'] },
+  sslcompression: {
+    variable: 'PGSSLCOMPRESSION',
+    isVariableIgnored: true,
+    values: ['0'],
+    why: 'TLS no longer compresses',
+  },
+  sslcert: { variable: 'PGSSLCERT' },
+  sslkey: { variable: 'PGSSLKEY' },
+  sslkeylogfile: { why: 'it would write down the keys of the connection' },
+  sslpassword: {},
+  sslcertmode: {
+    variable: 'PGSSLCERTMODE',
+    values: ['disable', 'allow'],
+    why: 'Node does not say whether the server asked for a certificate',
+  },
+  sslrootcert: { variable: 'PGSSLROOTCERT' },
+  sslcrl: { variable: 'PGSSLCRL' },
+  sslcrldir: { variable: 'PGSSLCRLDIR', why: 'name one file with sslcrl instead' },
+  sslsni: { variable: 'PGSSLSNI', values: ['1'], why: 'node-postgres always names the host' },
+  requirepeer: { variable: 'PGREQUIREPEER', why: 'Node does not say who owns the other end of a socket' },
+  ssl_min_protocol_version: {
+    variable: 'PGSSLMINPROTOCOLVERSION',
+    values: ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'],
+  },
+  ssl_max_protocol_version: {
+    variable: 'PGSSLMAXPROTOCOLVERSION',
+    values: ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'],
+  },
+  min_protocol_version: {
+    variable: 'PGMINPROTOCOLVERSION',
+    values: ['3.0'],
+    why: 'node-postgres speaks version 3.0',
+  },
+  max_protocol_version: { variable: 'PGMAXPROTOCOLVERSION', values: ['3.0', '3.2', 'latest'] },
+  krbsrvname: { variable: 'PGKRBSRVNAME', isVariableIgnored: true, why: noGssapi },
+  gsslib: { variable: 'PGGSSLIB', isVariableIgnored: true, why: noGssapi },
+  gssdelegation: { variable: 'PGGSSDELEGATION', isVariableIgnored: true, values: ['0'], why: noGssapi },
+  scram_client_key: { why: 'node-postgres takes the password alone' },
+  scram_server_key: { why: 'node-postgres takes the password alone' },
+  service: { variable: 'PGSERVICE' },
+  target_session_attrs: {
+    variable: 'PGTARGETSESSIONATTRS',
+    values: ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'],
+  },
+  load_balance_hosts: {
+    variable: 'PGLOADBALANCEHOSTS',
+    values: ['disable'],
+    why: 'all connections of a run must reach the same server',
+  },
+  oauth_issuer: { why: noOauth },
+  oauth_client_id: { why: noOauth },
+  oauth_client_secret: { why: noOauth },
+  oauth_scope: { why: noOauth },
+} as const satisfies Readonly<Record<string, Parameter>>;
+
+export type ParameterName = keyof typeof table;
+export type Parameters = Readonly<Partial<Record<ParameterName, string>>>;
+
+export const parameterTable: Readonly<Record<ParameterName, Parameter>> = table;
+export const parameterNames = Object.keys(table) as readonly ParameterName[];
+
+const hint = 'docs/operations/connecting.md lists every parameter and its values.';
+
+/** Errors of what somebody wrote; a password is in none. */
+export const usage = (problem: string, advice = hint): EtlError =>
+  new EtlError('ETL_USAGE', { problem, hint: advice });
+
+/** What is wrong with a value; undefined: nothing. Only values of parameters that have a list of values are repeated. */
+const problemOf = (name: ParameterName, value: string): string | undefined => {
+  const { values, isNumber, why } = parameterTable[name];
+  if (isNumber && !/^(?:-?\d{1,6})?$/.test(value)) return 'it must be a number of seconds';
+  // An empty value is libpq's way to ask for the default.
+  if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
+    return undefined;
+  // What is no word may be a piece of a password.
+  const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
+  if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
+  const honoured = values === undefined ? '' : `; ${values.map((known) => `'${known}'`).join(', ')} can be`;
+  return `it cannot be honoured${honoured}: ${why}`;
+};
+
+/** Refuses what is no parameter, and values that cannot be honoured. `where` says who gave them. Errors: ETL_USAGE. */
+export const checkParameters = (given: Readonly<Record<string, string>>, where: string): Parameters => {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(table, name)) {
+      // What is no word may be a piece of a password.
+      const shown = /^\w{1,40}$/.test(name) ? ` \`${name}\`` : '';
+      const meant = shown === '' ? '' : didYouMean(name, parameterNames);
+      throw usage(`${where}: unknown parameter${shown}${meant}`);
+    }
+    const problem = problemOf(name as ParameterName, value);
+    if (problem !== undefined) throw usage(`${where}: ${name}: ${problem}`);
+  }
+  return given;
+};
+
+/** Parameters from the variables that libpq reads. Errors: ETL_ENVIRONMENT. */
+export const parametersOfEnv = (env: NodeJS.ProcessEnv): Parameters => {
+  const found: Partial<Record<ParameterName, string>> = {};
+  for (const name of parameterNames) {
+    const { variable, isVariableIgnored } = parameterTable[name];
+    const value = variable === undefined || isVariableIgnored ? undefined : env[variable];
+    if (!value) continue;
+    const problem = problemOf(name, value);
+    if (problem !== undefined) throw new EtlError('ETL_ENVIRONMENT', { variable: variable!, problem });
+    found[name] = value;
+  }
+  return found;
+};
