@@ -1,14 +1,14 @@
 // Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
 
 import type { IndexSpec } from '../declaration.ts';
-import { askPrepared, runQuery, type Client } from '../db/client.ts';
+import { askPrepared, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { setDeclared } from './attributes/attributes.ts';
 import { addServerColumns, columnText, serverColumnsOf } from './attributes/server-columns.ts';
-import { createAs } from './attributes/storage.ts';
+import { createAs, indexStorage, type IndexStorage } from './attributes/storage.ts';
 import { buildConstraints } from './constraints/constraints.ts';
 import type { Building } from './contract.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
@@ -63,12 +63,13 @@ const addPrimaryKey = async (
   return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
 };
 
-/** Statements in one message share a transaction, so the search path of a `where` ends with it. */
-const createIndex = (names: TableNames, index: IndexSpec): Query => {
+/** Statements in one message share a transaction, so the search path of a `where` ends with it. `storage`: its storage parameters. */
+const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage): Query => {
   const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
     `on ${builtName(names)} using ${index.using} (${quoteNames(index.columns)})`,
     index.include.length === 0 ? '' : `include (${quoteNames(index.include)})`,
+    storage(index.name, index.using),
   ];
   if (index.where === undefined) return { text: parts.join('\n') };
   const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
@@ -138,11 +139,12 @@ export const buildDeclared = async ({
       `primary key (${primaryKey.join(', ')})`,
       primaryKey,
     );
-  await buildConstraints(client, names, constraints);
+  const storage = await indexStorage(client, names);
+  await buildConstraints(client, names, constraints, storage);
   for (const index of indexes) {
     const { name, where, columns } = index;
     const key = where === undefined ? columns : undefined;
-    await buildIndex(client, names, createIndex(names, index), `index ${name}`, key);
+    await buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, key);
   }
 };
 
@@ -182,19 +184,50 @@ export const buildOwnOf = async (
     );
 };
 
-const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
+/**
+ * Analyzes a table column by column: `analyze` has stopped at a value of one of them, such as a bound of a numrange that is no double.
+ * Outside a transaction.
+ */
+const analyzeColumns = async (
+  client: Client,
+  names: TableNames,
+  announce: Building['announce'],
+  cause: unknown,
+): Promise<void> => {
+  const { rows } = await client.query<{ name: string }>(
+    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum',
+    [builtName(names)],
+  );
+  const left: string[] = [];
+  for (const { name } of rows)
+    await client.query(`analyze ${builtName(names)} (${quoteName(name)})`).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      left.push(name);
+    });
+  const what = left.length === 0 ? 'expressions in indexes' : left.join(', ');
+  announce(
+    `${names.table}: the server has no statistics of ${what}, because \`analyze\` stops there: ${messageOf(cause)}; it plans queries on them badly`,
+  );
+};
 
-/** Statistics of a filled table, as detailed as production's. */
+/**
+ * Statistics of a filled table, as detailed as production's. `announce`: for what cannot be analyzed; without it, that is an error of the
+ * server.
+ */
 export const completeStatistics = async (
   client: Client,
   names: TableNames,
   staged?: StagedStatistics,
+  announce?: Building['announce'],
 ): Promise<void> => {
   await inheritStatistics(client, names);
   await setDeclared(client, builtName(names), names, 'part');
   if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
   // `analyze` calls the functions of indexes on expressions.
-  await runQuery(client, analyze(names));
+  await client.query(`analyze ${builtName(names)}`).catch((cause: unknown) => {
+    if (announce === undefined || !isRefusal(cause)) throw cause;
+    return analyzeColumns(client, names, announce, cause);
+  });
 };
 
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
@@ -207,9 +240,11 @@ export const buildAside = async (work: Building): Promise<void> => {
   });
   if (work.isRehearsal === true) return;
   if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
-  await making('statistics', () => completeStatistics(client, names, statistics)).catch((cause: unknown) => {
-    throw buildError(names, 'statistics', cause);
-  });
+  await making('statistics', () => completeStatistics(client, names, statistics, announce)).catch(
+    (cause: unknown) => {
+      throw buildError(names, 'statistics', cause);
+    },
+  );
 };
 
 /** Throws ETL_INCOMPLETE unless every copied row is there; `copied` is undefined if rows may differ in number. */

@@ -1,4 +1,4 @@
-// What new tables take over from the old ones: grants, comments, defaults, settings.
+// What new tables take over from the old ones: comments, defaults, settings. grants.ts has privileges.
 //
 // Storage and compression of a column apply to rows that are written later: those of the run are there already.
 
@@ -11,34 +11,6 @@ export interface Heir {
   readonly name: string;
   readonly oldOid: number;
 }
-
-/**
- * Roles that have a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old table
- * must not come back with the new one. The owner has all rights unless somebody has changed them. What is revoked from a table is
- * revoked from its columns.
- */
-const strippedOf = `
-      select distinct h.place, 0 as step, format('revoke all on table %s from %s cascade', h.name,
-          case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end) as statement
-        from heir h join pg_class n on n.oid = h.oid join pg_class o on o.oid = h.old
-          cross join lateral (
-            select grantee from aclexplode(coalesce(n.relacl, acldefault('r', n.relowner)))
-            union all
-            select x.grantee from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = n.oid
-          ) a
-        where a.grantee <> n.relowner or o.relacl is not null`;
-
-const explodedAs = 'a (grantor, grantee, privilege_type, is_grantable, nth)';
-
-/** Grants on the old tables, and on those of their columns that still exist, in the order in which the server lists them. */
-const grantees = `
-      select h.place, 1 + a.nth / 1e6 as step, h.name, null::name as attname, a.*
-        from heir h join pg_class c on c.oid = h.old, aclexplode(c.relacl) with ordinality ${explodedAs}
-      union all
-      select h.place, 2 + a.nth / 1e6, h.name, t.attname, a.*
-        from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) with ordinality ${explodedAs}
-        where t.attnum > 0 and not t.attisdropped
-          and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)`;
 
 /** How columns are stored, where they still have their types. */
 const storage = `
@@ -54,7 +26,7 @@ const storage = `
         where o.attnum > 0 and not o.attisdropped and what.differs`;
 
 /**
- * Comments on indexes and constraints. They begin with the comments, of which there are few: hundreds of partitions have constraints of one
+ * Comments on indexes, constraints and sequences of identity columns. They begin with the comments, of which there are few: hundreds of partitions have constraints of one
  * name, and the server would compare all of them with all.
  */
 const commentsOnParts = `
@@ -66,7 +38,13 @@ const commentsOnParts = `
       select h.place, 12, format('comment on constraint %I on %s is %L', n.conname, h.name, d.description)
         from commented d join pg_constraint o on d.classoid = 'pg_constraint'::regclass and o.oid = d.objoid
           join heir h on h.old = o.conrelid
-          join pg_constraint n on n.conrelid = h.oid and n.contypid = 0 and n.conname = o.conname`;
+          join pg_constraint n on n.conrelid = h.oid and n.contypid = 0 and n.conname = o.conname
+      union all
+      select h.place, 13, format('comment on sequence %s is %L', pg_get_serial_sequence(h.name, n.attname), d.description)
+        from commented d join pg_depend o on o.classid = 'pg_class'::regclass and o.objid = d.objoid and o.deptype = 'i'
+          join heir h on h.old = o.refobjid join pg_attribute a on a.attrelid = o.refobjid and a.attnum = o.refobjsubid
+          join pg_attribute n on n.attrelid = h.oid and n.attname = a.attname and n.attidentity <> ''
+        where d.classoid = 'pg_class'::regclass`;
 
 /** Storage parameters of the tables, and of those of their long values. */
 const options = `
@@ -87,21 +65,12 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       select h.place, h.name, h.name::regclass as oid, h.old
         from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
     ),
-    grantees as (${grantees}),
     commented as materialized (
       select classoid, objoid, description from pg_description
         where classoid in ('pg_class'::regclass, 'pg_constraint'::regclass) and objsubid = 0
     )
     select statement from (
-      ${strippedOf}
-      union all
-      select place, step, format('grant %s%s on table %s to %s%s', privilege_type,
-          case when attname is null then '' else format(' (%I)', attname) end, name,
-          case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
-          case when is_grantable then ' with grant option' else '' end) as statement
-        from grantees
-      union all
-      select h.place, 3, format('comment on table %s is %L', h.name, d.description)
+      select h.place, 3 as step, format('comment on table %s is %L', h.name, d.description) as statement
         from heir h join commented d on d.classoid = 'pg_class'::regclass and d.objoid = h.old
       union all
       select h.place, 4, format('comment on column %s.%I is %L', h.name, n.attname, d.description)

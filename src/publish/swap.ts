@@ -13,6 +13,7 @@ import { buildAside, checkCopied } from './build-table.ts';
 import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import type { BuiltOver, Publication, PublishPlan } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
+import { inheritGrants } from './grants.ts';
 import { inherit } from './inherit.ts';
 import { isKept, moveAway, returnNames } from './production/keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './production/move.ts';
@@ -85,7 +86,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   );
   await inheritDefaults(
     client,
-    swaps.flatMap(({ table, production }) => (production === undefined ? [table] : [])),
+    swaps.filter(({ production }) => production === undefined),
   );
   // All names first: an index of one table may have had the name that another's has now.
   await client.query(
@@ -96,6 +97,12 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
       ...swaps.flatMap(moveIn),
       ...swaps.flatMap(returnNames),
     ].join('\n'),
+  );
+  await inheritGrants(
+    client,
+    swaps.flatMap(({ builtAs, production }) =>
+      production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
+    ),
   );
 };
 

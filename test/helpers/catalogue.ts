@@ -77,10 +77,16 @@ export const catalogueOf = async (database: TestDatabase): Promise<readonly stri
 export const settings = `
   grant select on geo.city to pg_monitor with grant option;
   grant update (name) on geo.city to public;
+  grant usage on schema geo to pg_monitor;
+  set role pg_monitor;
+  grant select on geo.city to pg_read_all_stats;
+  grant select (name) on geo.city to pg_signal_backend;
+  reset role;
   comment on table geo.city is 'it''s cities';
   comment on column geo.city.people is 'who live there';
   comment on constraint city_pkey on geo.city is 'the key';
   comment on index geo.city_name_idx is 'by name';
+  alter index geo.city_name_idx set (fillfactor = 50, deduplicate_items = off);
   alter table geo.city set (fillfactor = 90, toast.autovacuum_enabled = false);
   alter table geo.city alter people set default 7, alter name set statistics 7, alter name set (n_distinct = 5);
   alter table geo.city alter name set storage external, alter name set compression pglz, alter name type text collate "C";

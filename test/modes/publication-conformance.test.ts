@@ -158,7 +158,9 @@ const scenes: readonly Scene[] = [
 const settingsDivided = settings
   .replace(', alter name type text collate "C"', '')
   .replace('table geo.city set (', 'table geo.city_1 set (')
-  .replace('table geo.city cluster on city_name_idx', 'table geo.city_1 cluster on city_name_idx_1');
+  .replace('table geo.city cluster on city_name_idx', 'table geo.city_1 cluster on city_name_idx_1')
+  .replace('alter index geo.city_name_idx', 'alter index geo.city_name_idx_1')
+  .replaceAll(/grant select on geo\.city to .*;/g, (grant) => `${grant} ${grant.replace('city', 'city_1')}`);
 
 const dependentsWithout = (pattern: RegExp): string =>
   dependents

@@ -182,7 +182,7 @@ const constraintChanges = (
       step(name, `drop constraint ${quoteName(name)}`, 'dropped'),
     ),
     make: changed.map(({ name }) =>
-      step(name, `add constraint ${quoteName(name)} ${found(built, name)!.definition}`, 'made'),
+      step(name, `add constraint ${quoteName(name)} ${found(built, name)!.clause}`, 'made'),
     ),
   };
 };

@@ -1,8 +1,9 @@
-// Storage parameters of a table. A table that is divided has none: they are those of its partitions.
+// Storage parameters of a table and its indexes. A table that is divided has none: they are those of its partitions.
 
 import type { AttributesSpec } from '../../shape.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
-import { builtName, type TableNames } from '../names.ts';
+import { builtName, productionName, type TableNames } from '../names.ts';
 import type { Attribute } from './contract.ts';
 
 /** SQL after the name of a table that is created: rows that are written at once have to obey the fillfactor. */
@@ -15,6 +16,23 @@ export const storageClause = (attributes: AttributesSpec | undefined): string =>
 
 export const createAs = (names: TableNames): string =>
   `create table ${builtName(names)}${storageClause(names.attributes)} as`;
+
+/** The clause after an index of this name and access method that is created: what people have set on the one in production. */
+export type IndexStorage = (name: string, using?: string) => string;
+
+/** Read before indexes are built, because their pages are filled then. Primary keys: primaryKeysOf(). */
+export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
+  const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
+    client,
+    `select x.relname as name, m.amname as using, format(' with (%s)', (
+          select string_agg(format('%I = %L', option_name, option_value), ', ') from pg_options_to_table(x.reloptions))) as clause
+      from pg_index i join pg_class x on x.oid = i.indexrelid join pg_am m on m.oid = x.relam
+      where i.indrelid = to_regclass($1) and x.reloptions is not null`,
+    [productionName(names)],
+  );
+  return (wanted, method = 'btree') =>
+    rows.find(({ name, using }) => name === wanted && using === method)?.clause ?? '';
+};
 
 export const storage: Attribute = {
   ofWhole: false,

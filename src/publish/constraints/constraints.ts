@@ -5,6 +5,7 @@ import { runQuery, withPath, withTransaction, type Client } from '../../db/clien
 import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../errors.ts';
+import type { IndexStorage } from '../attributes/storage.ts';
 import { builtName, type TableNames } from '../names.ts';
 import { RowsRefused } from './refused-rows.ts';
 
@@ -19,16 +20,20 @@ export const constraintText = (constraint: ConstraintSpec): string => {
 /** What the rows of a table have to obey by themselves. */
 type OwnConstraint = Exclude<ConstraintSpec, ForeignKeySpec>;
 
-const definition = (constraint: OwnConstraint): string =>
+const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
   constraint.kind === 'check'
     ? // A comment at its end must not take the parenthesis.
       `check (${constraint.condition}\n)`
-    : `unique (${quoteNames(constraint.columns)})`;
+    : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
 /** Statements in one message share a transaction, so the search path of a condition ends with it. */
-const addConstraints = (names: TableNames, constraints: readonly OwnConstraint[]): Query => {
+const addConstraints = (
+  names: TableNames,
+  constraints: readonly OwnConstraint[],
+  storage: IndexStorage,
+): Query => {
   const added = constraints.map(
-    (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint)}`,
+    (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint, storage)}`,
   );
   const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
   return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
@@ -74,12 +79,13 @@ export const buildConstraints = async (
   client: Client,
   names: TableNames,
   constraints: readonly ConstraintSpec[],
+  storage: IndexStorage,
 ): Promise<void> => {
   const own = constraints.filter((one) => one.kind !== 'foreign key');
   const checks = own.filter(({ kind }) => kind === 'check');
   const keys = own.filter(({ kind }) => kind === 'unique');
   for (const some of [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])])
-    await runQuery(client, addConstraints(names, some)).catch((cause: unknown) => {
+    await runQuery(client, addConstraints(names, some, storage)).catch((cause: unknown) => {
       throw refusal(names, some, cause);
     });
 };

@@ -1,7 +1,8 @@
 // What a merge has to write: a table of the rows that differ, as they will be, and the statements that write them.
 
 import { setJoinMemory } from '../../db/session/session-settings.ts';
-import { withPath, type Client } from '../../db/client.ts';
+import { withPath, withTransaction, type Client } from '../../db/client.ts';
+import { isRefusal } from '../../db/server-error.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { BuiltOver, Differences, PublishPlan } from '../contract.ts';
@@ -59,7 +60,12 @@ export const prepareJoin = async (
 ): Promise<void> => {
   if (rows < rowsMin) return;
   await setJoinMemory(client);
-  await client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`);
+  // A value that the server cannot analyze makes the join slower, and nothing else.
+  await withTransaction(client, () =>
+    client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`),
+  ).catch((cause: unknown) => {
+    if (!isRefusal(cause)) throw cause;
+  });
 };
 
 /** The order in which the rows of a run are written. */

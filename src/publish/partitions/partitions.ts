@@ -11,6 +11,7 @@ import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
 import { makeOwnByHand } from '../constraints/by-hand.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
+import { inheritGrants } from '../grants.ts';
 import { inherit } from '../inherit.ts';
 import { keyChanges } from '../alter/keys.ts';
 import {
@@ -95,10 +96,11 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
     client,
     whole.map(({ plan }) => plan),
   );
-  await inherit(client, stays.flatMap(heirsOf));
+  const heirs = stays.flatMap(heirsOf);
+  await inherit(client, heirs);
   await inheritDefaults(
     client,
-    first.map(({ plan }) => plan.table),
+    first.map(({ plan }) => plan),
   );
   await copyConstraints(client, exchanged);
   const statements = [
@@ -127,6 +129,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
     ]),
   ];
   await client.query(statements.join('\n'));
+  await inheritGrants(client, heirs);
 };
 
 /** The table without the partitions that leave: nothing of those changes. */

@@ -8,6 +8,7 @@
 import { quoteName } from '../../db/sql.ts';
 import { isBound, madeByHand } from '../constraints/by-hand.ts';
 import type { BuiltOver, PublishPlan } from '../contract.ts';
+import type { GrantHeir } from '../grants.ts';
 import type { Heir } from '../inherit.ts';
 import { builtName, productionName, type TableNames } from '../names.ts';
 import type { BuiltPartition } from '../tables.ts';
@@ -77,10 +78,10 @@ export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({
 });
 
 /** Tables aside, and those that they are to be like. */
-export const heirsOf = ({ plan, coming }: Exchange): readonly Heir[] => [
-  ...(takesPlace(plan) ? [{ name: builtName(plan.table), oldOid: plan.production!.oid }] : []),
-  ...coming.flatMap(({ table, production: old }) =>
-    old === undefined ? [] : [{ name: builtName(table), oldOid: old.oid }],
+export const heirsOf = ({ plan, coming }: Exchange): readonly (Heir & GrantHeir)[] => [
+  ...(takesPlace(plan) ? [{ name: builtName(plan.table), oid: plan.builtAs.oid, oldOid: plan.production!.oid }] : []),
+  ...coming.flatMap(({ table, builtAs, production: old }) =>
+    old === undefined ? [] : [{ name: builtName(table), oid: builtAs.oid, oldOid: old.oid }],
   ),
 ];
 

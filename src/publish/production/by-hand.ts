@@ -52,6 +52,12 @@ const selectByHand = `
         join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
       where ${isIndexByHand}
     union all
+    -- The declaration makes the others: only their storage and places are somebody's.
+    select t.oid, 'index ' || x.relname, row(x.reloptions, x.reltablespace)::text
+      from target t join pg_namespace n on n.oid = t.relnamespace
+        join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
+      where not i.indisprimary and (x.reloptions is not null or x.reltablespace <> 0) and not (${isIndexByHand})
+    union all
     select t.oid, 'primary key ' || k.conname, row(pg_get_constraintdef(k.oid), x.reloptions, x.reltablespace)::text
       from target t join pg_constraint k on k.conrelid = t.oid and k.contype = 'p' join pg_class x on x.oid = k.conindid
     union all

@@ -1,6 +1,7 @@
 // Finds objects that a swap of production tables would lose or break.
 
 import { firstOf } from '../../wording.ts';
+import { selectForeignGrants } from '../grants.ts';
 import { selectClaims, type Catalogues } from './extensions.ts';
 
 export interface Dependent {
@@ -36,7 +37,7 @@ const selectSchemaPublications = `
  * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
  * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns; policies, defaults
  * and checks of others that name it; functions that SQL gives a body, or that take or give rows of the table, and columns and domains
- * of its row type; also that it is unlogged, or of a type. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
+ * of its row type; also that it is unlogged, or of a type; grants that only others can make. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -66,6 +67,8 @@ export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'check', concat(coalesce(nullif(conrelid, 0)::regclass::text, contypid::regtype::text), '.', conname)
       from needs t join pg_constraint c on c.oid = t.objid
       where t.class = 'pg_class'::regclass and t.classid = 'pg_constraint'::regclass and contype = 'c' and conrelid <> t.oid
+    union all
+    ${selectForeignGrants}
     union all
     select oid, 'row security', name from target where relrowsecurity
     union all

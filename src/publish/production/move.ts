@@ -3,9 +3,8 @@
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
-import { inherit } from '../inherit.ts';
+import { inheritGrants } from '../grants.ts';
 import { builtName, productionName, type TableNames } from '../names.ts';
-import type { BuiltTable } from '../tables.ts';
 import type { Catalogues } from './extensions.ts';
 import { oldIndexName } from './keep.ts';
 import { ProductionChanged, selectFingerprints, type ProductionTable } from './production.ts';
@@ -29,14 +28,14 @@ const unlessTaken = async (client: Client, sql: string): Promise<void> => {
 };
 
 /** New tables get the schema's default privileges, copied from an empty table that is dropped again. */
-export const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): Promise<void> => {
-  if (tables.length === 0) return;
-  const probe = productionName(tables[0]!);
+export const inheritDefaults = async (client: Client, moves: readonly Move[]): Promise<void> => {
+  if (moves.length === 0) return;
+  const probe = productionName(moves[0]!.table);
   await unlessTaken(client, `create table ${probe} ()`);
   const { oid } = (await client.query('select $1::text::regclass::oid as oid', [probe])).rows[0];
-  await inherit(
+  await inheritGrants(
     client,
-    tables.map((table) => ({ name: builtName(table), oldOid: oid })),
+    moves.map(({ builtAs }) => ({ oid: builtAs.oid, oldOid: oid })),
   );
   await client.query(`drop table ${probe}`);
 };

@@ -110,8 +110,14 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
       where n.deptype = 'n' or s.oid is not null group by n.oid
   ),
   column_access as (
-    select a.attrelid as oid, json_agg(row(a.attnum, a.attacl::text) order by a.attnum) as list
-      from target t join pg_attribute a on a.attrelid = t.oid where a.attacl is not null group by a.attrelid
+    select oid, json_agg(row(place, acl) order by place) as list from (
+        select a.attrelid as oid, a.attnum::int as place, a.attacl::text as acl
+          from target t join pg_attribute a on a.attrelid = t.oid where a.attacl is not null
+        union all
+        -- Sequences of identity columns.
+        select n.oid, -n.refobjsubid, s.relacl::text from needs n join pg_class s on s.oid = n.objid and s.relkind = 'S'
+          where n.deptype = 'i' and n.classid = 'pg_class'::regclass and s.relacl is not null
+      ) a group by oid
   ),
   mark as (
     select t.place::int, encode(sha256(convert_to(row(t.oid, t.relkind, t.relowner, t.relacl::text, a.list::text, d.list::text,
