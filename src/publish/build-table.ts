@@ -1,7 +1,7 @@
 // Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
 
 import type { IndexSpec } from '../declaration.ts';
-import { askPrepared, type Client } from '../db/client.ts';
+import { askPrepared, withTransaction, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
@@ -184,9 +184,12 @@ export const buildOwnOf = async (
     );
 };
 
+/** A refusal leaves the transaction of the build as it was. */
+const analyze = (client: Client, what: string): Promise<unknown> =>
+  withTransaction(client, () => client.query(`analyze ${what}`));
+
 /**
  * Analyzes a table column by column: `analyze` has stopped at a value of one of them, such as a bound of a numrange that is no double.
- * Outside a transaction.
  */
 const analyzeColumns = async (
   client: Client,
@@ -200,7 +203,7 @@ const analyzeColumns = async (
   );
   const left: string[] = [];
   for (const { name } of rows)
-    await client.query(`analyze ${builtName(names)} (${quoteName(name)})`).catch((error: unknown) => {
+    await analyze(client, `${builtName(names)} (${quoteName(name)})`).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       left.push(name);
     });
@@ -224,7 +227,7 @@ export const completeStatistics = async (
   await setDeclared(client, builtName(names), names, 'part');
   if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
   // `analyze` calls the functions of indexes on expressions.
-  await client.query(`analyze ${builtName(names)}`).catch((cause: unknown) => {
+  await analyze(client, builtName(names)).catch((cause: unknown) => {
     if (announce === undefined || !isRefusal(cause)) throw cause;
     return analyzeColumns(client, names, announce, cause);
   });

@@ -25,7 +25,7 @@ const isOwn = (grantor: string, owner: string): string =>
  * SQL: whether we can make a grant of this role again on a table with the owner in the namespace. Before PostgreSQL 16, each member of
  * a role may become that role.
  */
-export const mayGrant = (grantor: string, owner: string, namespace: string): string => `
+const mayGrant = (grantor: string, owner: string, namespace: string): string => `
   (${isOwn(grantor, owner)} or (
     pg_has_role(session_user, ${grantor}, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
     and (${grantor} = ${owner} or not ${isSuper(grantor)}) and has_schema_privilege(${grantor}, ${namespace}, 'usage')))`;
@@ -43,7 +43,7 @@ export const selectForeignGrants = `
       from target t cross join lateral (
         select x.grantor from ${granted('t.oid')} g join pg_class c on c.oid = g.oid, aclexplode(c.relacl) x
         union all
-        select x.grantor from pg_attribute c, aclexplode(c.attacl) x where c.attrelid = t.oid and not c.attisdropped
+        select x.grantor from pg_attribute c, aclexplode(c.attacl) x where c.attrelid = t.oid and c.attacl is not null and not c.attisdropped
       ) a
       where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
 

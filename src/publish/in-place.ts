@@ -21,7 +21,7 @@ import { rowsWith, type BuiltTable } from './tables.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
 import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf, rowsWithheld } from './refusals.ts';
-import { differenceOf, refuseShape } from './shape.ts';
+import { differenceOf, movingAway, refuseShape } from './shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from './production/table-state.ts';
 
 /** SQL: the rows that are replaced. */
@@ -106,10 +106,11 @@ const replaceByKey = async (
 };
 
 /** The server's refusal as our error. 0A000: this kind of table does not support the statement; Citus refuses some. */
-const refused = ({ table: { schema, table }, production }: PublishPlan, cause: unknown): unknown => {
+const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
+  const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Rename it, run, and then give the new table the properties of the old one.`;
+  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}; then give the new table the properties of the old one.`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 

@@ -54,7 +54,8 @@ export interface TableNames {
   readonly attributes?: AttributesSpec | undefined;
 }
 
-export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
+export const productionName = ({ schema, table }: Pick<TableNames, 'schema' | 'table'>): string =>
+  quoteName(schema, table);
 
 /** Quoted names of the tables that exist. */
 export const namesInProduction = (

@@ -20,9 +20,10 @@ import {
   type ProductionTable,
 } from './production/production.ts';
 import { refuseChangedByHand } from './production/by-hand.ts';
+import { refuseGone } from './production/gone.ts';
 import { choosePublication, modes } from './registry.ts';
 import { refuseOtherDivision } from './partitions/shape.ts';
-import { refuseOther, refuseShape } from './shape.ts';
+import { refuseOther } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
 /** A table that is to be published, and the quoted name of one with the declared columns; undefined: SQL makes them. */
@@ -53,12 +54,7 @@ const choose = (
 ): Publication => {
   const publication = choosePublication(table, production, found);
   if (production === undefined) {
-    if (table.extent === 'part')
-      refuseShape(
-        table.table,
-        `${table.schema}.${table.table} was dropped after the run had found it`,
-        'Run again: all files are loaded.',
-      );
+    if (table.extent === 'part') refuseGone(table);
     return publication;
   }
   refuseOther(table, production);

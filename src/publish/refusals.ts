@@ -12,6 +12,9 @@ import { ProductionChanged, type ProductionTable } from './production/production
 export const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
 
+export const adviceTaken =
+  'A table that was renamed keeps the names of its indexes: rename these, too, or move the table to another schema.';
+
 /** What to do about what production forbids, where the server gives no advice of its own. */
 const advice: Readonly<Record<string, string>> = {
   '23503':
@@ -19,6 +22,7 @@ const advice: Readonly<Record<string, string>> = {
   '23505': 'Two rows have the same key: correct the files, or the key.',
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
   '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
+  '42P07': adviceTaken,
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 

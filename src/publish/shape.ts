@@ -1,5 +1,6 @@
 // How a table to be published differs from the one in production, and the errors that say so.
 
+import { quoteName, quoteText } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { DeclaredTable } from './tables.ts';
 import type { ProductionTable } from './production/production.ts';
@@ -32,6 +33,22 @@ export const differenceOf = (
 /** Errors: ETL_PUBLISH_SHAPE. */
 export const refuseShape = (table: string, problem: string, hint: string): never => {
   throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint });
+};
+
+/** Where a table is moved that is to be made again: its indexes go with it, and would otherwise keep the names of the new ones. */
+const elsewhere = 'earlier';
+
+/** Statements that move a table away, so that the next run makes it again. Proved by test/modes/publish-protects.test.ts, "as the hint says". */
+export const movingAway = (
+  { schema, table }: Pick<DeclaredTable, 'schema' | 'table'>,
+  { kind }: Pick<ProductionTable, 'kind'>,
+): string => {
+  const name = quoteName(schema, table);
+  const move =
+    kind === 'p'
+      ? `do $$ declare t regclass; begin for t in select relid from pg_partition_tree(${quoteText(name)}) loop execute format('alter table %s set schema ${elsewhere}', t); end loop; end $$;`
+      : `alter table ${name} set schema ${elsewhere};`;
+  return `move it to another schema, so that the next run makes it again: \`create schema ${elsewhere}; ${move}\``;
 };
 
 /** Errors: ETL_PUBLISH_REFUSED when something else has the table's name. */

@@ -22,7 +22,7 @@ import type { DeclaredTable } from './tables.ts';
 import { hideSequences, nameSequences, takeOver } from './production/sequences.ts';
 import { readCatalogues, type ProductionTable } from './production/production.ts';
 import { refusalOfAny } from './refusals.ts';
-import { differenceOf, refuseShape } from './shape.ts';
+import { differenceOf, movingAway, refuseShape } from './shape.ts';
 import type { TableColumn, TableConstraint } from './production/table-state.ts';
 
 /** Columns that are not declared, and that the publishing run did not make. */
@@ -46,7 +46,7 @@ const refuseLoss = (
     refuseShape(
       table,
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
-      'Rename or drop it, or declare its columns.',
+      `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
     );
   // Recorded since 0007; before that nobody can tell.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);

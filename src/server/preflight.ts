@@ -84,6 +84,10 @@ const selectAccess = `
     select 'replace table ' || n.nspname || '.' || c.relname || ', which belongs to ' || pg_get_userbyid(c.relowner)
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(c.relowner, 'usage')
+    union all
+    -- A session that may set it did so at its start.
+    select 'set session_replication_role to origin (it is replica for this role or database, and so foreign keys are not checked)'
+      where current_setting('session_replication_role') = 'replica'
   )
   select current_setting('server_version') as version,
     current_setting('server_version_num')::int as "versionNumber",

@@ -107,6 +107,14 @@ const refusals: readonly {
     missing: () => ['replace table small.t, which belongs to etl'],
   },
   {
+    name: 'a role whose foreign keys are not checked, and that may not change that',
+    statements: [mayCreate, ({ role }) => `alter role ${role} set session_replication_role = replica`],
+    code: 'ETL_PERMISSION',
+    missing: () => [
+      'set session_replication_role to origin (it is replica for this role or database, and so foreign keys are not checked)',
+    ],
+  },
+  {
     name: 'a user with read-only transactions',
     statements: [mayCreate, ({ role }) => `alter role ${role} set default_transaction_read_only = on`],
     code: 'ETL_READ_ONLY',

@@ -2,7 +2,7 @@
 
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type Pipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -83,6 +83,42 @@ describe('source files', () => {
       onEvent: ({ type }) => type === 'loaded' && write('growing.csv', `id,name\n${'1,a\n'.repeat(1_001)}`),
     });
     expect(await failureOf(attempt)).toMatchObject({ code: 'ETL_SOURCE_CHANGED', exit: 1 });
+  });
+});
+
+describe('what a table of PostgreSQL has no room for is refused with its name', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`);
+  const many = names(33) as ['c0'];
+  const columns = Object.fromEntries(names(33).map((name) => [name, column.integer(name)])) as {
+    c0: ReturnType<typeof column.integer>;
+  };
+  write('many.sql', 'select c0 from t_staging');
+  it.each([
+    ['an index of 33 columns', 33, { columns, indexes: [index(many)] }, 'index t_c0_'],
+    ['a key of 33 columns', 33, { columns, primaryKey: many }, 'primary key (c0, c1, '],
+    ['a unique constraint of 33 columns', 33, { columns, unique: [many] }, 'unique t_c0_'],
+    [
+      'a file of 1,601 fields whose columns are not declared',
+      1_601,
+      { staging: 'text' as const, transform: sqlFile('many.sql') },
+      'many.csv has 1601 fields',
+    ],
+  ])('%s', async (_, count, table, says) => {
+    write('many.csv', `${names(count).join(',')}\n`);
+    const given = { source: csv('many.csv'), ...table } as {
+      source: ReturnType<typeof csv>;
+      columns: typeof columns;
+    };
+    const wide = definePipeline({ name: 'wide', schema: 'wide', tables: { t: given } });
+    const error = await failureOf(
+      runPipeline(wide, { databaseUrl: database.url, directory, workingDirectory: directory }),
+    );
+    expect(error).toMatchObject({
+      code: expect.stringMatching(/^ETL_(PUBLISH_REFUSED|PUBLISH_SHAPE|CONSTRAINT_REFUSED)$/),
+      details: { table: 't' },
+    });
+    expect(error.message).toContain(says);
+    expect((await database.query(`select to_regclass('wide.t') as made`)).rows).toEqual([{ made: null }]);
   });
 });
 

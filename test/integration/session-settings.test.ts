@@ -38,6 +38,7 @@ const settings = {
   array_nulls: 'off',
   quote_all_identifiers: 'on',
   search_path: 'nowhere',
+  session_replication_role: 'replica',
 };
 
 describe('a database with other settings', () => {
@@ -82,6 +83,29 @@ describe('a database with other settings', () => {
   it('reads month and day in one order, whatever DateStyle is set', async () => {
     const { rows } = await database.query('select day::text, text from days.days');
     expect(rows).toEqual([{ day: '2011-03-02', text: 'a\\b' }]);
+  });
+
+  it('checks foreign keys', async () => {
+    const parts = definePipeline({
+      name: 'parts',
+      schema: 'parts',
+      tables: {
+        part: {
+          source: csv('parts/*.csv'),
+          columns: { day: column.integer('day') },
+          publish: 'append',
+          foreignKeys: [{ columns: 'day', references: { schema: 'days', table: 'known', columns: 'id' } }],
+        },
+      },
+    });
+    const load = () => runPipeline(parts, { ...place(), workingDirectory: files.directory });
+    await database.query(
+      'create table days.known (id integer primary key); insert into days.known values (1)',
+    );
+    files.write('parts/1.csv', 'day\n1\n');
+    await load();
+    files.write('parts/2.csv', 'day\n2\n');
+    expect(await failureOf(load())).toMatchObject({ code: 'ETL_CONSTRAINT' });
   });
 
   it('knows the files that it has loaded', async () => {

@@ -121,6 +121,12 @@ describe('what is copied while a table is built, and changes then: the tables ar
       ],
     ],
     [
+      'storage of a declared index and of a declared unique constraint',
+      declare({ unique: [['id', 'name']] }),
+      ['alter index geo.city_name_idx set (fillfactor = 50)', 'index city_name_idx of city'],
+      ['alter index geo.city_id_name_key set (fillfactor = 60)', 'index city_id_name_key of city'],
+    ],
+    [
       'indexes of a divided table, and of a partition',
       divided,
       ['create index by_hand on geo.city (id)', 'index by_hand of city'],

@@ -1,8 +1,11 @@
 // What people have in the production schema, and what a run may not take away without a word.
 
+import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, type Pipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, hash, index, list, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { openProxy } from '../helpers/fault-proxy.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { forgetRuns } from '../helpers/server.ts';
@@ -32,23 +35,29 @@ const run = (pipeline: Pipeline = table(), options: object = {}) => runs.run(pip
 const oid = async () => (await rowsOf(`select 'precious.t'::regclass::oid as oid`))[0]!['oid'];
 const chunks = async () => (await rowsOf('select count(*)::int as n from etl.chunk'))[0]!['n'];
 
+/** Executes the statements of a hint, word for word. */
+const doAsSaid = async ({ hint }: { readonly hint: string }): Promise<void> => {
+  await query(/`(create schema earlier; .*;)`/.exec(hint)![1]!);
+};
+
 beforeEach(async () => {
-  await query(`drop schema if exists precious cascade; ${forgetRuns}`);
+  await query(`drop schema if exists precious, earlier cascade; ${forgetRuns}`);
   files.write('t.csv', 'id,name\n1,a\n2,b\n');
 });
 
 describe('a table that no run has made', () => {
   it('is refused before anything is loaded when its columns differ from the declaration', async () => {
-    await query(`create schema precious; create table precious.t (id integer, secret text)`);
+    await query(`create schema precious; create table precious.t (id integer primary key, secret text)`);
     await query(`insert into precious.t values (7, 'gold')`);
     const error = await failureOf(run());
     expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't' } });
     expect(error.message).toContain('declared name text, in the table secret text');
-    expect(error.hint).toContain('Rename or drop it, or declare its columns.');
+    expect(error.hint).toContain('Declare its columns, drop it, or move it to another schema');
     expect(await rowsOf('select * from precious.t')).toEqual([{ id: 7, secret: 'gold' }]);
     expect(await chunks()).toBe(0);
-    await query('alter table precious.t rename to t_of_old');
+    await doAsSaid(error);
     expect(await run(table(), { fullRefresh: false })).toMatchObject({ outcome: 'published' });
+    expect(await rowsOf('select * from earlier.t')).toEqual([{ id: 7, secret: 'gold' }]);
   });
 
   it('is refused when it was made of text staging, too, and when rows go straight into the new table', async () => {
@@ -199,6 +208,154 @@ describe('a published table', () => {
     const result = await run();
     await query('drop publication guarded');
     expect(result.tables[0]).toMatchObject({ strategy: 'swap', rows: 2 });
+  });
+});
+
+describe('a table that is to be made again is moved away as the hint says, and the next run makes it', () => {
+  const columns = { id: column.integer('id'), name: column.text('name') };
+  const byName = { columns, primaryKey: ['id', 'name'], indexes: [index('name')], partitionBy: list('name') };
+  it.each([
+    ['without partitions', { ...byName, partitionBy: undefined }, byName, 'has no partitions'],
+    [
+      'of other partitions',
+      byName,
+      { ...byName, partitionBy: hash('id', 2) },
+      'is partitioned by LIST (name)',
+    ],
+    [
+      'that stays with its partitions, and has other columns',
+      byName,
+      { ...byName, columns: { id: column.bigint('id'), name: column.text('name') } },
+      'stays when its partitions are replaced',
+    ],
+  ])('%s', async (_, before, after, problem) => {
+    await run(table(before));
+    const error = await failureOf(run(table(after)));
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', message: expect.stringContaining(problem) });
+    await doAsSaid(error);
+    expect(await run(table(after), { fullRefresh: false })).toMatchObject({ outcome: 'published' });
+    expect(await rowsOf('select id::int from precious.t order by id')).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await rowsOf('select id from earlier.t order by id')).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
+  it('one that was only renamed keeps the names of its indexes, and the error says so before anything is loaded', async () => {
+    await run(table({ indexes: [index('name')] }));
+    await query('alter table precious.t rename to was');
+    const loaded = await chunks();
+    const error = await failureOf(run(table({ indexes: [index('name')] })));
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_REFUSED', details: { table: 't', sqlstate: '42P07' } });
+    expect(error.message).toContain(
+      'names that are taken: index t_name_idx of precious.was, index t_pkey of precious.was',
+    );
+    expect(error.hint).toContain('A table that was renamed keeps the names of its indexes');
+    expect(error.hint).not.toContain('triggers');
+    expect(await chunks()).toBe(loaded);
+    await query(
+      'alter index precious.t_pkey rename to was_pkey; alter index precious.t_name_idx rename to was_name_idx',
+    );
+    expect(await run(table({ indexes: [index('name')] }))).toMatchObject({ outcome: 'published' });
+  });
+});
+
+describe('a table that somebody moves, renames or drops while a run works', () => {
+  const moves = [
+    [
+      'create schema earlier; alter table precious.t set schema earlier',
+      'alter table earlier.t set schema precious',
+    ],
+    ['alter table precious.t rename to was', 'alter table precious.was rename to t'],
+  ] as const;
+  /** States of a run that is about to build, and to publish. */
+  const [building, publishing] = [2, 3];
+  /** Runs the pipeline, and does something before the first statement that matches, once the run has this state. */
+  const runWhile = async (pipeline: Pipeline, state: number, at: RegExp, sql: string): Promise<unknown> => {
+    const url = new URL(database.url);
+    const proxy = await openProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const changes: string[] = [];
+    const change = async (): Promise<'forward'> => {
+      changes.push(sql);
+      await query(sql);
+      return 'forward';
+    };
+    const isState = (effect: Effect): boolean =>
+      effect.sql.startsWith('update etl.run set state = $2, loaded_at');
+    proxy.arm({ name: 'state', when: 'before', nth: state, matches: isState }, () => {
+      proxy.arm({ name: 'change', when: 'before', nth: 1, matches: (effect) => at.test(effect.sql) }, change);
+      return 'forward';
+    });
+    const end = await run(pipeline, { databaseUrl: url.href, fullRefresh: false }).catch(
+      (error: unknown) => error,
+    );
+    await proxy.close();
+    expect(changes).toEqual([sql]);
+    return end;
+  };
+
+  files.write('derived.sql', 'select count(*)::int as n from t');
+  const parts = (publish: object | string, change: object = {}): Pipeline =>
+    definePipeline({
+      name: 'guarded',
+      schema: 'precious',
+      tables: {
+        t: {
+          source: csv('parts/*.csv'),
+          columns: { id: column.integer('id'), name: column.text('name') },
+          primaryKey: ['id', 'name'],
+          publish: publish as 'append',
+          guard: false,
+          ...change,
+        },
+        derived: { from: ['t'], transform: sqlFile('derived.sql') },
+      },
+    });
+  const lock = /lock table/;
+  const merge = parts({ mode: 'merge', by: 'upsert' });
+  const rebuild = parts({ mode: 'merge', by: 'rebuild' });
+  const append = parts('append');
+  const touched = parts({ mode: 'replace', only: 'touched' }, { partitionBy: list('name') });
+
+  it.each([
+    ['a merge that looks for differences', merge, publishing, /create unlogged table .*__diff/],
+    ['a merge', merge, publishing, lock],
+    ['a merge by rebuild, before it reads', rebuild, publishing, /bit_xor/],
+    ['a merge by rebuild', rebuild, publishing, lock],
+    ['an append', append, publishing, lock],
+    ['a history', parts({ mode: 'history', from: 'since' }), publishing, lock],
+    ['partitions that are replaced', touched, publishing, lock],
+    ['SQL that reads all rows', append, building, /./],
+  ])('%s: the error says so, and all is well when it is back', async (_, pipeline, state, at) => {
+    for (const [change, back] of moves) {
+      await query(`drop schema if exists precious, earlier cascade; ${forgetRuns}`);
+      rmSync(`${files.directory}/parts`, { recursive: true, force: true });
+      files.write('parts/a.csv', 'id,name\n1,a\n');
+      await run(pipeline);
+      files.write('parts/b.csv', 'id,name\n2,b\n');
+      const end = await runWhile(pipeline, state, at, change);
+      expect(end).toMatchObject({
+        code: 'ETL_PUBLISH_SHAPE',
+        message: expect.stringContaining('precious.t is not there: it was dropped, renamed or moved'),
+      });
+      await query(back);
+      expect(await run(pipeline, { fullRefresh: false })).toMatchObject({ outcome: 'published' });
+      expect(await rowsOf('select id from precious.t order by id')).toEqual([{ id: 1 }, { id: 2 }]);
+    }
+  });
+
+  it.each([
+    ['whose rows are replaced', 'create view precious.seen as select id from precious.t'],
+    ['that is swapped', 'select'],
+  ])('%s: a new one has all rows', async (_, ddl) => {
+    await run(table({ primaryKey: [] }));
+    await query(ddl);
+    files.write('t.csv', 'id,name\n3,c\n');
+    for (const [change] of moves) {
+      expect(await runWhile(table({ primaryKey: [] }), publishing, lock, change)).toMatchObject({
+        outcome: 'published',
+      });
+      expect(await rowsOf('select id from precious.t')).toEqual([{ id: 3 }]);
+      files.write('t.csv', 'id,name\n3,d\n');
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 // Publishing: what hangs on a table survives it, and nothing is half done.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, type Pipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, type Pipeline } from '../../src/index.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { withPg } from '../helpers/own-server.ts';
@@ -55,6 +55,27 @@ describe('a table without dependent objects', () => {
     expect(new Set(notices.filter((message) => message.includes('index')))).toEqual(
       new Set(['city: kept indexes made by hand: by_hand']),
     );
+  });
+
+  it('is published without the statistics of a column that the server cannot analyze, and a notice says so', async () => {
+    const ranges = definePipeline({
+      name: 'ranges',
+      schema: 'geo',
+      tables: {
+        range: {
+          source: csv('ranges.csv'),
+          columns: { id: column.integer('id'), span: column.of('numrange', 'span') },
+        },
+      },
+    });
+    write('ranges.csv', 'id,span\n1,"[1,1e400]"\n2,"[1,2]"\n3,"[0,1e308]"\n');
+    expect(await run(ranges)).toMatchObject({ outcome: 'published', tables: [{ rows: 3 }] });
+    expect(runs.notices.join()).toMatch(
+      /range: the server has no statistics of span, because `analyze` stops there: .*double precision/,
+    );
+    expect(
+      await rowsOf(`select attname from pg_stats where schemaname = 'geo' and tablename = 'range'`),
+    ).toEqual([{ attname: 'id' }]);
   });
 
   it('carries a declared comment', async () => {

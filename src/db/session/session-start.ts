@@ -17,6 +17,8 @@ interface Setting {
   readonly since?: number;
   /** What version() says of the operating systems that have it; others refuse it, or complain in their log. */
   readonly systems?: string;
+  /** Only some roles may set it. */
+  readonly isPrivileged?: boolean;
 }
 
 /**
@@ -48,11 +50,19 @@ const settings: readonly Setting[] = [
   { name: 'quote_all_identifiers', value: 'off' },
   // A null in a list stays one: a file that is in no archive is known by it.
   { name: 'array_nulls', value: 'on' },
+  // With `replica` the server checks no foreign key and fires no trigger: preflight refuses that where we may not change it.
+  { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
 
-/** A row: name, value, and the systems that take it. */
-const rowOf = ({ name, value, systems = '' }: Setting): string =>
-  `(${quoteText(name)}, ${quoteText(value)}, ${quoteText(systems)})`;
+/** A row: name, value, the systems that take it, and whether it needs a privilege. */
+const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
+  `(${quoteText(name)}, ${quoteText(value)}, ${quoteText(systems)}, ${isPrivileged})`;
+
+/** SQL: whether we may set it. Privileges for settings can be granted since PostgreSQL 15. */
+const maySet = (major: number): string =>
+  major < 15
+    ? '(select rolsuper from pg_roles where rolname = current_user)'
+    : `has_parameter_privilege(name, 'set')`;
 
 /**
  * Each part is parsed after the one before it has run, so only `set`, which looks nothing up, comes before the path is safe. All
@@ -67,6 +77,7 @@ export const startStatement = ({ name, schemas }: SessionStart, serverVersion: s
     `set application_name = ${quoteText(name)}`,
     `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly"
-      from (values ${rows.join(', ')}) as s (name, value, systems) where version() ~ systems`,
+      from (values ${rows.join(', ')}) as s (name, value, systems, privileged)
+      where version() ~ systems and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');
 };

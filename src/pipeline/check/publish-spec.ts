@@ -13,8 +13,9 @@ import {
   type SourceTableSpec,
   type TableSpec,
 } from '../../declaration.ts';
+import { columnsMax } from '../../limits.ts';
 import { fileColumn, partName } from '../../publish/names.ts';
-import { modeOf } from '../../publish/tables.ts';
+import { modeOf, publishedColumns } from '../../publish/tables.ts';
 import { derivedProblem } from './names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';
@@ -83,6 +84,31 @@ const needsFile = (publish: PublishSpec): boolean =>
   typeof publish !== 'string' &&
   (publish.mode === 'replace' ||
     (publish.mode === 'append' && (publish.changed === 'reload' || publish.gone === 'unload')));
+
+/** Columns that a table of differences has in addition (publish/part/differences.ts), and the second time of a version. */
+const columnsToCompare = 3;
+const columnsOfHistory = 1;
+
+/** The limit of PostgreSQL for the widest table that runs make, with what is not declared by name. */
+const checkWidth = (
+  where: string,
+  { columns, attributes, publish }: SourceTableSpec,
+  lineage: number,
+  problems: Problems,
+): void => {
+  const mode = modeOf(publish);
+  const published = publishedColumns({ columns }).length + (attributes?.serverColumns ?? []).length;
+  const added =
+    lineage +
+    (['merge', 'history'].includes(mode) ? columnsToCompare : 0) +
+    (mode === 'history' ? columnsOfHistory : 0);
+  if (published <= columnsMax && published + added > columnsMax)
+    addProblem(
+      problems,
+      where,
+      `has ${published} columns, lineage and publish need ${added} more, and PostgreSQL allows ${columnsMax}; leave some out`,
+    );
+};
 
 /** `lineage`: all of its columns, or those that are named. */
 export const lineageSchema = z
@@ -161,6 +187,7 @@ export const withLineage = (
       `${where}, column ${taken}`,
       `${asked.includes(taken) ? 'lineage makes' : `${fileNeed(publish)} make`} a column of this name; choose another name`,
     );
+  checkWidth(where, table, lineage.length, problems);
   return {
     ...table,
     columns: [...columns, ...lineage.map(lineageColumn)],

@@ -32,7 +32,7 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
     refuseShape(
       rows[0].owner,
       `its partition ${rows[0].name} cannot be made, because something else has that name`,
-      'Rename or drop it.',
+      'Drop it, or move it to another schema: under another name it would keep the names of its indexes.',
     );
 };
 

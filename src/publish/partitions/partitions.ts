@@ -36,7 +36,7 @@ import { checkRowSecurity, giveRowSecurity } from '../production/row-security.ts
 import { checkViews, replaceViews } from '../production/views.ts';
 import { refuseUnlikeChecks, unlikeOf } from './unlike.ts';
 import { refusalOfAny } from '../refusals.ts';
-import { differenceOf, refuseShape } from '../shape.ts';
+import { differenceOf, movingAway, refuseShape } from '../shape.ts';
 import {
   heirsOf,
   lockedOf,
@@ -221,13 +221,14 @@ export const partitions: Publication = {
   writes: false,
   summary: undefined,
   takes: ({ partitionBy }, production) => partitionBy !== undefined && !mustKeepRows(production),
-  check: ({ schema, table }, declared, { columns }) => {
-    const difference = differenceOf(declared, columns);
+  check: (names, declared, production) => {
+    const { schema, table } = names;
+    const difference = differenceOf(declared, production.columns);
     if (difference !== '')
       refuseShape(
         table,
         `${schema}.${table} stays when its partitions are replaced, and its columns differ from the declaration: ${difference}`,
-        'Change the columns of the table or of the declaration; or rename the table, so that the next run makes it again.',
+        `Change the columns of the table or of the declaration; or ${movingAway(names, production)}.`,
       );
   },
 

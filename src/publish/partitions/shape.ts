@@ -4,7 +4,7 @@ import type { PartitionSpec } from '../../declaration.ts';
 import type { DeclaredTable } from '../tables.ts';
 import { dependentsText, isForReaders, keptForReaders, type Dependent } from '../production/dependents.ts';
 import type { ProductionTable } from '../production/production.ts';
-import { refuseShape } from '../shape.ts';
+import { movingAway, refuseShape } from '../shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { refuseSeveralTexts } from './equal-values.ts';
 
@@ -56,7 +56,7 @@ export const refuseOtherDivision = (table: DeclaredTable, production: Production
   if (spec === undefined) return;
   const name = `${table.schema}.${table.table}`;
   const { division } = production;
-  const again = `Rename the table, so that the next run makes it again; or change partitionBy.`;
+  const again = `Change partitionBy; or ${movingAway(table, production)}.`;
   if (division === undefined)
     return refuseShape(
       table.table,

@@ -79,7 +79,9 @@ export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({
 
 /** Tables aside, and those that they are to be like. */
 export const heirsOf = ({ plan, coming }: Exchange): readonly (Heir & GrantHeir)[] => [
-  ...(takesPlace(plan) ? [{ name: builtName(plan.table), oid: plan.builtAs.oid, oldOid: plan.production!.oid }] : []),
+  ...(takesPlace(plan)
+    ? [{ name: builtName(plan.table), oid: plan.builtAs.oid, oldOid: plan.production!.oid }]
+    : []),
   ...coming.flatMap(({ table, builtAs, production: old }) =>
     old === undefined ? [] : [{ name: builtName(table), oid: builtAs.oid, oldOid: old.oid }],
   ),

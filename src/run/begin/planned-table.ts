@@ -5,7 +5,8 @@ import type { StagingColumn } from '../../copy/staging.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
-import { identifierBytesMax } from '../../limits.ts';
+import { columnsMax, identifierBytesMax } from '../../limits.ts';
+import { refuseShape } from '../../publish/shape.ts';
 import type { Intake } from './sieve.ts';
 
 /** A table that is loaded from files: those that the run reads, and what staging looks like. */
@@ -42,5 +43,11 @@ export const stagingColumns = (
     const details = { table: table.name, file: different.name, first: first!.name };
     throw new EtlError('ETL_HEADER_DIFFERS', details);
   }
+  if (header.length > columnsMax)
+    refuseShape(
+      table.name,
+      `${first!.name} has ${header.length} fields, and PostgreSQL allows ${columnsMax} columns`,
+      "Declare the columns that are needed, without staging: 'text'.",
+    );
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };

@@ -24,6 +24,7 @@ import type { PublishPlan } from '../../publish/contract.ts';
 import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planOver } from '../../publish/plan.ts';
+import { refuseTakenNames } from '../../publish/production/taken.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../begin/make-landings.ts';
@@ -146,6 +147,8 @@ export const rehearse = async (
     const plans = await withRollback(client, async () => {
       const made = await rehearseAll(quiet, planned);
       if (hooks.includes('before')) await rehearseHooks(quiet);
+      // A hook may rename what has them.
+      if (!hooks.includes('before') || spec.hooks?.before === undefined) await refuseTakenNames(client, made);
       return made;
     });
     return { plans, notices, hindered: null };

@@ -11,6 +11,7 @@ import {
 } from '../../publish/locks.ts';
 import { productionName } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
+import { watchShapes } from '../../publish/production/gone.ts';
 import { ProductionChanged } from '../../publish/production/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
@@ -96,10 +97,13 @@ export const untilPublished = async (
   };
   for (let number = 1; ; number += 1) {
     stopIfAsked(context);
+    const haveChanged = await watchShapes(client, built);
     try {
       await attempt(locksmith, announce, untimed);
       return;
-    } catch (error) {
+    } catch (cause) {
+      // The next attempt plans with what is there, and refuses what does not fit. Proved by test/modes/publish-protects.test.ts, "moved".
+      const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);
       const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
       const holders = await holdersOf(client, wanted.names, wanted.mode);

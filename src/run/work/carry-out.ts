@@ -6,6 +6,7 @@ import { whyStopped } from '../../checkpoint/run-end.ts';
 import { lossOf, runQuery } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
 import { EtlError, codeOf, messageOf } from '../../errors.ts';
+import { refuseIfGone } from '../../publish/production/gone.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import type { LoadQueue } from '../../queue/load-queue.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
@@ -84,13 +85,21 @@ const buildAndTest = async (
   planned: readonly PlannedTable[],
   seconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
-  const built = await step(
-    context,
-    'build',
-    async () => (await takeBuilt(context, runId, planned)) ?? buildTables(context, runId, planned, seconds),
-  );
-  await testRun(context, runId, built);
-  return built;
+  try {
+    const built = await step(
+      context,
+      'build',
+      async () => (await takeBuilt(context, runId, planned)) ?? buildTables(context, runId, planned, seconds),
+    );
+    await testRun(context, runId, built);
+    return built;
+  } catch (error) {
+    const { client, spec } = context;
+    const parts = planned.filter(({ intake }) => intake.extent === 'part');
+    const names = parts.map(({ table }) => ({ schema: spec.schema, table: table.name }));
+    await refuseIfGone(client, names, error);
+    throw error;
+  }
 };
 
 /** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */

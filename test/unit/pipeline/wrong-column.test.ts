@@ -238,6 +238,25 @@ const columnCases: readonly Case[] = [
     }),
     problems: ['table obs: has 1601 columns, and PostgreSQL allows 1600; leave some out'],
   },
+  ...[
+    { count: 1_600, change: { lineage: ['_file'] }, added: 1 },
+    { count: 1_598, change: { primaryKey: ['c0'], publish: 'merge' }, added: 3 },
+    { count: 1_596, change: { primaryKey: ['c0'], publish: { mode: 'history', from: 'since' } }, added: 4 },
+  ].map(({ count, change, added }) => ({
+    name: `more columns than a table can have with the ${added} that a run adds`,
+    definition: withTable({
+      source,
+      columns: Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`c${at}`, column.text(`C${at}`)]),
+      ),
+      ...change,
+    }),
+    problems: [
+      expect.stringMatching(
+        /^table obs: has \d+ columns, lineage and publish need \d more, and PostgreSQL allows 1600; leave some out$/,
+      ),
+    ],
+  })),
   {
     name: 'a default that its own check refuses',
     definition: withColumn(
