@@ -56,7 +56,7 @@ export const publishErrors = {
   },
   ETL_ROWS_LOST: {
     message: 'table {table}: loading everything again would delete {problem}',
-    hint: 'Production is unchanged. To delete them, use `--allow-shrink {table}` (option `allowShrink`).',
+    hint: 'Production is as others have left it. To delete them, use `--allow-shrink {table}` (option `allowShrink`). To load only what is missing, run without `--full-refresh`, or with `--fresh` if a run that was interrupted asked for it.',
     retry: 'never',
     exit: failed,
   },
@@ -151,6 +151,13 @@ export const publishErrors = {
     message:
       'the tables were built {builds} times, and each time somebody changed production meanwhile, {what} the last time; publishing would undo that',
     hint: 'No row of production has changed. Run again once nobody alters these tables: nothing is loaded again.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_PUBLISH_OVERTAKEN: {
+    message:
+      'table {table}: {problem} after this run was planned, which has loaded only the files that were missing; nothing was published',
+    hint: 'Production is as others have left it. Run again: files are judged by what is there now, and what is loaded is kept.',
     retry: 'run',
     exit: failed,
   },

@@ -136,7 +136,7 @@ export const sourceErrors = {
   },
   ETL_FILE_TWICE: {
     message:
-      'table {table}: {file} is already in production: pipeline {pipeline} has loaded it; nothing was loaded',
+      'table {table}: {file} is already in production: pipeline {pipeline} has loaded it; nothing was published',
     hint: 'Let one pipeline load the file: list other files here, or `etl unload` it there. If the pipeline was renamed, load everything under its new name once with --full-refresh --allow-shrink {table}.',
     retry: 'never',
     exit: failed,

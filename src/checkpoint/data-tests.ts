@@ -57,7 +57,7 @@ export const rowsBeforeNewest = async (
   if (!(await isThere(client, 'etl.published_table'))) return null;
   const { rows } = await client.query(
     `select (to_jsonb(p) ->> 'rows_before')::float8 as before from etl.published_table p
-      where schema_name = $1 and table_name = $2 order by run_id desc limit 1`,
+      where schema_name = $1 and table_name = $2 order by published_at desc, run_id desc limit 1`,
     [schema, table],
   );
   return rows[0]?.before ?? null;

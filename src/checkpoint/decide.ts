@@ -106,6 +106,7 @@ export const decideBeginning = (situation: Situation): Beginning => {
   if (fresh) return startOver('you asked for it');
   if (latest.errorCode === 'ETL_INCOMPLETE')
     return startOver('its staging tables do not hold what the ledger says');
+  if (latest.errorCode === 'ETL_ROWS_LOST') return startOver('it would have deleted rows of others');
   const changes = Object.keys(stagedHashes).flatMap((table) => changeOf(situation, table) ?? []);
   const lost = changes.find(({ isKept }) => !isKept);
   const isLost = (name: string): boolean =>

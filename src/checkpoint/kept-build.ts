@@ -32,7 +32,7 @@ export const loadedState = async (client: Client, runId: number, schema: string)
       `select md5(concat_ws(' ',
           (select json_agg(row(c.file_id, c.byte_start, c.byte_end, c.copied, c.epoch, c.committed_at) order by c.file_id, c.byte_start)
             from etl.source_file f join etl.chunk c on c.file_id = f.id where f.run_id = $1),
-          (select max(run_id) from etl.published_table where schema_name = $2))) as state`,
+          (select row(count(*), max(run_id)) from etl.published_table where schema_name = $2))) as state`,
       [runId, schema],
     )
   ).rows[0].state;

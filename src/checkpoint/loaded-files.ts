@@ -1,7 +1,9 @@
 // Files in production as their runs left them: what the ledger counted, which records were rejected, and which were corrected.
 
 import type { Client } from '../db/client.ts';
-import type { FilesOf } from './published-files.ts';
+import { quoteName } from '../db/sql.ts';
+import { ownFilesOf, type FilesOf } from './published-files.ts';
+import { publicationsOf } from './published-tables.ts';
 
 /** A version of a file that is in production. */
 export interface LoadedFile {
@@ -31,8 +33,8 @@ export const loadedFiles = async (
 ): Promise<readonly LoadedFile[]> => {
   const { rows } = await client.query(
     `with newest as (
-        select run_id as by, version, lag(coalesce(version, run_id)) over (order by run_id) as run
-          from etl.published_table where schema_name = $2 and table_name = $3 order by run_id desc limit 1
+        select run_id as by, version, lag(coalesce(version, run_id)) over (order by published_at, run_id) as run
+          from etl.published_table where schema_name = $2 and table_name = $3 order by published_at desc, run_id desc limit 1
       )
       select p.file_id::float8 as id, p.name, p.run_id::float8 as "runId", p.records::float8 as records, p.rows::float8 as rows,
         c.rejected, c.filtered, r.staged_hashes ->> p.table_name as staged, f.reading,
@@ -77,20 +79,14 @@ export const filesOfOthers = async (
   };
 };
 
-/** What shows that a table, or what is known of its files, is another: equal texts, nothing has been published between. */
-export const standOf = async (
-  client: Client,
-  { pipeline, schema, table }: FilesOf,
-  name: string,
-): Promise<string> => {
-  const { rows } = await client.query(
-    `select concat_ws(' ', to_regclass($4)::oid, count(*), max(run_id), sum(rows), sum(file_id), (
-          select max(run_id) from etl.published_table where schema_name = $2 and table_name = $3
-        )) as stand
-      from etl.published_file where pipeline = $1 and schema_name = $2 and table_name = $3`,
-    [pipeline, schema, table, name],
-  );
-  return rows[0].stand;
+/** What shows that a table, or what is known of its files, is another: equal texts mean that nothing was published in between. */
+export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
+  const { schema, table } = of;
+  const { rows } = await client.query<{ oid: string | null }>('select to_regclass($1)::oid::text as oid', [
+    quoteName(schema, table),
+  ]);
+  const publications = await publicationsOf(client, schema, [table]);
+  return [rows[0]!.oid, publications.get(table), await ownFilesOf(client, of)].join(' ');
 };
 
 /** Rejects that are asked for at once. */

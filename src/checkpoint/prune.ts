@@ -17,7 +17,7 @@ const oldRuns = `
       and r.id not in (
         select unnest(array[run_id, coalesce(version, run_id)]) from (
           select distinct on (schema_name, table_name) run_id, version from etl.published_table
-            order by schema_name, table_name, run_id desc
+            order by schema_name, table_name, published_at desc, run_id desc
         ) newest)`;
 
 /** What there is to delete. */

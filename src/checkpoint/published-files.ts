@@ -110,6 +110,28 @@ export const goneFiles = async (
   return rows;
 };
 
+/** What shows the files that this pipeline has in production of the table: equal texts mean that they and their rows are the same. */
+export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
+  const { rows } = await client.query<{ stand: string }>(
+    `select concat_ws(' ', count(*), sum(file_id), sum(rows), sum(replaced), count(*) filter (where unloaded)) as stand
+      from etl.published_file where pipeline = $1 and schema_name = $2 and table_name = $3`,
+    [pipeline, schema, table],
+  );
+  return rows[0]!.stand;
+};
+
+/** Versions that any pipeline has in production of the table, by their ids. */
+export const recordedFiles = async (
+  client: Client,
+  { schema, table }: FilesOf,
+): Promise<readonly number[]> => {
+  const { rows } = await client.query(
+    'select file_id::float8 as id from etl.published_file where schema_name = $1 and table_name = $2',
+    [schema, table],
+  );
+  return rows.map(({ id }) => id);
+};
+
 /** A file, by what copies of it have, too. */
 export type StoredContent = Pick<NewFile, 'source' | 'location' | 'member' | 'name' | 'fingerprint'>;
 
@@ -153,6 +175,12 @@ export const insertPublishedFiles = (runId: number, schema: string, tables: read
 export const forgetAllFiles = (schema: string, tables: readonly string[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = any ($2)',
   values: [schema, tables],
+});
+
+/** The rows of these versions of a table are gone, whichever pipeline had loaded them. */
+export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
+  text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
+  values: [schema, table, ids],
 });
 
 /** These versions are no longer in production of their tables. Gives `table` of each. */

@@ -53,9 +53,25 @@ export const selectRecorded = (schema: string, table: string): Query => ({
   text: `select (
       select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
         from etl.published_table p
-        where p.table_oid = c.oid and p.schema_name = $1 and p.table_name = $2 order by p.run_id desc limit 1
+        where p.table_oid = c.oid and p.schema_name = $1 and p.table_name = $2 order by p.published_at desc, p.run_id desc limit 1
     ) as recorded
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = $1 and c.relname = $2`,
   values: [schema, table],
 });
+
+/** What shows the publications of each of these tables, by its name: equal texts mean that no pipeline has published it in between. */
+export const publicationsOf = async (
+  client: Client,
+  schema: string,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  // A sum beside the count: a run that is pruned and one that publishes would leave the count as it was.
+  const { rows } = await client.query<{ name: string; stand: string }>(
+    `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as stand
+      from unnest($2::text[]) t (name) left join etl.published_table p on p.schema_name = $1 and p.table_name = t.name
+      group by t.name`,
+    [schema, tables],
+  );
+  return new Map(rows.map(({ name, stand }) => [name, stand]));
+};

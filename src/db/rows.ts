@@ -1,6 +1,6 @@
 // Asks how many rows there are. `from`: SQL, such as the quoted name of a table.
 
-import type { Client } from './client.ts';
+import { isThere, type Client } from './client.ts';
 import { quoteText } from './sql.ts';
 
 export const countRows = async (client: Client, from: string): Promise<number> =>
@@ -16,3 +16,7 @@ export const mayHaveRows = async (client: Client, table: string): Promise<boolea
       `select exists (select from ${table}) or row_security_active(${quoteText(table)}::regclass::oid) as "hasRows"`,
     )
   ).rows[0].hasRows;
+
+/** Whether there is a table by this quoted name that has rows. */
+export const isFilled = async (client: Client, table: string): Promise<boolean> =>
+  (await isThere(client, table)) && mayHaveRows(client, table);

@@ -9,6 +9,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';
+import { lockSpace } from '../db/session/advisory-keys.ts';
 import { quoteText } from '../db/sql.ts';
 import { codeOf } from '../errors.ts';
 
@@ -171,6 +172,23 @@ export const lockQuietly = async (
   };
   await take(swapped, 'share update exclusive', vacuumWaitMs);
   await take(written, 'share row exclusive', writersWaitMs);
+};
+
+/**
+ * Takes the right to publish these tables, by their quoted names, until the transaction ends: others who publish one of them wait, also while
+ * it does not exist. Everybody takes it in one order, before any lock on a table, so that nobody waits in a circle. Errors: TablesLocked.
+ */
+export const lockPublishing = async (client: Client, names: readonly string[]): Promise<void> => {
+  if (names.length === 0) return;
+  const keys = names.toSorted().map((name) => quoteText(`sluice table ${name}`));
+  const lock = `select pg_advisory_xact_lock(hashtextextended(name, ${lockSpace})) from unnest(array[${keys.join(', ')}]) as name;`;
+  await client
+    .query(
+      `${setTimeLimit('statement_timeout', String(writersWaitMs))} ${lock} set local statement_timeout = 0;`,
+    )
+    .catch((cause: unknown) => {
+      throw isLocked(cause) ? new TablesLocked({ names, mode: 'share update exclusive' }, { cause }) : cause;
+    });
 };
 
 /**

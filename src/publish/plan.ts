@@ -45,7 +45,7 @@ const publishedOf = (
   return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
 };
 
-/** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
+/** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
 const choose = (
   table: DeclaredTable,
   columns: readonly TableColumn[],
@@ -176,7 +176,10 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
   );
 };
 
-/** Records what was published: rows of each table before and with the commit, and what became of those that are merged. */
+/**
+ * Records what was published: rows of each table before and with the commit, and what became of those that are merged. The time orders the
+ * publications of a table, whose runs may have begun in another order, and whose server may be another one with another clock.
+ */
 export const insertPublished = (
   runId: number,
   plans: readonly PublishPlan[],
@@ -185,9 +188,13 @@ export const insertPublished = (
 ): Query => ({
   text: `insert into etl.published_table
       (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version,
-        constraints, changes, partitions)
+        constraints, changes, partitions, published_at)
     select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
-        p.primary_key, p.rows_before, p.version, p.constraints, p.changes, p.partitions
+        p.primary_key, p.rows_before, p.version, p.constraints, p.changes, p.partitions,
+        greatest(clock_timestamp(), (
+          select max(o.published_at) + interval '1 microsecond' from etl.published_table o
+            where o.schema_name = p.schema_name and o.table_name = p.table_name
+        ))
       from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
         seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
         version bigint, constraints text[], changes jsonb, partitions text[])`,

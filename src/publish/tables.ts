@@ -70,6 +70,8 @@ export interface Outgoing {
   readonly unloaded: readonly number[];
   /** Listed versions that stay: a replaced partition keeps their rows. Undefined: no partition is replaced. */
   readonly stays?: readonly number[];
+  /** Recorded versions of all pipelines whose rows are gone already. Undefined: none. */
+  readonly stale?: readonly number[];
 }
 
 /** The partitions of a table that are replaced, while its others stay. */
@@ -119,6 +121,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly indexes: readonly string[];
   /** What production had to copy when it was built; undefined: nothing is copied, or it is an earlier version. */
   readonly byHand?: MadeByHand | undefined;
+  /** The publications of the table before any table of the run was built; undefined: it is an earlier version. */
+  readonly publications?: string | undefined;
 }
 
 /** Rows of production once these have replaced all others, or those of the touched partitions. */

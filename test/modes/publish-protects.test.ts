@@ -333,8 +333,8 @@ describe('a table that somebody moves, renames or drops while a run works', () =
       files.write('parts/b.csv', 'id,name\n2,b\n');
       const end = await runWhile(pipeline, state, at, change);
       expect(end).toMatchObject({
-        code: 'ETL_PUBLISH_SHAPE',
-        message: expect.stringContaining('precious.t is not there: it was dropped, renamed or moved'),
+        code: 'ETL_PUBLISH_OVERTAKEN',
+        message: expect.stringContaining('it was dropped, renamed or moved to another schema'),
       });
       await query(back);
       expect(await run(pipeline, { fullRefresh: false })).toMatchObject({ outcome: 'published' });

@@ -3,23 +3,21 @@
 
 import type { Client } from '../../db/client.ts';
 import { isRefusal } from '../../db/server-error.ts';
+import { EtlError } from '../../errors.ts';
 import { productionName, type TableNames } from '../names.ts';
-import { refuseShape } from '../shape.ts';
 
 type Name = Pick<TableNames, 'schema' | 'table'>;
 
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
 
-/** Refuses to bring some rows to a table that is gone. Errors: ETL_PUBLISH_SHAPE. */
-export const refuseGone = ({ schema, table }: Name): never =>
-  refuseShape(
-    table,
-    `${schema}.${table} is not there: it was dropped, renamed or moved to another schema after the run had found it`,
-    'Put it back and run again; or run again without it: all files are loaded.',
-  );
+/** Refuses to bring some rows to a table that is gone. Errors: ETL_PUBLISH_OVERTAKEN. */
+export const refuseGone = ({ table }: Name): never => {
+  const problem = 'it was dropped, renamed or moved to another schema';
+  throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
+};
 
-/** Refuses the same if one of these tables is why the server refused something; otherwise the error is what it was. Errors: ETL_PUBLISH_SHAPE. */
+/** Refuses the same if one of these tables is why the server refused something; otherwise the error is what it was. Errors: ETL_PUBLISH_OVERTAKEN. */
 export const refuseIfGone = async (
   client: Client,
   tables: readonly Name[],

@@ -146,7 +146,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
           'primaryKey', p.primary_key, 'constraints', p.constraints, 'isMade', bool_or(p.strategy not in ('append', 'merge', 'history'))
             over (partition by p.schema_name, p.table_name, p.table_oid)) as published
       from etl.published_table p join target t on t.schema = p.schema_name and t.name = p.table_name
-      order by p.schema_name, p.table_name, p.table_oid, p.run_id desc
+      order by p.schema_name, p.table_name, p.table_oid, p.published_at desc, p.run_id desc
   ),
   indexed as materialized (
     select p.schema_name, p.table_name, array_agg(distinct index) as ours

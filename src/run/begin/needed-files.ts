@@ -6,74 +6,50 @@
 import {
   goneFiles,
   knownVersions,
-  rowsOfOthers,
+  ownFilesOf,
+  recordedFiles,
   type FilesOf,
   type KnownVersion,
 } from '../../checkpoint/published-files.ts';
+import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
-import { isThere, type Client } from '../../db/client.ts';
-import { mayHaveRows } from '../../db/rows.ts';
+import type { Client } from '../../db/client.ts';
+import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
-import { EtlError } from '../../errors.ts';
 import { modeOf, takesParts } from '../../publish/tables.ts';
 import { takeNew } from './new-files.ts';
-import { takesAll, Tally, type Judging, type Sieve } from './sieve.ts';
-import { plural } from '../../wording.ts';
-
-/** Whether there is a table in production that has rows. */
-export const isFilled = async (
-  client: Client,
-  { schema, table }: Pick<FilesOf, 'schema' | 'table'>,
-): Promise<boolean> => {
-  const name = quoteName(schema, table);
-  return (await isThere(client, name)) && mayHaveRows(client, name);
-};
+import { refuseLoss } from '../publish/refuse-loss.ts';
+import { takesAll, Tally, type Basis, type Judging, type Sieve } from './sieve.ts';
 
 /** Whether the newest run published the table without rows; a table that somebody emptied had some. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
-      where table_oid = to_regclass($1) order by run_id desc limit 1`,
+      where table_oid = to_regclass($1) order by published_at desc, run_id desc limit 1`,
     [quoteName(schema, table)],
   );
   return rows[0]?.isEmpty ?? false;
 };
 
-/** Whether production has the rows of files that were loaded before. */
-const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
-  (await isFilled(client, of)) || wasLeftEmpty(client, of);
+type FoundBasis = Omit<Basis, 'listed'> & { readonly extent: Extent };
 
-/** A run loads a part of the files only if production has the rows of the others. */
-const extentOf = async (
-  { client, isFullRefresh }: Judging,
-  { publish }: SourceTableSpec,
-  of: FilesOf,
-): Promise<Extent> =>
-  !takesParts(modeOf(publish)) || isFullRefresh || !(await hasOthers(client, of)) ? 'whole' : 'part';
+/** Whether production has the rows of files that were loaded before, by any pipeline. */
+export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
+  (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
 
-/** Refuses a full refresh that would lose rows: those of files that are no longer listed, or of no file. */
-const refuseLoss = async (
-  { client, spec, allowShrink }: Judging,
-  { publish }: SourceTableSpec,
-  of: FilesOf,
-  listed: readonly number[],
-): Promise<void> => {
-  const { table } = of;
-  if (modeOf(publish) === 'replace' || allowShrink.includes(table) || !(await isFilled(client, of))) return;
-  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
-    throw new EtlError('ETL_ROWS_LOST', { table, problem: 'versions whose times are those of earlier runs' });
-  const others = await rowsOfOthers(client, of, listed);
-  if (others.files > 0)
-    throw new EtlError('ETL_ROWS_LOST', {
-      table,
-      problem: `${plural(others.rows, 'row')} of ${plural(others.files, 'file')} that it does not list, such as ${others.first}`,
-    });
-  const { rows } = await client.query(
-    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
-    [quoteName(spec.schema, table)],
-  );
-  if (!rows[0].isOurs)
-    throw new EtlError('ETL_ROWS_LOST', { table, problem: 'rows of no file: no run has made the table' });
+/**
+ * Finds what a run brings its files beside, before these are judged. A run loads a part of the files only if production has the rows of the
+ * others. Looks again if versions are recorded of an empty table, and somebody has published it meanwhile: then they may have rows.
+ */
+const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
+  const { client, isFullRefresh } = judging;
+  const own = await ownFilesOf(client, of);
+  const extent: Extent = isFullRefresh || !(await hasOthers(client, of)) ? 'whole' : 'part';
+  const stale = extent === 'whole' && !isFullRefresh ? await recordedFiles(client, of) : [];
+  const found = { extent, publications, own, stale, isFullRefresh };
+  if (stale.length === 0) return found;
+  const now = (await publicationsOf(client, of.schema, [of.table])).get(of.table)!;
+  return now === publications ? found : findBasis(judging, of, now);
 };
 
 /** Whether production lacks the rows of the file as it is now. */
@@ -81,7 +57,12 @@ const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): 
   !isSame || isPartial || isCorrected || isUnloaded;
 
 /** All files are loaded; they are compared only to know whether there is anything to do. */
-const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): Promise<Sieve> => {
+const takeAll = async (
+  judging: Judging,
+  table: SourceTableSpec,
+  of: FilesOf,
+  basis?: Omit<Basis, 'listed'>,
+): Promise<Sieve> => {
   const { client, isFullRefresh } = judging;
   const listed: number[] = [];
   let files = 0;
@@ -104,7 +85,16 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
       for (const { name } of await goneFiles(client, of, listed)) missing.add(name);
       const hasWork = isAppended || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;
-      return { ...takesAll, listed: files, added, changed, unchanged, gone: missing, hasWork };
+      return {
+        ...takesAll,
+        listed: files,
+        added,
+        changed,
+        unchanged,
+        gone: missing,
+        hasWork,
+        ...(basis && { basis: { ...basis, listed } }),
+      };
     },
   };
 };
@@ -113,8 +103,9 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };
-  const extent = await extentOf(judging, table, of);
-  return extent === 'whole'
-    ? takeAll(judging, table, of)
-    : takeNew(judging, table, table.publish as PartSpec, of);
+  if (!takesParts(modeOf(table.publish))) return takeAll(judging, table, of);
+  const { extent, ...basis } = await findBasis(judging, of, judging.publications.get(table.name)!);
+  if (extent === 'whole') return takeAll(judging, table, of, basis);
+  const sieve = takeNew(judging, table, table.publish as PartSpec, of);
+  return { ...sieve, end: async () => ({ ...(await sieve.end()), basis: { ...basis, listed: [] } }) };
 };

@@ -115,7 +115,7 @@ const createJudge = ({ changed: choice }: PartSpec) => {
  * Refuses to append a file that another pipeline has appended to the same table: its rows would be there twice. Other pipelines are looked
  * up once, and only if there are new files. Errors of the returned function: ETL_FILE_TWICE.
  */
-const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
+export const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
   let others: Promise<readonly string[]> | undefined;
   return async (added: readonly Omit<NewFile, 'ordinal'>[]): Promise<void> => {
     if (added.length === 0) return;

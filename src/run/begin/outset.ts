@@ -31,7 +31,10 @@ const startsOver = ({ fullRefresh, fresh }: Asked): boolean => fullRefresh || fr
 export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
-/** Whether everything is loaded again: asked for now, or by the unfinished run that is continued. */
+/**
+ * Whether everything is loaded again: asked for now, or by the unfinished run that is continued. A run that would have deleted rows of others
+ * when it was to be published is not: the next one adds what is missing.
+ */
 export const isFullRefresh = async ({
   client,
   spec,
@@ -40,7 +43,7 @@ export const isFullRefresh = async ({
 }: Pick<OutsetContext, 'client' | 'spec'> & Asked): Promise<boolean> => {
   if (startsOver({ fullRefresh, fresh })) return fullRefresh;
   const latest = await latestRun(client, spec.name);
-  return isUnfinished(latest) && latest.isFullRefresh;
+  return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
 /** Files of an unfinished run, and whether anything loaded from each of them still counts. */

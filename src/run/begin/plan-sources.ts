@@ -2,6 +2,7 @@
 
 import { fileKey } from '../../checkpoint/decide.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
+import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { stopSignal } from '../context.ts';
@@ -101,13 +102,19 @@ export const planSources = async (
 
 /** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
 export const planNeeded = async (
-  judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
+  judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
-  const planned = await planSources(judging.spec, judging, (table) =>
-    createSieve({ ...judging, asked }, table),
+  const { client, spec } = judging;
+  const publications = await publicationsOf(
+    client,
+    spec.schema,
+    spec.tables.map(({ name }) => name),
   );
-  asked.refuseUnknown(judging.spec.name);
+  const planned = await planSources(spec, judging, (table) =>
+    createSieve({ ...judging, asked, publications }, table),
+  );
+  asked.refuseUnknown(spec.name);
   for (const table of planned) await reportCopies(judging, table);
   return planned;
 };

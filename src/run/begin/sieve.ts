@@ -29,6 +29,21 @@ export class Tally implements Counted {
   }
 }
 
+/** What the files of a table were judged by. It is looked at again when the table is published: run/publish/overtaken.ts. */
+export interface Basis {
+  /** What `publicationsOf` and `ownFilesOf` said of the table. */
+  readonly publications: string;
+  readonly own: string;
+  /** Everything is loaded again although production has rows: these are replaced. */
+  readonly isFullRefresh: boolean;
+  /** Of a run that brings all rows: versions of this pipeline whose files are listed. */
+  readonly listed: readonly number[];
+  /** Versions of all pipelines whose rows are gone: they are recorded, and the table was empty. */
+  readonly stale: readonly number[];
+  /** The table got rows after the run was planned: the run brings all its files, and relies on none that is there. */
+  readonly isFilledSince?: true;
+}
+
 /** What a run brings to a table, and takes from it. */
 export interface Intake {
   readonly extent: Extent;
@@ -47,6 +62,8 @@ export interface Intake {
   readonly gone: Counted;
   readonly goneRows: 'leave' | 'stay';
   readonly outgoing: Outgoing;
+  /** Undefined: every run brings all rows of the table, or nobody knows what is in production. */
+  readonly basis?: Basis;
   /** Whether production has to change. */
   readonly hasWork: boolean;
 }
@@ -66,6 +83,8 @@ export interface Judging
   /** Everything is loaded again, because somebody asks for it now or has asked for the run that is continued. */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
+  /** What `publicationsOf` said of each table before any file was judged: what is published since is noticed. */
+  readonly publications: ReadonlyMap<string, string>;
   /** Files that are no longer listed are counted even if nothing happens to their rows. */
   readonly countsGone?: boolean;
 }

@@ -7,7 +7,7 @@ import type { SqlText } from '../../transform/sql-file.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { BuildContext } from '../context.ts';
 import { versionsOf } from '../landing.ts';
-import { derivedIntake, type Brought } from './derived-intake.ts';
+import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts';
 
 /** How the rows of a table are merged; undefined: they are not. */
 const mergeRules = (table: TableSpec): MergeRules | undefined => {
@@ -36,6 +36,27 @@ export interface Bringing extends Brought {
   readonly isRehearsal?: true;
 }
 
+/** Tables that are built before a table, because its SQL reads them: in one order, because sessions that build wait for each other. */
+const priorOf = (
+  { spec, sqlTexts }: BuildContext,
+  table: TableSpec,
+  built: ReadonlyMap<string, BuiltTable>,
+): readonly BuiltTable[] =>
+  prerequisites(table, spec.tables, sqlTexts.get(table.name)?.text ?? '')
+    .toSorted()
+    .flatMap((one) => built.get(one) ?? []);
+
+/** Whether a derived table that was built would now be built to another extent: somebody has emptied or filled it. */
+export const isOtherExtent = async (
+  context: BuildContext,
+  table: TableSpec,
+  built: ReadonlyMap<string, BuiltTable>,
+): Promise<boolean> => {
+  const prior = priorOf(context, table, built);
+  const extent = await derivedExtent(context, table, context.sqlTexts.get(table.name)?.text ?? '', prior);
+  return extent !== built.get(table.name)!.extent;
+};
+
 /** What a run brings to a table whose prerequisites are built. */
 export const bringingTo = async (
   context: BuildContext,
@@ -44,14 +65,10 @@ export const bringingTo = async (
   built: ReadonlyMap<string, BuiltTable>,
 ): Promise<Bringing> => {
   const sql = context.sqlTexts.get(table.name);
-  const text = sql?.text ?? '';
-  // In one order, because they wait for each other.
-  const prior = prerequisites(table, context.spec.tables, text)
-    .toSorted()
-    .flatMap((one) => built.get(one) ?? []);
+  const prior = priorOf(context, table, built);
   const brought =
     planned.find((one) => one.table.name === table.name)?.intake ??
-    (await derivedIntake(context, table, text, prior));
+    (await derivedIntake(context, table, sql?.text ?? '', prior));
   const { extent, outgoing } = brought;
   return { extent, outgoing, sql, prior, merge: mergeRules(table) };
 };

@@ -1,6 +1,7 @@
 // Builds the new version of every table aside: one table, and all of them.
 
 import { rounded } from '../../amounts.ts';
+import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
@@ -255,6 +256,11 @@ export const buildTables = async (
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
   await dropBuilt(context);
+  const publications = await publicationsOf(
+    client,
+    spec.schema,
+    spec.tables.map(({ name }) => name),
+  );
   // With tables that were loaded straight into it, the schema exists, and was checked when they were created.
   if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
@@ -271,7 +277,10 @@ export const buildTables = async (
       built.set(name, await building);
     }),
   );
-  const tables = tableOrder(spec.tables).map(({ name }) => built.get(name)!);
+  const tables = tableOrder(spec.tables).map(({ name }): BuiltTable => ({
+    ...built.get(name)!,
+    publications: publications.get(name),
+  }));
   await buildForeignKeys(client, tables).catch(async (cause: unknown) => {
     throw await withRecords(context, runId, cause, (name) => built.get(name)!);
   });

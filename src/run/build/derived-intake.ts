@@ -1,9 +1,10 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
-import type { TableSpec } from '../../declaration.ts';
+import type { Extent, TableSpec } from '../../declaration.ts';
 import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
-import { isFilled } from '../begin/needed-files.ts';
+import { isFilled } from '../../db/rows.ts';
+import { quoteName } from '../../db/sql.ts';
 import { isFullRefresh } from '../begin/outset.ts';
 import { noneOutgoing, type Intake } from '../begin/sieve.ts';
 import type { BuildContext } from '../context.ts';
@@ -29,22 +30,32 @@ const announceIfChanged = async ({ client, spec, report }: BuildContext, table: 
 };
 
 /**
- * A merged table gets some rows if it has the others, and everything that it reads has: where a table that it reads is loaded as a
- * whole, though some files would do, rows may have left it.
+ * Returns how much of a derived table is made. A merged table gets some rows if it has the others, and everything that it reads has: where
+ * a table that it reads is loaded as a whole, though some files would do, rows may have left it.
  */
+export const derivedExtent = async (
+  context: BuildContext,
+  table: TableSpec,
+  sql: string,
+  prior: readonly BuiltTable[],
+): Promise<Extent> => {
+  const { client, spec } = context;
+  if (!takesParts(modeOf(table.publish)) || (await isFullRefresh(context))) return 'whole';
+  const read = prior.filter(
+    ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
+  );
+  if (read.some(({ mode, extent }) => extent === 'whole' && takesParts(mode))) return 'whole';
+  return (await isFilled(client, quoteName(spec.schema, table.name))) ? 'part' : 'whole';
+};
+
+/** The same, and reports what that leaves out. */
 export const derivedIntake = async (
   context: BuildContext,
   table: TableSpec,
   sql: string,
   prior: readonly BuiltTable[],
 ): Promise<Brought> => {
-  const { client, spec } = context;
-  if (!takesParts(modeOf(table.publish)) || (await isFullRefresh(context))) return whole;
-  const read = prior.filter(
-    ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
-  );
-  if (read.some(({ mode, extent }) => extent === 'whole' && takesParts(mode))) return whole;
-  if (!(await isFilled(client, { schema: spec.schema, table: table.name }))) return whole;
+  if ((await derivedExtent(context, table, sql, prior)) === 'whole') return whole;
   await announceIfChanged(context, table.name);
   return { extent: 'part', outgoing: noneOutgoing };
 };

@@ -3,6 +3,7 @@
 import {
   forgetAllFiles,
   forgetFiles,
+  forgetStale,
   insertPublishedFiles,
   replaceRows,
   unloadFiles,
@@ -56,9 +57,11 @@ export const recordFiles = async (
     context,
     tables.filter(({ extent }) => extent === 'part'),
   );
-  for (const { table, touched } of tables)
+  for (const { table, touched, outgoing } of tables) {
     if (touched !== undefined && touched.leaving.length > 0)
       await runQuery(client, replaceRows(spec.schema, table, touched.leaving));
+    if (outgoing.stale !== undefined) await runQuery(client, forgetStale(spec.schema, table, outgoing.stale));
+  }
   await runQuery(
     client,
     insertPublishedFiles(

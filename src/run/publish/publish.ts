@@ -7,14 +7,15 @@ import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { boundWaits, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
-import { keptSchema, namesInProduction } from '../../publish/names.ts';
+import { boundWaits, lockPublishing, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
+import { keptSchema, namesInProduction, productionName } from '../../publish/names.ts';
 import { checkPlanned, insertPublished, replacedText } from '../../publish/plan.ts';
 import { ChangedByHand } from '../../publish/production/by-hand.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockViews } from '../../publish/production/views.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
+import type { PlannedTable } from '../begin/planned-table.ts';
 import { refuseOtherSchemas } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
@@ -25,6 +26,7 @@ import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
 import { withRecords } from './name-records.ts';
 import { createPlanner } from './older-snapshots.ts';
+import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 
 /** The server ends a publishing session whose client does nothing for this long: the client is frozen, and others wait for its
  *  locks. We pause for at most a second. Proved by test/fault/publish-frozen.test.ts. */
@@ -36,6 +38,8 @@ export interface Occasion {
   readonly runId?: number;
   /** Returns the rows in production by table; throws when a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
+  /** Called in the publishing transaction: throws when what the run was planned by is no longer so. */
+  readonly confirm?: () => Promise<void>;
   /** Called in the publishing transaction, as `record` is: returns the run, and the proof of what was loaded. */
   readonly begin: () => Promise<{ readonly runId: number } & Complete>;
   readonly record: (runId: number, plans: readonly PublishPlan[]) => Promise<void>;
@@ -57,7 +61,7 @@ const ensureKept = async (
 /** Everything before the locks that affect readers. */
 const prepare = async (
   context: RunContext,
-  { begin, record }: Occasion,
+  { begin, confirm, record }: Occasion,
   plans: readonly PublishPlan[],
   rowsBefore: ReadonlyMap<string, number | null>,
   locksmith: Locksmith,
@@ -65,13 +69,18 @@ const prepare = async (
   const { client, spec, epoch } = context;
   const [written, moved] = byWriting(plans);
   await client.query(`set local idle_in_transaction_session_timeout = ${frozenMs}`);
+  await lockPublishing(
+    client,
+    plans.map(({ table }) => productionName(table)),
+  );
   await assertPublishing(client, spec.name, epoch);
   const { runId, copied, totals } = await begin();
   await ensureSchema(client, spec.schema);
   await ensureKept(context, plans);
-  const held = moved.filter(({ publication }) => publication.holdsWriters);
+  const held = moved.filter(keepsWritersOut);
   await lockQuietly(client, namesInProduction([...written, ...held]), namesInProduction(moved));
   await checkPlanned(client, plans);
+  await confirm?.();
   const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
   await runQuery(client, insertKept(runId, spec.name, plans));
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied));
@@ -161,24 +170,31 @@ export const publishTables = async (
 
 /**
  * Publishes what a run has built. Returns what has kept it from that if the tables have to be built again: they lack what somebody has made in
- * production. Errors: those of `publishTables`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS.
+ * production, or were built for what another run has changed since. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
+ * ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
   context: RunContext,
   runId: number,
+  planned: readonly PlannedTable[],
   built: readonly BuiltTable[],
-): Promise<ChangedByHand | undefined> => {
+): Promise<ChangedByHand | Overtaken | undefined> => {
   await checkSources(context, runId);
+  const confirm = (): Promise<void> => confirmPlanned(context, planned, built);
   try {
     await publishTables(context, built, {
       runId,
-      judge: (plans) => checkGuards(context, plans),
+      judge: async (plans) => {
+        await confirm();
+        return checkGuards(context, plans);
+      },
+      confirm,
       begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
       record: (_, plans) => recordFiles(context, runId, plans),
     });
     return undefined;
   } catch (cause) {
-    if (cause instanceof ChangedByHand) return cause;
+    if (cause instanceof ChangedByHand || cause instanceof Overtaken) return cause;
     throw await withRecords(context, runId, cause, (name) => built.find(({ table }) => table === name)!);
   }
 };

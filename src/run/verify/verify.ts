@@ -56,16 +56,15 @@ const readTable = async (
 ): Promise<{ readonly files: readonly KnownFile[]; readonly production: Production }> => {
   const { client, spec, settings, staged, run } = verifying;
   const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
-  const name = quoteName(spec.schema, table.name);
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const before = await standOf(client, of, name);
+    const before = await standOf(client, of);
     const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
     // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
       return readProduction(client, of, table, files);
     });
-    if ((await standOf(client, of, name)) === before) return { files, production };
+    if ((await standOf(client, of)) === before) return { files, production };
   }
   throw new EtlError('ETL_VERIFY_MOVED', { table: table.name, times: triesMax });
 };

@@ -23,6 +23,7 @@ import { saveNotices } from '../notices/save-notices.ts';
 import { keepRunPlan } from '../plan/keep-plan.ts';
 import { rehearse } from '../plan/rehearse.ts';
 import { checkRejects } from '../publish/completeness.ts';
+import { Overtaken } from '../publish/overtaken.ts';
 import { publishRun } from '../publish/publish.ts';
 import { tidyUp } from '../publish/tidy-up.ts';
 import { testRun } from '../tests/test-run.ts';
@@ -127,8 +128,9 @@ const loadAndBuild = async (
 const buildsMax = 3;
 
 /**
- * Publishes what was built. If somebody has meanwhile changed by hand what tables copy from production, all are built again, from the same
- * staging: others may be made of the one that was changed. Errors: ETL_PUBLISH_CHANGED, those of each step. Proved by test/modes/by-hand.test.ts.
+ * Publishes what was built. If somebody has meanwhile changed by hand what tables copy from production, or has published rows that they depend on,
+ * all are built again, from the same staging: others may be made of the one that was changed. Errors: ETL_PUBLISH_CHANGED, those of each
+ * step. Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
  */
 const publishBuilt = async (
   context: RunContext,
@@ -138,7 +140,7 @@ const publishBuilt = async (
   builds = 1,
 ): Promise<readonly BuiltTable[]> => {
   await advance(context, runId, 'publishing');
-  const changed = await step(context, 'publish', () => publishRun(context, runId, built)).catch(
+  const changed = await step(context, 'publish', () => publishRun(context, runId, planned, built)).catch(
     async (error: unknown) => {
       if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') await keepBuilt(context, runId, planned, built);
       throw error;
@@ -147,12 +149,16 @@ const publishBuilt = async (
   if (changed === undefined) return built;
   const { what } = changed;
   if (builds === buildsMax) throw new EtlError('ETL_PUBLISH_CHANGED', { what, builds }, { cause: changed });
-  const message = `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
+  const isOvertaken = changed instanceof Overtaken;
+  const message = isOvertaken
+    ? changed.message
+    : `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
   context.report.emit({ type: 'notice', message });
+  const now = isOvertaken ? changed.planned : planned;
   await advance(context, runId, 'loaded');
   const seconds = new Map(built.map((one) => [one.table, one.seconds]));
-  const again = await buildAndTest(context, runId, planned, seconds);
-  return publishBuilt(context, runId, planned, again, builds + 1);
+  const again = await buildAndTest(context, runId, now, seconds);
+  return publishBuilt(context, runId, now, again, builds + 1);
 };
 
 /** The queue is open from the rehearsal to the build. */

@@ -1,0 +1,73 @@
+// Refuses to load everything again where that would lose rows: those of files that are not listed, or of no file.
+
+import { rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
+import { selectRecorded, type Recorded } from '../../checkpoint/published-tables.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
+import { runQuery, type Client } from '../../db/client.ts';
+import { countRows, isFilled } from '../../db/rows.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import { EtlError } from '../../errors.ts';
+import { fileColumn } from '../../publish/names.ts';
+import { modeOf } from '../../publish/tables.ts';
+import type { Judging } from '../begin/sieve.ts';
+import { plural } from '../../wording.ts';
+
+/** Whether each row of production has the file that it came from. */
+const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
+  (
+    await client.query(
+      `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped) as "knows"`,
+      [name, fileColumn],
+    )
+  ).rows[0].knows;
+
+/** Rows that no run has loaded, as far as anything shows them: by their file, or because there are more than runs have left. */
+const rowsOfNoRun = async (
+  client: Client,
+  { schema, table }: FilesOf,
+  publish: SourceTableSpec['publish'],
+): Promise<number> => {
+  const name = quoteName(schema, table);
+  // Of merged rows, some keep a version of a file that has been replaced.
+  if (['append', 'touched'].includes(modeOf(publish)) && (await knowsFiles(client, name)))
+    return countRows(
+      client,
+      `${name} o where not exists (select from etl.published_file p where p.file_id = o.${quoteName(fileColumn)}
+        and p.schema_name = ${quoteText(schema)} and p.table_name = ${quoteText(table)})`,
+    );
+  const recorded: Recorded | null = (await runQuery(client, selectRecorded(schema, table))).rows[0]?.recorded;
+  // People who have dropped or attached partitions have changed the number.
+  return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
+};
+
+/**
+ * Refuses a full refresh that would lose rows, unless somebody allows that. `listed`: versions of this pipeline whose files are listed. Called
+ * when a run is planned, and when it is published. Errors: ETL_ROWS_LOST.
+ */
+export const refuseLoss = async (
+  { client, allowShrink }: Pick<Judging, 'client' | 'allowShrink'>,
+  { publish }: SourceTableSpec,
+  of: FilesOf,
+  listed: readonly number[],
+): Promise<void> => {
+  const { schema, table } = of;
+  const name = quoteName(schema, table);
+  if (allowShrink.includes(table) || !(await isFilled(client, name))) return;
+  const refuse = (problem: string): never => {
+    throw new EtlError('ETL_ROWS_LOST', { table, problem });
+  };
+  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
+    refuse('versions whose times are those of earlier runs');
+  const others = await rowsOfOthers(client, of, listed);
+  if (others.files > 0)
+    refuse(
+      `${plural(others.rows, 'row')} of ${plural(others.files, 'file')} that it does not list, such as ${others.first}`,
+    );
+  const { rows } = await client.query(
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
+    [name],
+  );
+  if (!rows[0].isOurs) refuse('rows of no file: no run has made the table');
+  const ownerless = await rowsOfNoRun(client, of, publish);
+  if (ownerless > 0) refuse(`${plural(ownerless, 'row')} that no run has loaded`);
+};
