@@ -18,6 +18,7 @@ import { killChild } from '../helpers/fault-scene.ts';
 import { restarts, startServer } from '../helpers/fault-server.ts';
 import { readFeed, startFeed, type Feed, type Listed, type Sale } from '../helpers/nights-feed.ts';
 import { nightModes, type Night, type NightMode } from '../helpers/nights-modes.ts';
+import { startRival, type Rival } from '../helpers/nights-rival.ts';
 import { startNightReader, startOldReader, stateSql, type NightReader } from '../helpers/nights-reader.ts';
 import {
   declare,
@@ -72,7 +73,16 @@ afterAll(async () => {
 });
 
 /** Counts what happened, so that a simulation in which nothing does fails. */
-const happened = { published: 0, unchanged: 0, refused: 0, killed: 0, crashed: 0, lost: 0, older: 0 };
+const happened = {
+  published: 0,
+  unchanged: 0,
+  refused: 0,
+  killed: 0,
+  crashed: 0,
+  lost: 0,
+  rivals: 0,
+  older: 0,
+};
 
 /** `night`: the process is killed, and nobody runs it again before the next night. */
 const strikes = ['process', 'server', 'night'] as const;
@@ -83,15 +93,20 @@ interface Struck {
   readonly effect: number;
 }
 
-const runHere = async (file: string): Promise<void> => {
+const runAt = async (databaseUrl: string, file: string) => {
   const loaded = await loadPipelineFile(join(directory, file));
   const { outcome } = await runPipeline(loaded.pipeline, {
-    databaseUrl: proxyUrl,
+    databaseUrl,
     redis: false,
     directory: loaded.directory,
     workingDirectory: directory,
     workers: 1,
   });
+  return outcome;
+};
+
+const runHere = async (file: string): Promise<void> => {
+  const outcome = await runAt(proxyUrl, file);
   happened[outcome === 'published' ? 'published' : 'unchanged'] += 1;
 };
 
@@ -153,6 +168,9 @@ interface Played {
   /** The files of every night that production has, and what they come to. */
   readonly nights: Listed[];
   sales: readonly Sale[];
+  /** Another pipeline, and the rows that production has of it. */
+  readonly rival: Rival | undefined;
+  rivals: readonly Sale[];
   /** Effects of the newest run that was not struck. */
   effects: number;
 }
@@ -176,9 +194,33 @@ const expectRefused = async ({ mode }: Played, file: string, code: string): Prom
   happened.refused += 1;
 };
 
+/** The other pipeline brings its file meanwhile; before it, if all sessions have to be over in between. */
+const withRival = async <T>(
+  { mode, rival }: Played,
+  hasNote: boolean,
+  { strike }: Struck,
+  work: () => Promise<T>,
+): Promise<T> => {
+  if (rival === undefined) return work();
+  const running = runAt(url, declare(directory, mode, hasNote, rival.source));
+  if (strike === 'process' || strike === 'night') await running;
+  // Of both the error, and not only of the first.
+  const [worked, ran] = await Promise.allSettled([work(), running]);
+  if (ran.status === 'rejected') throw ran.reason;
+  if (worked.status === 'rejected') throw worked.reason;
+  expect(ran.value).toBe('published');
+  happened.rivals += 1;
+  return worked.value;
+};
+
 /** Production, and what people made on it. */
-const expectProduction = async ({ mode, sales }: Played, night: number, hasNote: boolean): Promise<void> => {
+const expectProduction = async (
+  { mode, sales: own, rivals }: Played,
+  night: number,
+  hasNote: boolean,
+): Promise<void> => {
   const title = `${mode.name}, night ${night}`;
+  const sales = [...own, ...rivals];
   expect(await production(url, mode, hasNote), title).toEqual(texts(sales, hasNote));
   expect(await ask(url, stateSql(mode)), title).toEqual([{ state: stateOf(mode, sales) }]);
   if (mode.dependents !== 'none') expect(await keepsDependents(url, mode), title).toBe(true);
@@ -204,14 +246,21 @@ const playNight = async (played: Played, night: number, struck: Struck): Promise
     expected = modelled(played, tonight);
   }
   if ('refused' in expected) throw new Error(`${name}: refused after all changes were undone`);
-  if (night > 1) reader.allow(mode, [stateOf(mode, played.sales), stateOf(mode, expected.sales)]);
+  const before = played.rivals;
+  played.rivals = played.rival?.next() ?? [];
+  const states = [played.sales, expected.sales].flatMap((own) =>
+    [before, played.rivals].map((rivals) => stateOf(mode, [...own, ...rivals])),
+  );
+  if (night > 1) reader.allow(mode, states);
   // Not while the server is killed, or columns change, which cannot be done in place.
   const isQuiet = night > 1 && night !== noteNight && struck.strike !== 'server';
   const old = isQuiet && played.chance.between(1, 2) === 1 ? await startOldReader(url) : undefined;
-  const before = stateOf(mode, played.sales);
   const from = proxy.effects();
-  const isDone = await runNight(mode, file, struck);
-  if (old !== undefined) expect(await old.endOf(mode), `${mode.name}, night ${night}`).toBe(before);
+  const isDone = await withRival(played, hasNote, struck, () => runNight(mode, file, struck));
+  if (old !== undefined)
+    expect(await old.endOf(mode), `${mode.name}, night ${night}`).toBe(
+      stateOf(mode, [...played.sales, ...before]),
+    );
   happened.older += Number(old !== undefined);
   if (isDone) {
     played.nights.push(tonight);
@@ -220,7 +269,7 @@ const playNight = async (played: Played, night: number, struck: Struck): Promise
   if (struck.strike === undefined) played.effects = proxy.effects() - from;
   if (night === 1 && mode.dependents !== 'none') await ask(url, dependentsOf(mode));
   await expectProduction(played, night, hasNote);
-  reader.allow(mode, [stateOf(mode, played.sales)]);
+  reader.allow(mode, [stateOf(mode, [...played.sales, ...played.rivals])]);
 };
 
 /** What strikes this night's run. Tables are made, get their column and are compared at the end by runs that come to theirs. */
@@ -241,6 +290,8 @@ it(`${nights} nights in ${modes.length} modes, with seed ${seed}`, { timeout: ni
       chance: createChance(own + 1),
       nights: [],
       sales: [],
+      rival: mode.hasRival === true ? startRival(directory, mode) : undefined,
+      rivals: [],
       effects: 60,
     };
   });

@@ -29,6 +29,8 @@ export interface NightMode {
   readonly isTotalMerged?: boolean;
   /** Whether somebody has to add a declared column to the table before a run takes it. */
   readonly needsDdl: boolean;
+  /** Another pipeline fills the same tables, at the same time: nights-rival.ts. */
+  readonly hasRival?: boolean;
   /** Begins with no file; each call is one night, in which these files are listed. */
   readonly model: () => (listed: Listed) => Night;
 }
@@ -257,21 +259,23 @@ const linked = (mode: NightMode): NightMode => ({
   options: `${mode.options}, foreignKeys: [{ columns: 'day', references: 'total' }]`,
 });
 
+const withRival = (mode: NightMode): NightMode => ({ ...mode, hasRival: true });
+
 export const nightModes: readonly NightMode[] = [
   linked(replaces('replaced', 'none')),
   replaces('replaced_in_place', 'all'),
   appends('appended', 'error', 'keep', 'all'),
-  appends('appended_once', 'ignore', 'keep', 'none'),
-  linked(appends('mirrored', 'reload', 'unload', 'none')),
+  withRival(appends('appended_once', 'ignore', 'keep', 'none')),
+  withRival(linked(appends('mirrored', 'reload', 'unload', 'none'))),
   appends('mirrored_in_use', 'reload', 'unload', 'all'),
   linked(merges('merged', 'reload', true, 'all')),
-  merges('merged_last', 'ignore', false, 'none'),
-  linked(versions('versioned', 'none')),
+  withRival(merges('merged_last', 'ignore', false, 'none')),
+  withRival(linked(versions('versioned', 'none'))),
   versions('versioned_in_use', 'all'),
   divided(replaces('', 'none'), 'divided'),
   divided(replaces('', 'views'), 'divided_seen'),
   divided(replaces('', 'all'), 'divided_in_use'),
-  divided(touches('none'), 'touched'),
+  withRival(divided(touches('none'), 'touched')),
   divided(touches('views'), 'touched_seen'),
   divided(touches('all'), 'touched_in_use'),
   divided(appends('', 'reload', 'unload', 'none'), 'divided_mirrored'),

@@ -22,23 +22,27 @@ export const writeTotals = (directory: string): void => {
   );
 };
 
-/** Writes the definition; a process imports a file once, so that each has a name of its own. */
+/**
+ * Writes the definition of the pipeline that reads files of this directory; a process imports a file once, so that each has a name of its
+ * own.
+ */
 export const declare = (
   directory: string,
   { name, options, key, columns: more = '', isTotalMerged = false }: NightMode,
   hasNote: boolean,
+  source = name,
 ): string => {
-  const file = `pipelines/${name}${hasNote ? '-with-note' : ''}.ts`;
+  const file = `pipelines/${source}${hasNote ? '-with-note' : ''}.ts`;
   writeFileSync(
     join(directory, file),
     `import { column, csv, definePipeline, hash, list, oneOf, range, sqlFile } from 'sluice';
 export default definePipeline({
-  name: '${name}',
+  name: '${source.replaceAll('-', '_')}',
   schema: '${name}',
   snapshotWaitMs: 200,
   tables: {
     sale: {
-      source: csv('${name}/*.csv'),
+      source: csv('${source}/*.csv'),
       missing: 'null',
       columns: {
         seq: column.integer('seq'),
