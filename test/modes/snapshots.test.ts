@@ -331,7 +331,7 @@ it.each([
   expect(await stateOf(gate)).toBe(state);
 });
 
-it('does not wait if it is told not to: a reader with an older snapshot sees empty tables', async () => {
+it('does not wait where the pipeline says so: a reader with an older snapshot sees empty tables', async () => {
   await run(cities());
   await openReaders(['REPEATABLE READ']);
   addCity();
@@ -452,8 +452,8 @@ describe('on a standby that reports its snapshots', () => {
     expect([strategies(kept), await old.read()]).toEqual([{ city: 'in place', big: 'in place' }, '2/1']);
     await old.end();
     files.write('city-2.csv', 'id,name,people\n3,Jena,120001\n4,Gera,130000\n');
-    const swapped = await onPrimary(cities({}, 60_000));
-    expect(strategies(swapped)).toEqual({ city: 'swap', big: 'swap' });
+    const replaced = await onPrimary(cities({}, 60_000));
+    expect(strategies(replaced)).toEqual({ city: 'swap', big: 'swap' });
     await replayed();
     const later = await open(standby.server.url);
     expect(await stateOf(later)).toBe('4/3');

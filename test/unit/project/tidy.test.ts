@@ -1,10 +1,8 @@
-// House rules that the linter does not know: small folders, a first sentence, no leftovers.
+// House rules that the linter does not know: migrations in order, a first sentence, no leftovers.
 
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codeOf, filesBelow, readProjectFile, type SourceFile } from './source-files.ts';
 
-const folderFilesMax = 18;
 const readmeLinesMax = 150;
 
 const sources = filesBelow('src', '.ts', '.mjs');
@@ -32,12 +30,6 @@ describe('src/', () => {
       Number(/(\d{4})_/.exec(path)![1]),
     );
     expect(numbers).toEqual(numbers.map((_, place) => place + 1));
-  });
-
-  it(`has no folder with more than ${folderFilesMax} files of its own`, () => {
-    const files = new Map<string, number>();
-    for (const { path } of sources) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
-    expect([...files].filter(([, count]) => count > folderFilesMax)).toEqual([]);
   });
 
   it('says at the top of every file what it is for', () => {
