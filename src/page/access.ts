@@ -4,6 +4,7 @@
 // rebinding). So a request names a host that we know, and brings a cookie that browsers send from our own pages only.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hostNameOf } from '../worker/host-name.ts';
 import type { PageOptions } from './options.ts';
 
 const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
@@ -16,9 +17,6 @@ export const isSame = (one: string, other: string): boolean => {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 };
-
-/** The name of a Host header without its port, in lower case. */
-const nameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '');
 
 export interface Access {
   /** Whether a request names a host of ours. */
@@ -38,8 +36,12 @@ export interface Access {
 /** Of programs, which have no cookie. */
 const bearerSession = 'bearer';
 
-export const createAccess = (token: string | null, base: string, hosts: PageOptions['hosts']): Access => {
-  const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(nameOf));
+export const createAccess = (
+  token: string | null,
+  base: string,
+  { hosts, secureCookie = false }: Pick<PageOptions, 'hosts' | 'secureCookie'>,
+): Access => {
+  const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(hostNameOf));
   const secret = token ?? newToken();
   const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
   // Ports of one machine share their cookies, so each page's has a name of its own.
@@ -64,14 +66,15 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
   };
 
   return {
-    isOurHost: (request) => known === undefined || known.has(nameOf(hostOf(request))),
+    isOurHost: (request) => known === undefined || known.has(hostNameOf(hostOf(request))),
     isToken: (text) => token !== null && isSame(text, token),
     isKnown: (request) => token === null || sessionOf(request) !== undefined,
     sessionOf,
     begin: ({ url }) => {
       const session = newToken();
-      const secure = new URL(url).protocol === 'https:' ? '; Secure' : '';
-      const attributes = `Path=${base || '/'}; HttpOnly; SameSite=Strict${secure}`;
+      // Behind a proxy with TLS the request itself came without.
+      const isSecure = secureCookie || new URL(url).protocol === 'https:';
+      const attributes = `Path=${base || '/'}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
       return { session, cookie: `${cookieName}=${session}.${derive(`cookie ${session}`)}; ${attributes}` };
     },
     sign: (text) => derive(`sign ${text}`),

@@ -1,6 +1,6 @@
 // Answers a request: checks the host name and the token, then sends a page, an asset or a stream of live updates.
 
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
 import { asEtlError, EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -64,7 +64,8 @@ const addGuards = (app: Hono, { base, access, control, board }: AppOptions): voi
     const given = req.query('token');
     if (given !== undefined && req.method === 'GET' && access.isToken(given)) {
       context.header('set-cookie', access.begin(req.raw).cookie);
-      return context.redirect(base + req.path, 303);
+      // Two slashes at the beginning would lead to another host.
+      return context.redirect((base + req.path).replace(/^\/+/, '/'), 303);
     }
     return access.isKnown(req.raw) ? next() : context.html(askForToken, 401);
   });
@@ -78,6 +79,12 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   if (context.req.header('if-none-match') === found.etag) return context.body(null, 304);
   return context.body(found.text, 200, { 'content-type': found.type });
 };
+
+/** Answers HEAD without starting what only a reader ends: Hono runs the handler of GET and drops its body unread. */
+const headless =
+  (type: string): MiddlewareHandler =>
+  async (context, next) =>
+    context.req.method === 'HEAD' ? context.body(null, 200, { 'content-type': type }) : next();
 
 const titles: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found' };
 
@@ -124,8 +131,8 @@ export const createApp = (options: AppOptions): Hono => {
   const views = createViews(options);
   addGuards(app, options);
   app.get('/assets/:name', answerAsset);
-  app.get('/rejects.csv', createExport(options.read));
-  app.get('/live', (context) => {
+  app.get('/rejects.csv', headless('text/csv; charset=utf-8'), createExport(options.read));
+  app.get('/live', headless('text/event-stream'), (context) => {
     const path = context.req.query('path') ?? '';
     const url = URL.canParse(path, 'http://page') ? new URL(path, 'http://page') : undefined;
     const make = url && views.find(url.pathname, url.searchParams);

@@ -56,7 +56,7 @@ const controlOf = (options: PageOptions, access: Access): Control | undefined =>
  * when the first request comes. Errors: ETL_USAGE.
  */
 export const createPage = (options: PageOptions = {}): EtlPage => {
-  const { basePath = '/', hosts, logger = silentLogger } = options;
+  const { basePath = '/', logger = silentLogger } = options;
   const base = checkBase(basePath);
   const token = checkToken(options.token);
   const traceLink = readTraceUrl(options.traceUrl);
@@ -69,7 +69,7 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     idleMs,
   });
   const live = createLive();
-  const access = createAccess(token, base, hosts);
+  const access = createAccess(token, base, options);
   const control = controlOf(options, access);
   const board = hasBoard(options.board)
     ? createBoard({

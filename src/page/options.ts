@@ -9,6 +9,8 @@ export interface PageOptions extends SiteOptions {
   readonly token?: string | false;
   /** Names in the Host header that are answered, with or without a port. Default: those of this machine. */
   readonly hosts?: readonly string[] | 'any';
+  /** Marks the session cookie `Secure` although requests arrive without TLS: for a proxy that adds TLS. Default: false. */
+  readonly secureCookie?: boolean;
   /** Lets visitors cancel, retry and start runs, and pause schedules. Default: false, the page only reads. */
   readonly control?: boolean | PageControl;
   /** Where a run's trace can be seen: 'https://tempo.example/trace/{traceId}'. Default: its number is shown alone. */

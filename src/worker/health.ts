@@ -2,6 +2,7 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import { messageOf } from '../errors.ts';
+import { hostNameOf, isLocalName } from './host-name.ts';
 import { listen, type Listening } from './listen.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { HealthOptions } from './options.ts';
@@ -12,18 +13,22 @@ const answer = (response: ServerResponse, status: number, text: string): void =>
 
 /** Listens. Errors: ETL_USAGE when the port is taken. */
 export const serveHealth = async (
-  { port, host = '127.0.0.1' }: HealthOptions,
+  { port, host = '127.0.0.1', hosts = [] }: HealthOptions,
   isReady: () => boolean,
   { registry }: WorkerMetrics,
 ): Promise<Listening> => {
+  const known = new Set(hosts.map(hostNameOf));
+  const isKnown = (name: string): boolean => isLocalName(name) || known.has(name);
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    // Any response means healthy.
+    // Any response means healthy. Probes may use any name: these two reveal nothing.
     if (path === '/health') answer(response, 200, 'live');
     else if (path === '/ready') {
       if (isReady()) answer(response, 200, 'ready');
       else answer(response, 503, 'not ready');
-    } else if (path === '/metrics')
+    } else if (path === '/metrics' && !isKnown(hostNameOf(request.headers.host ?? '')))
+      answer(response, 421, 'this name is not answered here; --health-hosts lists the names that are');
+    else if (path === '/metrics')
       registry.metrics().then(
         (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
         (error: unknown) => answer(response, 503, messageOf(error)),

@@ -19,4 +19,6 @@ export interface HealthOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
+  /** Names in the Host header for which /metrics answers, beside addresses and names without a dot. Default: none. */
+  readonly hosts?: readonly string[];
 }

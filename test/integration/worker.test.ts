@@ -1,6 +1,8 @@
 // The library's worker in this very process: enqueued runs, refusals, cancelling, handing on, endpoints, and nothing left open.
 
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
@@ -11,6 +13,14 @@ import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { queueKinds, until, usePlace, useWorkers, type Line } from '../helpers/workers.ts';
+
+/** The status of an answer to a request for another host name, which fetch does not send. */
+const statusFor = async (url: string, host: string): Promise<number | undefined> => {
+  const sent = request(url, { agent: false, headers: { host } }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+};
 
 describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
   const database = useDatabase();
@@ -56,7 +66,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
       cpSync(join('pipelines', name), join(folder, name), { recursive: true });
   });
   it('does what is enqueued, once, and says so with the number of the run', async () => {
-    const worker = await workers.start({ health: { port: 0 } });
+    const worker = await workers.start({ health: { port: 0, hosts: ['etl.example.com'] } });
     expect(worker.pipelines).toContain('noaa');
     const { job, isNew } = await put({ fullRefresh: true });
     await until(() => said('run ended', job) !== undefined);
@@ -71,6 +81,13 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     expect(metrics).toContain('sluice_records_total{pipeline="noaa",result="copied"} 6');
     expect(metrics).toMatch(/sluice_chunk_seconds_count\{pipeline="noaa"\} [1-9]/);
     expect(metrics).toContain('sluice_queue_jobs{queue="default",state="waiting"} 0');
+    const answersTo = (host: string) => statusFor(`${endpoint}/metrics`, host);
+    const local = ['localhost:1', '[::1]', '10.1.2.3:9464', 'worker', 'etl.example.com'].map(answersTo);
+    expect(await Promise.all(local)).toEqual([200, 200, 200, 200, 200]);
+    const elsewhere = ['attacker.example', '127.0.0.1.attacker.example:80', 'localhost.'].map(answersTo);
+    expect(await Promise.all(elsewhere)).toEqual([421, 421, 421]);
+    // Probes use any name.
+    expect(await statusFor(`${endpoint}/ready`, 'attacker.example')).toBe(200);
     await worker.close();
     await expect(fetch(`${endpoint}/health`)).rejects.toThrow('fetch failed');
     const { rows: sessions } = await database.query(

@@ -118,6 +118,21 @@ describe('by the keyboard alone', () => {
   });
 });
 
+it('HEAD of the rejects starts no export, so that the next visitor gets them', async () => {
+  const { origin, token } = served();
+  const ask = (method: string) =>
+    fetch(`${origin}/rejects.csv?run=${site.rejectsRun}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+  expect((await ask('HEAD')).status).toBe(200);
+  const answer = await ask('GET');
+  expect({ status: answer.status, text: await answer.text() }).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('_reason,_record'),
+  });
+});
+
 it('everything that a browser gets for a page is at most 100 kB, compressed, and comes from here', async () => {
   const visit = await open(served().address);
   const sizes: Promise<number>[] = [];

@@ -1,7 +1,7 @@
 // Who gets an answer from the page, and how much: tokens, hosts, origins, paths, bodies, and many slow connections.
 
 import { once } from 'node:events';
-import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { useDatabase } from '../helpers/server.ts';
 const database = useDatabase();
 const page = usePage(() => database.url);
 const control = usePage(() => database.url, { control: true });
+const secure = usePage(() => database.url, { secureCookie: true });
 
 interface Answer {
   readonly status: number;
@@ -51,6 +52,18 @@ describe('the token', () => {
     expect(cookie).not.toContain(page().token);
     const known = await send({ path: '/', headers: { cookie: cookie.split(';')[0]! } });
     expect(known.status).toBe(200);
+  });
+
+  it('in an address that begins with two slashes leads to no other host', async () => {
+    for (const path of ['//attacker.example/x', '///attacker.example', '/\\\\attacker.example'])
+      expect((await send({ path: `${path}?token=${page().token}` })).headers.location ?? '/').toMatch(
+        /^\/(?![/\\])/,
+      );
+  });
+
+  it('becomes a cookie for TLS alone if a proxy is said to add TLS', async () => {
+    const { headers } = await send({ path: `/?token=${secure().token}` }, '', secure());
+    expect(headers['set-cookie']?.[0]).toMatch(/; SameSite=Strict; Secure$/);
   });
 
   it('that is wrong in the address is no way in', async () => {
@@ -141,6 +154,23 @@ describe('a path', () => {
 });
 
 describe('what a client may cost', () => {
+  it('40 HEAD requests take no stream from others', async () => {
+    const live = { path: '/live?path=/schedules', headers: bearer() };
+    for (let count = 0; count < 40; count += 1) {
+      const { status, headers, body } = await send({ ...live, method: 'HEAD' });
+      expect({ status, type: headers['content-type'], body }).toEqual({
+        status: 200,
+        type: 'text/event-stream',
+        body: '',
+      });
+    }
+    const { hostname, port } = new URL(page().origin);
+    const stream = request({ hostname, port, agent: false, ...live }).end();
+    const [answer] = (await once(stream, 'response')) as [IncomingMessage];
+    stream.destroy();
+    expect(answer.statusCode).toBe(200);
+  });
+
   /** Says of a socket what it has read when it ends. */
   const untilClosed = async (socket: Socket): Promise<string> => {
     let read = '';

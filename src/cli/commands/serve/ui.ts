@@ -23,7 +23,7 @@ Examples:
   $ etl ui --port 8080
   $ etl ui --control
   $ etl ui --trace-url 'https://tempo.example/trace/{traceId}'
-  $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com`;
+  $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com --secure-cookie`;
 
 /** Every address of the machine: that of the machine itself is answered, too. */
 const anyAddress = new Set(['0.0.0.0', '::']);
@@ -49,6 +49,7 @@ const serve = async (command: Command, io: Io): Promise<void> => {
   const port = readFlag(command, 'port', parseCount(portMax), io) ?? 0;
   const host = readFlag(command, 'host', parseString, io) ?? '127.0.0.1';
   const hosts = readFlag(command, 'hosts', parseNames, io);
+  const secureCookie = readSwitch(command, 'secureCookie', io);
   const token = readFlag(command, 'token', parseString, io);
   const redis = await readRedis(command, io);
   const control = await readControl(command, io);
@@ -64,7 +65,8 @@ const serve = async (command: Command, io: Io): Promise<void> => {
         { level: 'error' },
         { write: (line: string) => void io.stderr.write(line) },
       );
-      const page = createPage({ ...redis, connection, hosts, token, logger, control, board, traceUrl });
+      const named = { hosts, secureCookie, token };
+      const page = createPage({ ...redis, connection, ...named, logger, control, board, traceUrl });
       const server = await servePage(page, { port, host });
       try {
         const near = anyAddress.has(host) ? '127.0.0.1' : host;
@@ -98,6 +100,7 @@ export const uiCommand: CliCommand = {
           'names in the Host header that are answered, comma-separated; default: those of this machine',
         ),
       )
+      .addOption(flag('--secure-cookie', 'mark the cookie Secure: visitors come through a proxy with TLS'))
       .addOption(flag('--token <token>', 'secret that visitors need; default: a random one'))
       .addOption(flag('--read-only', 'visitors change nothing; the default'))
       .addOption(flag('--control', 'visitors may cancel, retry and start runs, and pause schedules'))

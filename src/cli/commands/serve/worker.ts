@@ -39,6 +39,7 @@ const readOptions = (command: Command, io: Io) => {
   const queues = readFlag(command, 'queues', parseString, io)?.split(/, */);
   const port = readFlag(command, 'healthPort', parseCount(portMax), io);
   const host = readFlag(command, 'healthHost', parseString, io);
+  const hosts = readFlag(command, 'healthHosts', parseNames, io);
   const workers = readFlag(command, 'workers', parseCount(workersMax), io);
   const chunkBytes = readFlag(command, 'chunkBytes', parseCount(chunkBytesMax), io);
   const waitMs = readFlag(command, 'wait', parseDuration, io);
@@ -49,7 +50,9 @@ const readOptions = (command: Command, io: Io) => {
     ...(workers !== undefined && { workers }),
     ...(chunkBytes !== undefined && { chunkBytes }),
     ...(waitMs !== undefined && { waitMs }),
-    ...(port !== undefined && { health: { port, ...(host !== undefined && { host }) } }),
+    ...(port !== undefined && {
+      health: { port, ...(host !== undefined && { host }), ...(hosts && { hosts }) },
+    }),
   };
 };
 
@@ -114,6 +117,12 @@ export const workerCommand: CliCommand = {
       .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
       .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics on this port'))
       .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
+      .addOption(
+        flag(
+          '--health-hosts <names>',
+          'names in the Host header that /metrics answers, comma-separated, beside addresses and names without a dot',
+        ),
+      )
       .addOption(
         flag(
           '--notify <names>',

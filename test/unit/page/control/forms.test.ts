@@ -49,8 +49,8 @@ describe('a form from', () => {
 });
 
 describe('a key', () => {
-  const forms = createForms(createAccess('a-token-of-24-characters', '', undefined));
-  const others = createForms(createAccess('another-token-of-24-char', '', undefined));
+  const forms = createForms(createAccess('a-token-of-24-characters', '', {}));
+  const others = createForms(createAccess('another-token-of-24-char', '', {}));
   const path = '/runs/1/cancel';
   const key = (): string => forms.keyOf('ann', path);
   afterEach(() => vi.useRealTimers());
