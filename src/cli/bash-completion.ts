@@ -1,7 +1,7 @@
 // The script of `etl completion bash`. The library's own needs the package bash-completion, may be read only once, leaves a
 // blank after folders, and runs what is typed through eval.
 
-/** For bash 3.2 and later, with nothing else installed. Proved by test/unit/cli/bash-completion.test.ts. */
+/** For bash 3.2 and later, with nothing else installed. Proved by test/unit/cli/shell-completion.test.ts. */
 export const bashScript = String.raw`# bash completion for etl
 
 _etl_complete() {

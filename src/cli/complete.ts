@@ -20,14 +20,21 @@ const readFolder = (folder: string) => {
   }
 };
 
+/**
+ * Whether every shell reads a text as one word and nothing else. Not all scripts quote what they insert, so that the
+ * file `a$(reboot).ts` would be run; a leading hyphen would make a flag of it, and a line break more offers.
+ */
+const isPlainWord = (text: string): boolean => /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(text);
+
 /** Folders and pipeline files that begin with what is typed: the library itself never offers files. */
 const filesLike = (typed: string, workingDirectory: string): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
     .filter((entry) => entry.isDirectory() || isPipelineFile(entry.name))
-    .slice(0, completionsMax)
-    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .filter(isPlainWord)
+    .slice(0, completionsMax);
 };
 
 /** Names of pipelines, which are offered where no path is typed. */
@@ -36,8 +43,9 @@ const namesLike = (typed: string, io: Io): string[] =>
     ? []
     : readFolder(resolve(io.workingDirectory, pipelinesFolder(io)))
         .filter((entry) => entry.isFile() && isPipelineFile(entry.name))
-        .slice(0, completionsMax)
-        .map(({ name }) => parse(name).name);
+        .map(({ name }) => parse(name).name)
+        .filter(isPlainWord)
+        .slice(0, completionsMax);
 
 const ignore = (): void => {};
 

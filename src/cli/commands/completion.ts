@@ -3,6 +3,7 @@
 import { Argument } from 'commander';
 import { bashScript } from '../bash-completion.ts';
 import type { CliCommand } from '../command.ts';
+import { zshScript } from '../zsh-completion.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -25,9 +26,12 @@ export const completionCommand: CliCommand = {
       .addArgument(new Argument('<shell>', 'the shell').choices(shells))
       .addHelpText('after', examples)
       .action(async (shell: (typeof shells)[number]) => {
+        if (shell === 'bash' || shell === 'zsh') {
+          stdout.write(shell === 'bash' ? bashScript : zshScript);
+          return;
+        }
         const { script } = await import('@bomb.sh/tab');
-        if (shell === 'bash') stdout.write(bashScript);
-        else script(shell, 'etl', 'etl');
+        script(shell, 'etl', 'etl');
       });
   },
 };

@@ -12,6 +12,39 @@ mkdirSync(join(directory, 'pipelines'));
 writeFileSync(join(directory, 'pipelines', 'noaa.ts'), '');
 for (const other of ['notes.md', 'noaa.d.ts']) writeFileSync(join(directory, 'pipelines', other), '');
 
+// What a shell would run, expand, take for a flag, or for several words or lines.
+const hostile = [
+  ...['$(touch made)', '`touch made`', ';touch made;', "'$(touch made)", '"$(touch made)', '&touch made&'],
+  ...[
+    '|touch made',
+    '>made',
+    ' touch made',
+    '\n:0',
+    '\tmade',
+    '\u001b]0;made\u0007',
+    '{made,made}',
+    '*',
+    '?',
+    '[a]',
+  ],
+  ...['~', '!made', '^made', '#made', '\\made', '%made', '\u202emade', '\ue000', '$made'],
+].map((text) => `evil${text}`);
+const evil = useFiles();
+mkdirSync(join(evil.directory, 'more'));
+for (const name of [
+  ...hostile,
+  '--debug',
+  '-x',
+  '~root',
+  '=made',
+  '#made',
+  '@made',
+  'good-one_1',
+  'данные.v2',
+])
+  for (const folder of ['.', 'more']) evil.write(join(folder, `${name}.ts`), '');
+for (const name of [...hostile, '--debug']) mkdirSync(join(evil.directory, name));
+
 const printed: string[] = [];
 beforeEach(() => {
   printed.length = 0;
@@ -47,6 +80,21 @@ describe('etl complete offers', () => {
     expect(await main(['complete', '--', ...words], fakeIo({ workingDirectory: directory }))).toBe(0);
     expect(printed.slice(0, -1).map((line) => line.split('\t')[0])).toEqual(offers);
   });
+});
+
+it('offers only what every shell reads as one word', async () => {
+  const offersOf = async (typed: string) => {
+    printed.length = 0;
+    await main(['complete', '--', 'run', typed], fakeIo({ workingDirectory: evil.directory }));
+    return printed.map((line) => line.split('\t')[0]);
+  };
+  expect((await offersOf('')).toSorted()).toEqual([':4', 'good-one_1.ts', 'more/', 'данные.v2.ts']);
+  expect(await offersOf('evil')).toEqual([':4']);
+  // Below a folder nothing begins with a hyphen.
+  expect((await offersOf('more/')).toSorted()).toEqual([
+    ':4',
+    ...['--debug', '-x', '=made', '@made', 'good-one_1', 'данные.v2'].map((name) => `more/${name}.ts`),
+  ]);
 });
 
 describe('the last line directs the shell', () => {

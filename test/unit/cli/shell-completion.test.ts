@@ -1,7 +1,7 @@
-// The script of `etl completion bash`, in a real bash that has no package bash-completion.
+// The scripts of `etl completion` in real shells: a bash that has no package bash-completion, and zsh if it is installed.
 
-import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
@@ -13,6 +13,26 @@ const { directory, write } = useFiles();
 // Keeps what it was asked, and answers what the test has written.
 chmodSync(write('bin/etl', `#!/bin/sh\nprintf '%s\\n' "$@" > asked\ncat answer\n`), 0o755);
 beforeEach(() => rmSync(join(directory, 'asked'), { force: true }));
+
+/** The functions of zsh's completion are stubs: they print what they are given. */
+const pressInZsh = async (typed: readonly string[], answer: string): Promise<string[]> => {
+  const io = fakeIo();
+  expect(await main(['completion', 'zsh'], io)).toBe(0);
+  write('script', io.stdout.text);
+  write('answer', answer);
+  const commands = `
+    compdef() { : }; compset() { print -r -- compset $* }
+    _describe() { print -rl -- \${(P)2} "<\${(@)^argv[3,-1]}>" }
+    source ./script; words=(etl "$@"); CURRENT=$#words; PREFIX=$words[-1]
+    _etl`;
+  const env = { PATH: `${join(directory, 'bin')}:/usr/bin:/bin` };
+  const said = execFileSync('zsh', ['-f', '-c', `exec 2>&1; ${commands}`, 'zsh', ...typed], {
+    cwd: directory,
+    env,
+    encoding: 'utf8',
+  });
+  return said.split('\n').filter(Boolean);
+};
 
 /** The offers of bash at the end of a line, and its output; the shell's own word is the text after = or :. */
 const press = async (line: string, answer: string): Promise<{ offers: string[]; asked: string[] }> => {
@@ -89,4 +109,31 @@ describe('the script, read twice, offers', () => {
   it.each(cases)('$name', async ({ line, answer, asked, offers }) => {
     expect(await press(line, answer)).toEqual({ offers, asked });
   });
+});
+
+const hasZsh = process.env['CI'] !== undefined || spawnSync('zsh', ['--version']).status === 0;
+
+describe.runIf(hasZsh)('in zsh', () => {
+  it.each([
+    {
+      name: 'a command',
+      typed: ['st'],
+      answer: 'status\tthe: newest\n:4\n',
+      offers: ['status:the\\: newest'],
+    },
+    { name: 'a folder', typed: ['run', 'pip'], answer: 'pipelines/\t\n:6\n', offers: ['pipelines/:', '<-S>', '<>'] },
+    { name: 'a colon', typed: ['run', 'a:'], answer: 'a:b.ts\t\n:4\n', offers: ['a\\:b.ts:'] },
+    { name: 'a value', typed: ['--progress=b'], answer: 'bar\t\n:4\n', offers: ['compset -P *=', 'bar:'] },
+  ])('$name is offered', async ({ typed, answer, offers }) => {
+    expect(await pressInZsh(typed, answer)).toEqual(offers);
+  });
+
+  it.each(['$(touch made)', '--x$(touch made)=', '`touch made`', ';touch made'])(
+    '%s is asked as it was typed, and never run',
+    async (typed) => {
+      await pressInZsh(['run', typed], ':4\n');
+      expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe(`complete\n--\nrun\n${typed}\n`);
+      expect(existsSync(join(directory, 'made'))).toBe(false);
+    },
+  );
 });
