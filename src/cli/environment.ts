@@ -1,21 +1,38 @@
 // Reads `.env` of the working directory into the environment, adding only what is absent.
 
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
+import { plantedAt } from '../embedded/ownership.ts';
 
-const readIfPresent = (file: string): string => {
+const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
+  new EtlError('ETL_USAGE', { problem, hint }, { cause });
+
+/** Checked once it is open: an entry that is put there later is another file. */
+const read = (file: string): string => {
+  const fd = openSync(file, 'r');
   try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return '';
-    const hint = 'Make it readable, or move it away.';
-    throw new EtlError('ETL_USAGE', { problem: `cannot read ${file}: ${messageOf(cause)}`, hint }, { cause });
+    const planted = plantedAt(file);
+    if (planted === undefined) return readFileSync(fd, 'utf8');
+    const problem = `${planted} belongs to another user, whose .env would choose the server`;
+    throw usage(problem, 'Work in a directory of your own, or move the file away.');
+  } finally {
+    closeSync(fd);
   }
 };
 
-/** What is set already wins: a `.env` is a set of defaults. Errors: ETL_USAGE (it exists and cannot be read). */
+const readIfPresent = (file: string): string => {
+  try {
+    return read(file);
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return '';
+    if (cause instanceof EtlError) throw cause;
+    throw usage(`cannot read ${file}: ${messageOf(cause)}`, 'Make it readable, or move it away.', cause);
+  }
+};
+
+/** What is set already wins: a `.env` is a set of defaults. Errors: ETL_USAGE (it cannot be read, or may be another user's). */
 export const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;

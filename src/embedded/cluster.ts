@@ -12,20 +12,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFile,
-  chown,
   constants,
+  lchown,
   mkdtemp,
   readdir,
-  readFile,
   realpath,
   rename,
   rm,
   stat,
   writeFile,
 } from 'node:fs/promises';
+import { closeSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { codeOf } from '../errors.ts';
+import { openOwn } from './ownership.ts';
 import { firstClosed } from './account.ts';
 import { replaceFile } from './atomic-file.ts';
 import { makeOpenDirectory } from './open-directory.ts';
@@ -59,11 +60,19 @@ const orUndefined = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   }
 };
 
+const readPointer = async (file: string): Promise<Cluster> => {
+  const fd = openOwn(file, constants.O_RDONLY);
+  try {
+    return JSON.parse(readFileSync(fd, 'utf8')) as Cluster;
+  } finally {
+    closeSync(fd);
+  }
+};
+
 /** The cluster of an `.etl` directory (a real path), or undefined when none was ever finished there. */
 export const readCluster = async (etlDirectory: string): Promise<Cluster | undefined> => {
-  const text = await orUndefined(readFile(join(etlDirectory, pointerName), 'utf8'));
-  if (text === undefined) return undefined;
-  const cluster = JSON.parse(text) as Cluster;
+  const cluster = await orUndefined(readPointer(join(etlDirectory, pointerName)));
+  if (cluster === undefined) return undefined;
   const named = resolve(etlDirectory, cluster.directory);
   // The pointer is written before the data directory gets its name.
   const isFinished = (await orUndefined(stat(join(named, 'PG_VERSION')))) !== undefined;
@@ -103,10 +112,10 @@ const chooseParent = async (etlDirectory: string, { account }: Programs): Promis
 const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
   const data = join(work, 'data');
   const passwordFile = join(work, 'password');
-  await writeFile(passwordFile, password, { mode: 0o600 });
+  await writeFile(passwordFile, password, { mode: 0o600, flag: 'wx' });
   if (programs.account) {
-    await chown(passwordFile, programs.account.uid, programs.account.gid);
-    await chown(work, programs.account.uid, programs.account.gid);
+    await lchown(passwordFile, programs.account.uid, programs.account.gid);
+    await lchown(work, programs.account.uid, programs.account.gid);
   }
   const init = [
     `--pgdata=${data}`,

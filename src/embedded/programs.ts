@@ -2,10 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
+import { openOwn } from './ownership.ts';
 import type { Account } from './account.ts';
 
 /** The programs and the account that runs them; undefined: we do. */
@@ -63,7 +64,7 @@ export const spawnServer = async (
   logFile: string,
 ): Promise<ChildProcess> => {
   // Opened by us and inherited: the server's user need not be able to reach the file.
-  const log = openSync(logFile, 'a', 0o600);
+  const log = openOwn(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
     const child = spawn(join(programs.native, 'bin', 'postgres'), ['-D', directory], {
       ...options(programs, directory),

@@ -5,12 +5,13 @@
 //                   lock -> ready by now? -> programs -> cluster (made once) -> start -> ready -> unlock
 
 import { existsSync } from 'node:fs';
-import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { embeddedPollIntervalMs, embeddedStopTimeoutMs } from '../limits.ts';
+import { isOfThisUser, isOwn } from './ownership.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { prepareBinaries } from './binaries.ts';
 import {
@@ -67,10 +68,31 @@ const describe = (
   startedNow,
 });
 
-/** The directory without links, or undefined when it does not exist. */
+/**
+ * Refuses a directory, or a link to one, that another user can have filled: its server.json would choose the server, and links in
+ * it the files that we write to.
+ */
+const refuseForeign = async (etlDirectory: string, directory: string): Promise<void> => {
+  const [entry, found] = [await lstat(etlDirectory), await stat(directory)];
+  const stranger = [entry, found].find((each) => !isOfThisUser(each));
+  const isOpen = found.isDirectory() && !isOwn(found);
+  if (stranger === undefined && !isOpen) return;
+  throw new EtlError('ETL_EMBEDDED_START', {
+    directory: etlDirectory,
+    problem: stranger === undefined ? 'other users may write to it' : `it belongs to user ${stranger.uid}`,
+    hint:
+      stranger === undefined
+        ? `Take that right away: chmod go-w ${directory}`
+        : 'Run as that user or in another directory, or remove it. DATABASE_URL names another server.',
+  });
+};
+
+/** The directory without links, or undefined when it does not exist. Errors: ETL_EMBEDDED_START (it is not this user's). */
 const locate = async (etlDirectory: string): Promise<string | undefined> => {
   try {
-    return await realpath(etlDirectory);
+    const directory = await realpath(etlDirectory);
+    await refuseForeign(etlDirectory, directory);
+    return directory;
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
@@ -134,10 +156,12 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
 /** Makes `.etl/`. The database and its password must not end up in the user's repository. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
-  await writeFile(join(etlDirectory, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
+  const directory = await realpath(etlDirectory);
+  await refuseForeign(etlDirectory, directory);
+  await writeFile(join(directory, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
   });
-  return realpath(etlDirectory);
+  return directory;
 };
 
 /**

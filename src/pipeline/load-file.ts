@@ -9,6 +9,7 @@ import { nearest } from '../nearest.ts';
 import * as authoring from './declare/authoring.ts';
 import { isPipeline, type Pipeline } from './declare/define-pipeline.ts';
 import { thrownAt } from './thrown-at.ts';
+import { transpiledDirectory } from './transpiled.ts';
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
@@ -79,7 +80,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
-    fsCache: true,
+    fsCache: transpiledDirectory(),
     virtualModules: { sluice: library },
   });
   try {
