@@ -13,7 +13,7 @@ export const sourceErrors = {
   },
   ETL_SOURCE_OUTSIDE: {
     message: 'table {table}: a parameter points to {file}, which is outside {base}',
-    hint: 'Use a value that stays below it, or allow parameters to point anywhere: csv(…, { anywhere: true }).',
+    hint: 'Use a value that stays below it. For the files of a csv(), parameters may be allowed to point anywhere: csv(…, { anywhere: true }).',
     retry: 'never',
     exit: failed,
   },

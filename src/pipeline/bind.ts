@@ -1,12 +1,15 @@
 // bindPipeline(): a pipeline plus its parameters and its directory is everything that one run needs to know.
 
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { PipelineSpec } from '../declaration.ts';
+import type { PipelineSpec, TableSpec, VariedPaths } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
-import { freezeDeep } from './check/freeze.ts';
 import { didYouMean } from '../nearest.ts';
+import { confinementOf, isBelow } from '../source/confine.ts';
+import { callTables, snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
+import { freezeDeep } from './check/freeze.ts';
+import { variedPaths } from './varied-paths.ts';
 
 export interface Binding {
   /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */
@@ -19,11 +22,14 @@ export interface Binding {
  * Reads the parameters and gives the frozen specification of a run.
  *
  * @throws EtlError ETL_PARAM naming the first parameter that is missing, unknown or not valid ·
+ *   ETL_SOURCE_OUTSIDE when one leads to another SQL file ·
  *   ETL_DEFINITION and ETL_DEFINITION_CYCLE when the tables that these parameters give are not valid
  */
 export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Binding): PipelineSpec => {
   const values = readParams(pipeline, params);
   const tables = tablesWith(pipeline, values);
+  const varied = variedPaths(values, (others) => callTables(pipeline, others));
+  for (const table of tables) confineSql(table, varied, directory);
   return Object.freeze({
     name: pipeline.name,
     schema: pipeline.schema,
@@ -34,10 +40,19 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     hooks: pipeline.hooks,
     notify: pipeline.notify ?? Object.freeze([]),
     params: values,
+    varied,
     shownParams: withoutSecrets(pipeline, values),
     pinnedParams: pin(pipeline, params, values),
     directory,
   });
+};
+
+/** A parameter does not choose which file is executed. Errors: ETL_SOURCE_OUTSIDE. */
+const confineSql = ({ name, transform }: TableSpec, varied: VariedPaths, directory: string): void => {
+  if (transform === undefined) return;
+  const base = confinementOf(transform.path, varied.get(name)?.get(transform.path), directory);
+  if (base !== undefined && !isBelow(base, resolve(directory, transform.path)))
+    throw new EtlError('ETL_SOURCE_OUTSIDE', { table: name, file: transform.path, base });
 };
 
 const readParams = (

@@ -2,51 +2,39 @@
 
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** Two dots that may come together, also out of braces. */
-const climbing = /\.[^\w/\\]*\./;
-/** A path from the root, also out of braces. */
-const rooted = /(?:^|[{,(|])(?:[/\\]|[a-z]:)/;
-/** What a segment of a glob holds that is no plain name. */
-const magic = /[*?{}()[\]!@+]/;
+/** Begins each text of a parameter in a varied path: a character for private use, which no path has. */
+export const mark = '\uf8ff';
 
-/** Every text in the values of parameters. */
-export const textsOf = (value: unknown): readonly string[] => {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
-};
+/** Where a glob begins. */
+const glob = /[*?{}()[\]!@+]/;
 
-/** The directories that a path names by itself, before anything that may lead elsewhere; `..` at its beginning is one. */
-const namedDirectory = (pattern: string): string => {
-  const segments = pattern.split('/').slice(0, -1);
-  const first = segments.findIndex((segment) => segment !== '..' && segment !== '.');
-  const end = segments.findIndex(
-    (segment, place) => magic.test(segment) || (segment === '..' && place > first),
-  );
-  return segments.slice(0, first === -1 || end === -1 ? undefined : end).join('/');
+/**
+ * The directories at the beginning of a path that its author wrote. They end before the mark in a path that another text of a parameter
+ * gives; if the mark is lost, where the two paths differ; and where `special` begins.
+ */
+export const writtenDirectory = (path: string, varied: string, special: RegExp): string => {
+  let end = varied.indexOf(mark);
+  if (end === -1) end = path.split('').findIndex((_, at) => path[at] !== varied[at]);
+  const own = varied.slice(0, Math.max(end, 0)).replace(/^!(?!\()/, '');
+  const plain = own.slice(0, special.exec(own)?.index);
+  return plain.slice(0, plain.lastIndexOf('/') + 1);
 };
 
 /**
- * The directory that the files of a path or glob must be below, because a text of the parameters could lead out of it;
- * undefined: none could. It is what the path names before that text, and the working directory when that is nothing.
+ * The directory that the files of a path or glob must be below: what its author wrote before the first text of a parameter, or the
+ * working directory if that is nothing.
+ *
+ * @param varied the path with other texts; undefined: no parameter is part of it, and neither is there a directory
  */
 export const confinementOf = (
-  pattern: string,
-  texts: readonly string[],
+  path: string,
+  varied: readonly string[] | undefined,
   workingDirectory: string,
 ): string | undefined => {
-  const path = pattern.toLowerCase();
-  const leading = texts.map((text) => text.trim().toLowerCase());
-  const places = leading
-    .filter((text) => climbing.test(text) || rooted.test(text))
-    .map((text) => path.indexOf(text))
-    .filter((place) => place !== -1);
-  if (places.length > 0) {
-    const before = pattern.slice(0, Math.min(...places));
-    return resolve(workingDirectory, before.slice(0, before.lastIndexOf('/') + 1));
-  }
-  // A text that appears in the path in another form, such as decoded, can still lead upwards.
-  const mayClimb = leading.some((text) => climbing.test(text));
-  return mayClimb ? resolve(workingDirectory, namedDirectory(pattern)) : undefined;
+  const [first, ...others] = (varied ?? []).map((one) => writtenDirectory(path, one, glob));
+  if (first === undefined) return undefined;
+  const shortest = others.reduce((one, other) => (other.length < one.length ? other : one), first);
+  return resolve(workingDirectory, shortest);
 };
 
 export const isBelow = (directory: string, path: string): boolean => {

@@ -17,8 +17,8 @@ export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Texts of the parameters, which must not lead out of what the locations name. */
-  readonly texts: readonly string[];
+  /** Locations that parameters are part of, as in `VariedPaths`: a parameter must not lead out of what the author wrote. */
+  readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /** What a file looked like. Two equal fingerprints are taken for the same content. */

@@ -106,8 +106,8 @@ const exclusionIn = async (
 
 /**
  * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
- * lead to it; without those that an exclusion names, anywhere in the list. `texts` are those of parameters, which
- * must not lead out of what the patterns name.
+ * lead to it; without those that an exclusion names, anywhere in the list. Parameters must not lead out of what the author of
+ * the patterns wrote.
  *
  * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
  * link that a glob leads to; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a directory that is named, and for a pipe, socket or
@@ -117,24 +117,24 @@ export const listFiles = async ({
   table,
   locations: patterns,
   workingDirectory,
-  texts,
+  varied,
 }: Listing): Promise<readonly Listed[]> => {
   const failedAt = createUnreadable(table, workingDirectory);
   const paths = new Set<string>();
   const excluded = new Set<string>();
   for (const pattern of patterns) {
-    const exclusion = await exclusionIn(pattern, workingDirectory, failedAt);
-    if (exclusion !== undefined) {
-      for (const path of await expand(exclusion, workingDirectory, failedAt)) excluded.add(path);
-      continue;
-    }
-    const base = confinementOf(pattern, texts, workingDirectory);
+    const base = confinementOf(pattern, varied?.get(pattern), workingDirectory);
     const confine = (path: string): void => {
       if (base !== undefined && !isBelow(base, path))
         throw new EtlError('ETL_SOURCE_OUTSIDE', { table, file: pattern, base });
     };
     // Before anybody looks: whether a file is there is not to be learned either.
-    confine(resolve(workingDirectory, pattern));
+    confine(resolve(workingDirectory, pattern.replace(/^!(?!\()/, '')));
+    const exclusion = await exclusionIn(pattern, workingDirectory, failedAt);
+    if (exclusion !== undefined) {
+      for (const path of await expand(exclusion, workingDirectory, failedAt)) excluded.add(path);
+      continue;
+    }
     const found = await expand(pattern, workingDirectory, failedAt);
     found.forEach(confine);
     if (found.length === 0)

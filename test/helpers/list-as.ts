@@ -17,7 +17,6 @@ const said = await listFiles({
   table: 't',
   locations: [pattern],
   workingDirectory: process.cwd(),
-  texts: [],
 }).then(
   (found) => found.map(({ name }) => name),
   (error: EtlError) => ({ code: error.code, message: error.message }),

@@ -33,16 +33,16 @@ afterAll(async () => {
   await server.stop();
 });
 
-const listing = (locations: readonly string[], texts: readonly string[] = []): Listing => ({
+const listing = (locations: readonly string[], varied?: Listing['varied']): Listing => ({
   table: 't',
   locations,
   workingDirectory: '/',
-  texts,
+  varied,
 });
 const named = (location: string) => ({ table: 't', name: location, location });
-const list = async (locations: readonly string[], options = {}, texts: readonly string[] = []) => {
+const list = async (locations: readonly string[], options = {}, varied?: Listing['varied']) => {
   const found: string[] = [];
-  for await (const { location } of s3.list(listing(locations, texts), accessWith(options)))
+  for await (const { location } of s3.list(listing(locations, varied), accessWith(options)))
     found.push(location);
   return found;
 };
@@ -137,9 +137,11 @@ describe('keys', () => {
   });
 
   it('are in the bucket that the pipeline names, whatever a parameter says', async () => {
-    expect(await list(['s3://glob/m/a.csv'], {}, ['a', 'm/a', 's3', 'm/'])).toHaveLength(1);
-    for (const text of ['glob', 'glob/m', 's3://glob', 'GLOB', 'lo'])
-      expect(await failureOf(list(['s3://glob/m/a.csv'], {}, [text]))).toMatchObject({
+    const file = 's3://glob/m/a.csv';
+    const varied = (...others: readonly string[]) => new Map([[file, others]]);
+    expect(await list([file], {}, varied('s3://glob/m/b.csv', 's3://glob/x'))).toHaveLength(1);
+    for (const other of ['s3://x/m/a.csv', 's3://globx/m/a.csv', 'x', 's3://GLOB/m/a.csv', ''])
+      expect(await failureOf(list([file], {}, varied('s3://glob/x', other)))).toMatchObject({
         code: 'ETL_SOURCE_OUTSIDE',
       });
     expect(await failureOf(list(['s3://glob/m/../a.csv']))).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR' });

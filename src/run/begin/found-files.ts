@@ -3,7 +3,6 @@
 import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
 import { memberLocation } from '../../decode/member-location.ts';
 import { EtlError } from '../../errors.ts';
-import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Listing, Source } from '../../source/contract.ts';
 import { bySource, isExclusion } from '../../source/registry.ts';
 
@@ -48,24 +47,24 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
   new EtlError('ETL_FILE_OPTIONS', { table, file, first, second });
 
-/** The base of relative locations, parameters that may not lead out of it, and a signal that ends the listing. */
+/** The base of relative locations, those that parameters are part of, and a signal that ends the listing. */
 interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
-  readonly params: PipelineSpec['params'];
+  readonly varied?: PipelineSpec['varied'];
 }
 
 /** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_OPTIONS, those of its sources. */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
-  { workingDirectory, params, signal }: ListingFrom,
+  { workingDirectory, varied, signal }: ListingFrom,
 ): AsyncGenerator<Found, void> {
   const groups = readings.flatMap(({ source: declared }, reading) =>
     groupsOf(declared).map((group) => ({ ...group, reading, declared })),
   );
   const seen = new Map<string, string>();
   for (const { locations, declared, ...group } of groups) {
-    const texts = declared.anywhere ? [] : textsOf(params);
+    const confined = declared.anywhere ? undefined : varied?.get(table);
     for (const { source, locations: own } of bySource(locations)) {
-      const listing = { table, locations: own, workingDirectory, texts };
+      const listing = { table, locations: own, workingDirectory, varied: confined };
       for await (const file of source.list(listing, { declared, signal })) {
         const key = JSON.stringify([file.location, group.member]);
         const first = seen.get(key);

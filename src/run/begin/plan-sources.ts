@@ -45,7 +45,7 @@ type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings
 const planTable = async (
   table: SourceTableSpec,
   planning: Planning,
-  params: PipelineSpec['params'],
+  varied: PipelineSpec['varied'],
   sieveFor: SieveFor,
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
@@ -64,7 +64,7 @@ const planTable = async (
   const needed: GroupedFile[] = [];
   let some: Found | undefined;
   for await (const batch of inBatches(
-    foundFiles(table, { workingDirectory, params, signal }),
+    foundFiles(table, { workingDirectory, varied, signal }),
     filesPerBatch,
   )) {
     some ??= batch[0];
@@ -96,7 +96,7 @@ export const planSources = async (
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, planning, spec.params, sieveFor));
+  for (const table of sources) planned.push(await planTable(table, planning, spec.varied, sieveFor));
   return planned;
 };
 

@@ -125,7 +125,7 @@ const draftFound = async (found: Found, location: string, access: Access): Promi
 export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
   const spec = draftSpec(sourceOf([location]), plainDialect);
   const names: string[] = [];
-  const looking = { workingDirectory, params: {}, signal: undefined };
+  const looking = { workingDirectory, signal: undefined };
   for await (const { file } of foundFiles(spec, looking)) names.push(file.name);
   return names;
 };
@@ -142,7 +142,7 @@ export const draftFiles = async (
     const access = accessOf(location, allowPrivate, signal);
     const found: Found[] = [];
     const spec = draftSpec(access.declared, plainDialect);
-    for await (const one of foundFiles(spec, { workingDirectory, params: {}, signal })) found.push(one);
+    for await (const one of foundFiles(spec, { workingDirectory, signal })) found.push(one);
     drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, access))).flat());
   }
   const seen = new Set<string>();

@@ -3,14 +3,20 @@
 import { EtlError } from '../../errors.ts';
 import type { Listed, Listing, Source } from '../contract.ts';
 import { httpOptionRules } from './options.ts';
-import { expandBraces, urlProblem, withoutSecrets } from './url.ts';
+import { expandBraces, isAsWritten, urlProblem, withoutSecrets } from './url.ts';
 
-async function* list({ table, locations }: Listing): AsyncGenerator<Listed, void> {
+async function* list({ table, locations, varied }: Listing): AsyncGenerator<Listed, void> {
   const known = new Map<string, string>();
   for (const location of locations)
     for (const text of expandBraces(location)) {
       const url = new URL(text);
       const name = withoutSecrets(url);
+      if (varied?.get(location)?.some((one) => !isAsWritten(url, location, one)) === true)
+        throw new EtlError('ETL_SOURCE_OUTSIDE', {
+          table,
+          file: name,
+          base: 'the host, path and query that the pipeline names',
+        });
       const other = known.get(name);
       if (other === url.href) continue;
       if (other !== undefined)

@@ -1,6 +1,7 @@
 // The URLs that a table names: ranges in braces, what is wrong with one, and how it is shown and stored without its secrets.
 
 import { inQuotes } from '../../wording.ts';
+import { writtenDirectory } from '../confine.ts';
 
 /** So many files are no mistake; more is a range with a digit too many. */
 const expansionsMax = 1_000_000;
@@ -63,6 +64,34 @@ export const urlProblem = (location: string): string | undefined => {
   if (pathname.includes('*'))
     return 'has a *, and HTTP cannot list files; name a range {01..12}, a list {a,b}, or every file (%2A for a real one)';
   return undefined;
+};
+
+/** A server may decode a path once more, and must not be led upwards by that either. */
+const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
+
+const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');
+
+/** Where a URL has something else than directories. */
+const notPath = /[{?#]/;
+
+/**
+ * Whether the text of a parameter changed nothing but what its place in a location is for: what is below the path before it, or a value of
+ * the query.
+ *
+ * @param url one of the location
+ * @param varied the location with another text of the parameter
+ */
+export const isAsWritten = (url: URL, location: string, varied: string): boolean => {
+  const directory = writtenDirectory(location, varied, notPath);
+  const base = URL.canParse(directory) ? new URL(directory).pathname : '/';
+  return (
+    url.pathname.startsWith(base) &&
+    !climbs(url) &&
+    [...expandBraces(varied)].some((text) => {
+      const other = URL.canParse(text) ? new URL(text) : undefined;
+      return other?.protocol === url.protocol && other.host === url.host && namesOf(other) === namesOf(url);
+    })
+  );
 };
 
 /** Parameters of a query whose values are nobody's business: signatures, tokens and keys. */

@@ -5,7 +5,7 @@ import type { Access, Listed, Listing } from '../contract.ts';
 import type { S3Client } from './client.ts';
 import { listKeys, type ListedObject } from './list-keys.ts';
 import {
-  choosesBucket,
+  bucketIn,
   isRequestable,
   keyMatcher,
   literalPrefix,
@@ -14,9 +14,9 @@ import {
 } from './location.ts';
 import { patience } from './settings.ts';
 
-/** Throws for the objects of a bucket that a parameter chose. */
-const confine = ({ text }: S3Location, { table, texts }: Listing): void => {
-  if (texts.some((chosen) => choosesBucket(text, chosen)))
+/** Throws for the objects of a bucket that a parameter chose: without its text the location names another one, or none. */
+const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {
+  if (varied?.get(text)?.some((one) => bucketIn(one) !== bucket) === true)
     throw new EtlError('ETL_SOURCE_OUTSIDE', {
       table,
       file: text,

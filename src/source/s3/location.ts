@@ -38,15 +38,8 @@ export const locationOf = (bucket: string, key: string): string => `s3://${bucke
 export const isRequestable = (key: string): boolean =>
   key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
 
-/** Whether a text is in the name of the bucket: parameters do not choose which buckets are read. */
-export const choosesBucket = (location: string, text: string): boolean => {
-  const written = location.toLowerCase();
-  const chosen = text.trim().toLowerCase();
-  const start = written.indexOf('://') + 3;
-  const end = `${written}/`.indexOf('/', start);
-  const at = written.indexOf(chosen, Math.max(0, start - chosen.length + 1));
-  return chosen !== '' && at !== -1 && at < end;
-};
+/** The bucket of any text; undefined: it names none. */
+export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
 /** What all keys that a glob matches begin with: no others are listed. */
 export const literalPrefix = (glob: string): string => {

@@ -25,7 +25,7 @@ const content = Buffer.from(Array.from({ length: 400_000 }, (_, index) => (index
 
 const listed = async ({ source, access }: Place, locations: readonly string[]): Promise<Listed[]> => {
   const files = [];
-  const listing = { table: 't', locations, workingDirectory: process.cwd(), texts: [] };
+  const listing = { table: 't', locations, workingDirectory: process.cwd() };
   for await (const file of source.list(listing, access())) files.push(file);
   return files;
 };

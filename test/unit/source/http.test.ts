@@ -479,7 +479,7 @@ describe('a URL', () => {
     expect(stored).toBe(server.url('/signed.csv?X-Amz-Signature=***&part=1&sig=***'));
     expect((await look(stored, impatient, [server.url('/{1,2}.csv'), signed])).head.toString()).toBe('found');
     const twice = [signed, signed.replace('abc', 'xyz')];
-    const listing = { table: 't', locations: twice, workingDirectory: '/', texts: [] };
+    const listing = { table: 't', locations: twice, workingDirectory: '/' };
     const listed = async (): Promise<void> => {
       for await (const file of http.list(listing, accessWith())) expect(file.name).toBe(stored);
     };

@@ -14,7 +14,7 @@ import { fileState } from '../../../src/source/read-file.ts';
 import { runTypeScript } from '../../helpers/run-typescript.ts';
 
 const listIn = (workingDirectory: string, locations: readonly string[]) =>
-  listFiles({ table: 't', locations, workingDirectory, texts: [] });
+  listFiles({ table: 't', locations, workingDirectory });
 
 const files = [
   'b.csv',
