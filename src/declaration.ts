@@ -268,10 +268,14 @@ export type TableSpec = SourceTableSpec | DerivedTableSpec;
 
 /** A pipeline whose parameters are bound: everything that one run needs to know. */
 /**
- * By table and path: the path with another text of a parameter, once for each text that is part of it; empty if there is no such path.
- * What both have in common at their beginning is the author's own (source/confine.ts).
+ * A path that texts of parameters are part of. `others` has, for each such text, the path with another text in its place; empty if there is no
+ * such path. What both have in common at their beginning is the author's own (source/confine.ts).
  */
-export type VariedPaths = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+export interface VariedPath {
+  readonly table: string;
+  readonly path: string;
+  readonly others: readonly string[];
+}
 
 export interface PipelineSpec {
   readonly name: string;
@@ -286,7 +290,7 @@ export interface PipelineSpec {
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[];
   readonly params: Readonly<Record<string, unknown>>;
-  readonly varied: VariedPaths;
+  readonly varied: readonly VariedPath[];
   /** The same for the ledger, without the values of those that are declared secret. */
   readonly shownParams: Readonly<Record<string, unknown>>;
   /**

@@ -7,6 +7,7 @@ import { publishErrors } from './catalogue/publish.ts';
 import { runErrors } from './catalogue/run.ts';
 import { serverErrors } from './catalogue/server.ts';
 import { sourceErrors } from './catalogue/source.ts';
+import { visible } from './wording.ts';
 
 export { exitCodes, type RetryClass } from './catalogue/entry.ts';
 
@@ -24,8 +25,14 @@ export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
 
+/** Details of several lines, which `asList` has made. Any other could forge lines by a line break in it. */
+const isList = (name: string): boolean => name === 'problems' || name === 'examples';
+
 const fill = (template: string, details: ErrorDetails): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? ''));
+  template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const text = String(details[name] ?? '');
+    return visible(text, isList(name) ? '\n' : '');
+  });
 
 /**
  * The only error that sluice throws at its users.

@@ -18,19 +18,43 @@ export const firstOf = (texts: readonly string[], max: number): readonly string[
 export const linesOf = (file: string, line: number, lastLine: number): string =>
   lastLine > line ? `${file}:${line}-${lastLine}` : `${file}:${line}`;
 
-// Control characters that JSON leaves alone would still garble a terminal or a log line.
-const unprintable = /[\u007f-\u009f\u2028\u2029]/g;
+/**
+ * Control and format characters, separators of lines, and halves of characters: they would steer a terminal, forge a line, or
+ * hide or turn the text around them (https://www.unicode.org/reports/tr36, "Bidirectional Text Spoofing").
+ */
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** Finds nothing in most texts, in less time. */
+const plain = /^[\x20-\x7e]*$/;
 
-/** A text of a file or a declaration in double quotes, on one line: control characters are escaped. */
-export const inQuotes = (text: string): string =>
-  JSON.stringify(text).replace(
-    unprintable,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-// JSON escapes every control character below a blank.
-const garbling = /[\0-\u001f\u007f-\u009f\u2028\u2029]+/g;
+const escapeHidden = (character: string): string =>
+  named[character] ??
+  character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The text on one line, its control characters escaped and everything else as it is. */
-export const onOneLine = (text: string): string =>
-  text.replace(garbling, (characters) => inQuotes(characters).slice(1, -1));
+/**
+ * A text of a file or a declaration where it is written out: what cannot be seen is escaped, and everything else is as it is.
+ *
+ * @param kept characters that are left alone, such as line breaks
+ */
+export const visible = (text: string, kept: string): string =>
+  plain.test(text)
+    ? text
+    : text.replace(hidden, (character) => (kept.includes(character) ? character : escapeHidden(character)));
+
+/** The same on one line. */
+export const onOneLine = (text: string): string => visible(text, '');
+
+/** The same in double quotes. */
+export const inQuotes = (text: string): string => onOneLine(JSON.stringify(text));
+
+/** JSON in which everything hidden is escaped: a terminal or a log may show it. Arguments as of JSON.stringify. */
+export const visibleJson = (
+  value: unknown,
+  replacer?: (key: string, value: unknown) => unknown,
+  indent = 0,
+): string => visible(JSON.stringify(value, replacer, indent) ?? 'null', '\n');
+
+/** Lines below a message, each of which is on one line. */
+export const asList = (lines: readonly string[]): string =>
+  lines.map((line) => `\n  ${onOneLine(line)}`).join('');

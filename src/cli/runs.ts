@@ -11,6 +11,7 @@ import { askServer } from './server.ts';
 import { clip } from './text/layout.ts';
 import { paintFor } from './text/paint.ts';
 import { failureLines, runLines, runsLines, type RunShown } from './text/status-text.ts';
+import { visibleJson } from '../wording.ts';
 
 const finalStates = new Set(['published', 'failed', 'cancelled']);
 
@@ -64,7 +65,7 @@ const askForRun = async (runId: number, command: Command, io: Io): Promise<RunDe
 };
 
 const print = (command: Command, io: Io, data: unknown, lines: () => readonly string[]): void => {
-  if (readSwitch(command, 'json', io)) io.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+  if (readSwitch(command, 'json', io)) io.stdout.write(`${visibleJson(data, undefined, 2)}\n`);
   else
     io.stdout.write(
       lines()

@@ -34,7 +34,7 @@ const sizeOf = async (file: string): Promise<number> =>
 const lastLines = async (logFile: string, fromByte: number): Promise<string> => {
   const log = (await readFile(logFile)).subarray(fromByte).toString();
   const lines = log.split('\n').filter((line) => line !== '');
-  return lines.slice(-embeddedLogLinesShown).join('\n');
+  return lines.slice(-embeddedLogLinesShown).join('; ');
 };
 
 const notReady = (): Error =>

@@ -1,7 +1,7 @@
 // The channel of chats that take what Slack's incoming webhooks take, such as Mattermost: a few lines of text.
 
 import type { Notification } from '../notification.ts';
-import { formatCount, plural } from '../wording.ts';
+import { formatCount, onOneLine, plural, visible } from '../wording.ts';
 import type { Channel } from './contract.ts';
 
 /** Slack cuts longer texts off. */
@@ -25,12 +25,13 @@ const headline = ({ type, data }: Notification): string => {
 
 const detailLines = ({ type, data }: Notification): readonly string[] => {
   if (data.error !== null && type !== 'rejects')
-    return [`${data.error.code}: ${data.error.message}`, data.error.hint];
+    return [visible(`${data.error.code}: ${data.error.message}`, '\n'), onOneLine(data.error.hint)];
   if (type === 'published')
-    return data.tables.map(({ table, rows }) => `${table}: ${plural(rows ?? 0, 'row')}`);
-  return data.rejects.map(
-    ({ table, column, code, records, file, line }) =>
+    return data.tables.map(({ table, rows }) => onOneLine(`${table}: ${plural(rows ?? 0, 'row')}`));
+  return data.rejects.map(({ table, column, code, records, file, line }) =>
+    onOneLine(
       `${table}${column === null ? '' : `.${column}`} ${code}: ${formatCount(records)}, first at ${file}:${line}`,
+    ),
   );
 };
 

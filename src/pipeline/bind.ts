@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { PipelineSpec, TableSpec, VariedPaths } from '../declaration.ts';
+import type { PipelineSpec, TableSpec, VariedPath } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import { confinementOf, isBelow } from '../source/confine.ts';
@@ -28,7 +28,7 @@ export interface Binding {
 export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Binding): PipelineSpec => {
   const values = readParams(pipeline, params);
   const tables = tablesWith(pipeline, values);
-  const varied = variedPaths(values, (others) => callTables(pipeline, others));
+  const varied = freezeDeep(variedPaths(values, (others) => callTables(pipeline, others)));
   for (const table of tables) confineSql(table, varied, directory);
   return Object.freeze({
     name: pipeline.name,
@@ -48,9 +48,17 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
 };
 
 /** A parameter does not choose which file is executed. Errors: ETL_SOURCE_OUTSIDE. */
-const confineSql = ({ name, transform }: TableSpec, varied: VariedPaths, directory: string): void => {
+const confineSql = (
+  { name, transform }: TableSpec,
+  varied: readonly VariedPath[],
+  directory: string,
+): void => {
   if (transform === undefined) return;
-  const base = confinementOf(transform.path, varied.get(name)?.get(transform.path), directory);
+  const base = confinementOf(
+    transform.path,
+    varied.find(({ table, path }) => table === name && path === transform.path)?.others,
+    directory,
+  );
   if (base !== undefined && !isBelow(base, resolve(directory, transform.path)))
     throw new EtlError('ETL_SOURCE_OUTSIDE', { table: name, file: transform.path, base });
 };

@@ -3,7 +3,7 @@
 
 import { memberLocation } from '../decode/member-location.ts';
 import { mark } from '../source/confine.ts';
-import type { VariedPaths } from '../declaration.ts';
+import type { VariedPath } from '../declaration.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -56,22 +56,22 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 };
 
 /** @param make gives the tables for other parameters, before they are checked */
-export const variedPaths = (params: Params, make: (params: Params) => unknown): VariedPaths => {
-  const varied = new Map<string, Map<string, string[]>>();
+export const variedPaths = (params: Params, make: (params: Params) => unknown): readonly VariedPath[] => {
   const variations = variationsOf(params);
-  if (variations.length === 0) return varied;
-  const actual = pathsOf(make(params));
-  for (const { text, with: vary } of variations) {
-    const others = orUndefined(() => pathsOf(make(vary(neutral(text)) as Params)));
-    for (const [table, paths] of actual)
-      for (const [index, path] of paths.entries()) {
-        const other = others?.get(table)?.[index];
-        if (other === path) continue;
+  if (variations.length === 0) return [];
+  const varied = variations.map(({ text, with: vary }) => ({
+    text,
+    paths: orUndefined(() => pathsOf(make(vary(neutral(text)) as Params))),
+  }));
+  return [...pathsOf(make(params))].flatMap(([table, paths]) =>
+    paths.flatMap((path, index) => {
+      const others = varied.flatMap(({ text, paths: withOther }) => {
+        const other = withOther?.get(table)?.[index];
+        if (other === path) return [];
         // A text that leads nowhere may be looked up, or be cut to a part without the mark.
-        if (other?.includes(mark) !== true && !mayLead(text)) continue;
-        const ofTable = varied.get(table) ?? new Map<string, string[]>();
-        varied.set(table, ofTable.set(path, [...(ofTable.get(path) ?? []), other ?? '']));
-      }
-  }
-  return varied;
+        return other?.includes(mark) === true || mayLead(text) ? [other ?? ''] : [];
+      });
+      return others.length === 0 ? [] : [{ table, path, others }];
+    }),
+  );
 };

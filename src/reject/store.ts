@@ -6,7 +6,7 @@ import { storable, storableJson, type Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax, rejectsPerInsertMax } from '../limits.ts';
 import type { Counts, Reject } from '../model.ts';
-import { linesOf, plural } from '../wording.ts';
+import { linesOf, plural, asList } from '../wording.ts';
 
 /** Where rejects come from. */
 export interface RejectSource {
@@ -133,7 +133,7 @@ export const kindLines = ({ kinds, total }: FaultKinds): string => {
     return `${where}: ${reason} (${code}, ${plural(count, 'record')})`;
   });
   if (total > kinds.length) lines.push(`and ${total - kinds.length} more kinds of faults`);
-  return lines.map((line) => `\n  ${line}`).join('');
+  return asList(lines);
 };
 
 /** True when so many rejects of so many records are more than the table allows. */

@@ -17,7 +17,7 @@ export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Locations that parameters are part of, as in `VariedPaths`: a parameter must not lead out of what the author wrote. */
+  /** Locations that parameters are part of, each as a `VariedPath` has its others: a parameter must not lead out of what the author wrote. */
   readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 

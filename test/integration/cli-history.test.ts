@@ -220,7 +220,7 @@ describe('etl runs', () => {
         'shop.item (derived)',
         'publish swap, because',
         'the newest 200 of 311 notices:',
-        '2026-03-05 09:05:01 notice 149\\x1b[2J',
+        '2026-03-05 09:05:01 notice 149\\u001b[2J',
       ]),
     );
     const { out } = await etl(database.url, 'show', '5', '--json');
@@ -240,7 +240,7 @@ describe('etl rejects list', () => {
     'data/2.txt:3: field_count: 1 field, the header has 2 (1 record)',
     '    1',
     "data/2.txt:7: column temperature: type: 'warm' is not a number (1 record)",
-    '    1|warm\\x1b[2J',
+    '    1|warm\\u001b[2J',
     '--all lists every record, --limit <n> the first of them',
     '',
   ];

@@ -8,6 +8,7 @@ import { flag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { alignRows } from '../text/layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
+import { visibleJson } from '../../wording.ts';
 
 const examples = `
 The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
@@ -66,9 +67,7 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
   if (readSwitch(command, 'json', io)) {
     const { pid, directory, logFile } = server ?? {};
     const address = server && withoutPassword(server.url);
-    io.stdout.write(
-      `${JSON.stringify({ running: server !== undefined, pid, address, directory, logFile })}\n`,
-    );
+    io.stdout.write(`${visibleJson({ running: server !== undefined, pid, address, directory, logFile })}\n`);
     return;
   }
   const lines = server ? describeServer(server) : ['not running'];

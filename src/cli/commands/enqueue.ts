@@ -20,6 +20,7 @@ import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
+import { visibleJson } from '../../wording.ts';
 
 const examples = `
 The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
@@ -58,7 +59,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const text = isNew
     ? `Enqueued ${pipeline.name} as ${job}`
     : `A run with the key ${dedupe} is already waiting or running: ${job}`;
-  io.stdout.write(`${json ? JSON.stringify({ ...added, pipeline: pipeline.name }) : text}\n`);
+  io.stdout.write(`${json ? visibleJson({ ...added, pipeline: pipeline.name }) : text}\n`);
 };
 
 export const enqueueCommand: CliCommand = {

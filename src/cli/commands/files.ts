@@ -2,7 +2,7 @@
 // a run in which some of them are loaded again, or leave.
 
 import type { Command } from 'commander';
-import { formatCount } from '../../wording.ts';
+import { formatCount, visibleJson } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, readPairs, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
@@ -33,7 +33,7 @@ const printFiles = async (file: string, command: Command, io: Io): Promise<void>
   const files =
     (await askServer(command, io, (client) => filesOf(pipeline, options, client))) ??
     (await filesOf(pipeline, options, undefined));
-  if (json) return void io.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
+  if (json) return void io.stdout.write(`${visibleJson(files, undefined, 2)}\n`);
   const rows = files.map(({ table, file: name, state, run, rows: count, publishedAt }) => [
     visibleText(table),
     visibleText(name),

@@ -21,6 +21,7 @@ import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { databaseUrlFlag, findServer } from '../server.ts';
 import { paintFor } from '../text/paint.ts';
 import { planLines } from '../text/plan-text.ts';
+import { visibleJson } from '../../wording.ts';
 
 const examples = `
 It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
@@ -53,9 +54,7 @@ const printPlan = async (file: string, command: Command, io: Io): Promise<void> 
   const { pipeline, directory } = await loadPipeline(file, io);
   const { makePlan } = await import('../../run/plan/make-plan.ts');
   const { plan, error } = await makePlan(pipeline, { ...options, directory }, () => findServer(command, io));
-  const lines = json
-    ? [JSON.stringify(plan)]
-    : planLines(plan, widthOf(io.stdout), paintFor(io.stdout, io.env));
+  const lines = json ? [visibleJson(plan)] : planLines(plan, widthOf(io.stdout), paintFor(io.stdout, io.env));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   if (error !== undefined) throw error;
   if (saysChanges && plan.outcome !== 'nothing') throw new EndWith(exitCodes.changes);

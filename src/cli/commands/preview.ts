@@ -7,6 +7,7 @@ import { widthOf, type Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { paintFor } from '../text/paint.ts';
 import { previewLines } from '../text/preview-text.ts';
+import { visibleJson } from '../../wording.ts';
 
 const examples = `
 Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
@@ -30,7 +31,7 @@ const preview = async (file: string, command: Command, io: Io): Promise<void> =>
   const paint = paintFor(io.stdout, io.env);
   let isFirst = true;
   for await (const found of previewPipeline(pipeline, options, records)) {
-    const lines = json ? [JSON.stringify(found)] : previewLines(found, widthOf(io.stdout), paint);
+    const lines = json ? [visibleJson(found)] : previewLines(found, widthOf(io.stdout), paint);
     if (!isFirst && !json) io.stdout.write('\n');
     io.stdout.write(lines.map((line) => `${line}\n`).join(''));
     isFirst = false;

@@ -1,7 +1,7 @@
 // `etl prune`: deletes old runs from the bookkeeping.
 
 import type { Command } from 'commander';
-import { plural } from '../../wording.ts';
+import { plural, visibleJson } from '../../wording.ts';
 import type { PruneResult } from '../../checkpoint/upkeep.ts';
 import type { CliCommand } from '../command.ts';
 import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
@@ -43,7 +43,7 @@ const runPrune = async (command: Command, io: Io): Promise<void> => {
     (await withInterrupt(say, ({ abort: signal }) =>
       askServer(command, io, (client) => prune(client, { before, kept, dryRun, signal })),
     )) ?? nothing;
-  const lines = json ? [JSON.stringify(result, null, 2)] : resultLines(result, dryRun);
+  const lines = json ? [visibleJson(result, undefined, 2)] : resultLines(result, dryRun);
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 };
 

@@ -17,9 +17,10 @@ import { paintFor } from '../text/paint.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
+import { visibleJson } from '../../wording.ts';
 
 const print = (command: Command, io: Io, data: object, text: string): void => {
-  io.stdout.write(`${readSwitch(command, 'json', io) ? JSON.stringify(data) : text}\n`);
+  io.stdout.write(`${readSwitch(command, 'json', io) ? visibleJson(data) : text}\n`);
 };
 
 const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): string => {

@@ -1,7 +1,7 @@
 // `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists the kept versions.
 
 import type { Command } from 'commander';
-import { formatCount } from '../../wording.ts';
+import { formatCount, visibleJson } from '../../wording.ts';
 import type { KeptVersion } from '../../checkpoint/upkeep.ts';
 import type { RollbackResult } from '../../run/rollback/rollback.ts';
 import type { CliCommand } from '../command.ts';
@@ -46,7 +46,7 @@ const versionLines = (versions: readonly KeptVersion[], io: Io): string[] => {
 const list = async (name: string, json: boolean, command: Command, io: Io): Promise<void> => {
   const { listVersionsOn } = await import('../../run/rollback/list-versions.ts');
   const versions = (await askServer(command, io, (client) => listVersionsOn(client, name))) ?? [];
-  const lines = json ? [JSON.stringify(versions, null, 2)] : versionLines(versions, io);
+  const lines = json ? [visibleJson(versions, undefined, 2)] : versionLines(versions, io);
   io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
 };
 
@@ -94,7 +94,7 @@ const rollBack = async (file: string, command: Command, io: Io): Promise<void> =
       onEvent: (event) => event.type === 'notice' && io.stderr.write(`note: ${event.message}\n`),
     });
   });
-  const lines = json ? [JSON.stringify(result, null, 2)] : resultLines(result);
+  const lines = json ? [visibleJson(result, undefined, 2)] : resultLines(result);
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 };
 

@@ -24,6 +24,7 @@ import { alignRows, visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
+import { visibleJson } from '../../wording.ts';
 
 const examples = `
 A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
@@ -47,7 +48,7 @@ Examples:
 const slotsMax = 1_000;
 
 const print = (command: Command, io: Io, data: unknown, lines: readonly string[]): void => {
-  const text = readSwitch(command, 'json', io) ? JSON.stringify(data) : lines.join('\n');
+  const text = readSwitch(command, 'json', io) ? visibleJson(data) : lines.join('\n');
   io.stdout.write(`${text}\n`);
 };
 

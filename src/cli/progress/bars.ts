@@ -2,7 +2,7 @@
 
 import { progressIntervalMs } from '../../limits.ts';
 import { windowOf, type Io } from '../io.ts';
-import { clip, textWidth, visibleLines } from '../text/layout.ts';
+import { clip, textWidth, visibleText } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 import { barLines } from './bar-lines.ts';
 import type { ProgressDisplay } from './contract.ts';
@@ -76,7 +76,7 @@ export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDi
       : barLines(progress, drawnMs, { ...look, columns, rows: Math.max(2, rows - 1) });
     block.draw(lines, above);
   };
-  const note = (text: string): void => draw(`${visibleLines(text).join('\n')}\n`);
+  const note = (text: string): void => draw(`${visibleText(text)}\n`);
   // Times go on between events, and a new window size shows at once.
   const timer = setInterval(draw, progressIntervalMs);
   timer.unref();

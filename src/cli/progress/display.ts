@@ -2,12 +2,13 @@
 
 import type { Logger } from '../../logger.ts';
 import type { Io } from '../io.ts';
-import { visibleLines } from '../text/layout.ts';
+import { visibleText } from '../text/layout.ts';
 import { openBars } from './bars.ts';
 import type { RunEvent } from '../../model.ts';
 import type { ProgressDisplay } from './contract.ts';
 import { noticeOf } from '../../run/notices/notice.ts';
 import { openLines } from './lines.ts';
+import { visibleJson } from '../../wording.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
 export type ProgressMode = (typeof progressModes)[number];
@@ -44,7 +45,7 @@ const openJson = (io: Io): ProgressDisplay => {
       run = runOf(event) ?? run;
       const { type, ...fields } = event;
       const line = { type, time: new Date(io.clock()).toISOString(), run, ...fields };
-      io.stdout.write(`${JSON.stringify(line)}\n`);
+      io.stdout.write(`${visibleJson(line)}\n`);
     },
   };
 };
@@ -61,7 +62,7 @@ const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
 
 /** No progress, but what has to be said. */
 const openNotices = (io: Io): ProgressDisplay => {
-  const note = (text: string): void => void io.stderr.write(`${visibleLines(text).join('\n')}\n`);
+  const note = (text: string): void => void io.stderr.write(`${visibleText(text)}\n`);
   const event = (each: RunEvent): void => {
     const notice = noticeOf(each);
     if (notice !== undefined) note(notice);
@@ -103,4 +104,4 @@ export const displayLogger = (
 
 // JSON.stringify writes an Error as {}.
 const describe = (fields: object): string =>
-  JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
+  visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));

@@ -5,7 +5,7 @@ import type { RunEvent, RunStep } from '../../model.ts';
 import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { Io } from '../io.ts';
-import { visibleLines } from '../text/layout.ts';
+import { visibleText } from '../text/layout.ts';
 import type { ProgressDisplay } from './contract.ts';
 import { noticeOf } from '../../run/notices/notice.ts';
 import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';
@@ -58,7 +58,7 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
 
   const say = (text: string): void => {
     const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
-    io.stderr.write(`[${seconds.padStart(6)} s] ${visibleLines(text).join('\n')}\n`);
+    io.stderr.write(`[${seconds.padStart(6)} s] ${visibleText(text)}\n`);
   };
   // The first report of a table is worth a line only after an interval: short loads say just "loaded".
   const isDue = (table: string, nowMs: number): boolean => {

@@ -1,5 +1,7 @@
 // Text that fits a terminal: its width, clipping, aligned columns, and control characters made visible.
 
+import { onOneLine, visible } from '../../wording.ts';
+
 // oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
 const ansiSequence = /(\u001b\[[0-9;?]*[A-Za-z])/;
 
@@ -137,17 +139,8 @@ export const wrapUnder = (text: string, width: number, indent: number): string[]
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-const namedEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-const escapeCharacter = (character: string): string => {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  return namedEscapes[character] ?? (code < 256 ? `\\x${hex.padStart(2, '0')}` : `\\u{${hex}}`);
-};
-
-/** Makes control, format and lone surrogate characters visible: data must not steer the terminal. */
-export const visibleText = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeCharacter);
+/** Makes what is hidden visible: data must not steer the terminal. */
+export const visibleText = (text: string): string => onOneLine(text);
 
 /** The same for a text of several lines, which stay lines. */
-export const visibleLines = (text: string): string[] => text.split('\n').map(visibleText);
+export const visibleLines = (text: string): string[] => visible(text, '\n').split('\n');

@@ -1,7 +1,8 @@
 // How a failure looks: one red line with code, what and where; one line with what to do; the rest with --debug.
 
 import { asEtlError, codeOf, exitCodes, messageOf, type EtlError } from '../../errors.ts';
-import { visibleLines } from './layout.ts';
+import { visibleJson } from '../../wording.ts';
+import { visibleLines, visibleText } from './layout.ts';
 import type { Paint } from './paint.ts';
 
 /** The process's exit code for an error. */
@@ -22,22 +23,28 @@ const serverFields = [
   'position',
 ] as const;
 
+/** The frames of a stack: the message before them may have lines that look alike. */
+const framesOf = ({ stack = '', message }: Error): string[] =>
+  stack
+    .slice(Math.max(stack.indexOf(message), 0) + message.length)
+    .split('\n')
+    .filter((line) => line.startsWith('    at '));
+
 const describeCause = (cause: unknown, depth: number): string[] => {
   const fields = cause as Readonly<Record<string, unknown>>;
   const extra = cause instanceof Error ? serverFields.filter((name) => fields[name] !== undefined) : [];
-  const stack = cause instanceof Error ? (cause.stack ?? '').split('\n').slice(1) : [];
   const lines = [
     `caused by: ${[codeOf(cause), messageOf(cause)].filter(Boolean).join(' ')}`,
     ...extra.map((name) => `    ${name}: ${String(fields[name])}`),
-    ...stack,
-  ];
+    ...(cause instanceof Error ? framesOf(cause) : []),
+  ].map(visibleText);
   const next = cause instanceof Error ? cause.cause : undefined;
   // A chain of causes this long is a circle.
   return next === undefined || depth > 10 ? lines : [...lines, ...describeCause(next, depth + 1)];
 };
 
 const debugLines = (error: EtlError): string[] => [
-  ...(error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')),
+  ...framesOf(error).map(visibleText),
   ...(error.cause === undefined ? [] : describeCause(error.cause, 1)),
 ];
 
@@ -57,7 +64,7 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
 export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
   const error = asEtlError(thrown);
   const { code, message, hint, details, run } = error;
-  return JSON.stringify({
+  return visibleJson({
     type: 'error',
     time: new Date(nowMs).toISOString(),
     run,

@@ -6,7 +6,7 @@
 // Proved by test/integration/hostile-bookkeeping.test.ts; for users: docs/operations/security.md.
 
 import { EtlError } from '../../errors.ts';
-import { firstOf } from '../../wording.ts';
+import { firstOf, onOneLine } from '../../wording.ts';
 import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 
@@ -206,7 +206,8 @@ export const areSame = async (
 };
 
 /** Problems for people: the first few, and how many more. */
-export const listed = (problems: readonly string[]): string => firstOf(problems, problemsShown).join('; ');
+export const listed = (problems: readonly string[]): string =>
+  onOneLine(firstOf(problems, problemsShown).join('; '));
 
 /** What to do about things of others. */
 export const foreignHint =

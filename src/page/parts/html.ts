@@ -1,11 +1,25 @@
 // HTML as values: texts are escaped unless they were made here. What files and rejects hold goes through this.
 
-import { html, raw } from 'hono/html';
+import { html as htmlOf, raw } from 'hono/html';
 import { formatDate } from '../../amounts.ts';
+import { visible } from '../../wording.ts';
 
-export type Html = ReturnType<typeof html>;
+export type Html = ReturnType<typeof htmlOf>;
 
-export { html, raw };
+export { raw };
+
+/** Values that are sent back to us, or lead somewhere, stay as they are. */
+const isExact = (before: string): boolean => /(?:value|href|action)="$/.test(before);
+
+const shown = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(shown);
+  // What `html` and `raw` have made are no plain strings.
+  return typeof value === 'string' ? seen(value) : value;
+};
+
+/** HTML in which texts are escaped and everything in them can be seen. */
+export const html = (strings: TemplateStringsArray, ...values: readonly unknown[]): Html =>
+  htmlOf(strings, ...values.map((value, index) => (isExact(strings[index]!) ? value : shown(value))));
 
 /** Nothing at all. */
 export const nothing: Html = html``;
@@ -16,9 +30,5 @@ export const time = (at: Date | null): Html =>
     ? html`<span class="dim">–</span>`
     : html`<time datetime="${at.toISOString()}">${formatDate(at)}</time>`;
 
-// Control characters and those that turn the direction of text would hide what a field holds.
-const hidden = /[\0-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
 /** A text of a file or a declaration: characters that cannot be seen are shown by their numbers. */
-export const seen = (text: string): string =>
-  text.replace(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const seen = (text: string): string => visible(text, '\t\n');

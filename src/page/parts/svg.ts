@@ -1,6 +1,6 @@
 // Rectangles of the pictures: thousands of them are in one page, so each is one short line, and texts in them are escaped here.
 
-import { html, raw, type Html } from './html.ts';
+import { html, raw, seen, type Html } from './html.ts';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);
+const escape = (text: string): string => seen(text).replace(/[&<>"']/g, (character) => entities[character]!);
 
 export interface Rect {
   /** Name of a class of ours. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EtlError } from '../../errors.ts';
-import { onOneLine } from '../../wording.ts';
+import { asList, onOneLine } from '../../wording.ts';
 import { didYouMean } from '../../nearest.ts';
 
 /** Lines such as `table observation, column wind: …`, in the order of the declaration. */
@@ -79,7 +79,7 @@ export const throwProblems = (pipeline: string, problems: Problems, cause?: unkn
   if (problems.length === 0) return;
   throw new EtlError(
     'ETL_DEFINITION',
-    { pipeline, problems: problems.map((line) => `\n  ${line}`).join('') },
+    { pipeline, problems: asList(problems) },
     cause === undefined ? undefined : { cause },
   );
 };

@@ -60,9 +60,12 @@ export async function* foundFiles(
   const groups = readings.flatMap(({ source: declared }, reading) =>
     groupsOf(declared).map((group) => ({ ...group, reading, declared })),
   );
+  const others = new Map(
+    varied?.flatMap((each) => (each.table === table ? [[each.path, each.others] as const] : [])),
+  );
   const seen = new Map<string, string>();
   for (const { locations, declared, ...group } of groups) {
-    const confined = declared.anywhere ? undefined : varied?.get(table);
+    const confined = declared.anywhere ? undefined : others;
     for (const { source, locations: own } of bySource(locations)) {
       const listing = { table, locations: own, workingDirectory, varied: confined };
       for await (const file of source.list(listing, { declared, signal })) {

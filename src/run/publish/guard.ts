@@ -8,7 +8,7 @@ import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { productionName, type TableNames } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
-import { firstOf, formatCount, plural } from '../../wording.ts';
+import { firstOf, formatCount, plural, asList } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 
 /** How many partitions a message names. */
@@ -76,7 +76,7 @@ const refusalText = (
       : touched === undefined
         ? `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} in production`
         : `that at most ${shrinkMaxPercent}% of the ${formatCount(replaced)} in ${firstOf(touched.names, namedMax).join(', ')} go, and ${formatCount(before! - after)} would`;
-  return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
+  return `${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
 /** The rows of production by the table's name, without any guard: for a rollback, the old rows are kept. */
@@ -114,7 +114,7 @@ export const checkGuards = async (
   if (refused.length > 0)
     throw new EtlError('ETL_GUARD', {
       tables: refused.map(({ table }) => table).join(','),
-      problems: refused.map(({ text }) => text).join(''),
+      problems: asList(refused.map(({ text }) => text)),
     });
   for (const { text } of problems) report.emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
   return rowsBefore;

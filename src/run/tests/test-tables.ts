@@ -19,7 +19,7 @@ import { EtlError, codeOf, isSqlState, messageOf } from '../../errors.ts';
 import { fileColumn } from '../../publish/names.ts';
 import { isOverLimit } from '../../reject/store.ts';
 import { placeInSql, type SqlText } from '../../transform/sql-file.ts';
-import { formatCount, onOneLine, plural } from '../../wording.ts';
+import { formatCount, onOneLine, plural, asList } from '../../wording.ts';
 import { versionsOf } from '../landing.ts';
 import { rounded } from '../../amounts.ts';
 
@@ -190,5 +190,4 @@ export const testText = ({ table, test, problem }: DataTestResult): string =>
   onOneLine(`${table}, ${test}: ${problem}`);
 
 /** As the error lists them that they make. */
-export const problemsOf = (failed: readonly DataTestResult[]): string =>
-  failed.map((one) => `\n  ${testText(one)}`).join('');
+export const problemsOf = (failed: readonly DataTestResult[]): string => asList(failed.map(testText));

@@ -429,6 +429,6 @@ describe('the report', () => {
 
   it('shows control characters of names that others chose', () => {
     const odd: Finding = { name: 'user', value: 'a\u001b[2Jb', verdict: 'ok' };
-    expect(findingLines([odd], plain)[0]).toBe('ok  user  a\\x1b[2Jb');
+    expect(findingLines([odd], plain)[0]).toBe('ok  user  a\\u001b[2Jb');
   });
 });

@@ -156,7 +156,7 @@ describe('bars', () => {
 
   it('keep notices above, with their control characters shown', () => {
     const { screen } = draw(['started', 'planned', 'notice', 'load']);
-    expect(screen[0]).toBe('the server says\\x1b[2J hello');
+    expect(screen[0]).toBe('the server says\\u001b[2J hello');
     expect(screen).toHaveLength(5);
   });
 
@@ -251,7 +251,7 @@ describe('lines', () => {
       '[   6.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
       '[   7.0 s] load done, 4.0 s',
       '[   7.0 s] build started',
-      '[   9.0 s] the server says\\x1b[2J hello',
+      '[   9.0 s] the server says\\u001b[2J hello',
       '[  10.0 s] build done, 3.0 s',
       '',
     ]);
@@ -342,7 +342,7 @@ describe('choosing', () => {
     const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
     const display = open(io, 'none');
     send(io, display, ['started', 'half', 'notice']);
-    expect(io.stderr.text).toBe('the server says\\x1b[2J hello\n');
+    expect(io.stderr.text).toBe('the server says\\u001b[2J hello\n');
   });
 });
 

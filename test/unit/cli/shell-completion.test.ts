@@ -121,7 +121,12 @@ describe.runIf(hasZsh)('in zsh', () => {
       answer: 'status\tthe: newest\n:4\n',
       offers: ['status:the\\: newest'],
     },
-    { name: 'a folder', typed: ['run', 'pip'], answer: 'pipelines/\t\n:6\n', offers: ['pipelines/:', '<-S>', '<>'] },
+    {
+      name: 'a folder',
+      typed: ['run', 'pip'],
+      answer: 'pipelines/\t\n:6\n',
+      offers: ['pipelines/:', '<-S>', '<>'],
+    },
     { name: 'a colon', typed: ['run', 'a:'], answer: 'a:b.ts\t\n:4\n', offers: ['a\\:b.ts:'] },
     { name: 'a value', typed: ['--progress=b'], answer: 'bar\t\n:4\n', offers: ['compset -P *=', 'bar:'] },
   ])('$name is offered', async ({ typed, answer, offers }) => {

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { EtlError } from '../../../errors.ts';
 import { workersMax } from '../../../limits.ts';
 import type { Finding, Verdict } from '../../../server/doctor.ts';
-import { plural } from '../../../wording.ts';
+import { plural, visibleJson } from '../../../wording.ts';
 import type { CliCommand } from '../../command.ts';
 import { flag, parseCount, readFlag, readSwitch } from '../../flags.ts';
 import type { Io } from '../../io.ts';
@@ -57,7 +57,7 @@ const examine = async (command: Command, io: Io): Promise<void> => {
   const findings = await withClient(server, (client) => examineServer(client, server, demand));
   const paint = paintFor(io.stdout, io.env);
   const lines = json
-    ? findings.map((finding) => JSON.stringify({ type: 'finding', ...finding }))
+    ? findings.map((finding) => visibleJson({ type: 'finding', ...finding }))
     : [paint('bold', server.label), ...findingLines(findings, paint)];
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   const problems = findings.filter(({ verdict }) => verdict === 'problem').map(({ name }) => name);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { EtlError } from '../../../errors.ts';
 import type { TestReport } from '../../../run/tests/test-report.ts';
-import { plural } from '../../../wording.ts';
+import { plural, visibleJson } from '../../../wording.ts';
 import type { CliCommand } from '../../command.ts';
 import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../../flags.ts';
 import { widthOf, type Io } from '../../io.ts';
@@ -44,7 +44,7 @@ const runTests = async (file: string, command: Command, io: Io): Promise<void> =
     (await testsOf(pipeline, options, undefined));
   const width = widthOf(io.stdout);
   const lines = json
-    ? report.tests.map((test) => JSON.stringify({ type: 'test', ...test }))
+    ? report.tests.map((test) => visibleJson({ type: 'test', ...test }))
     : linesOf(report, paintFor(io.stdout, io.env)).map((line) => clip(line, width));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   const failed = report.tests.filter(({ outcome }) => outcome === 'failed');

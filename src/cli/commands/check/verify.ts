@@ -10,6 +10,7 @@ import { askServer, databaseUrlFlag } from '../../server.ts';
 import { wrapUnder } from '../../text/layout.ts';
 import { paintFor } from '../../text/paint.ts';
 import { differenceLines, verifyLines } from '../../text/verify-text.ts';
+import { visibleJson, asList } from '../../../wording.ts';
 
 const examples = `
 The files are read in full by csv-parse and the column readers in JavaScript, not by the code that loaded them; the server adds up the
@@ -48,14 +49,11 @@ const verify = async (given: string, command: Command, io: Io): Promise<void> =>
     (await verifyOn(pipeline, options, undefined));
   const width = widthOf(io.stdout);
   const lines = json
-    ? [JSON.stringify(report)]
+    ? [visibleJson(report)]
     : verifyLines(report, paintFor(io.stdout, io.env)).flatMap((line) => wrapUnder(line, width, 2));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   if (report.outcome !== 'different') return;
-  const problems = differenceLines(report)
-    .map((line) => `\n  ${line}`)
-    .join('');
-  throw new EtlError('ETL_VERIFY_DIFFERENT', { problems });
+  throw new EtlError('ETL_VERIFY_DIFFERENT', { problems: asList(differenceLines(report)) });
 };
 
 export const verifyCommand: CliCommand = {

@@ -7,6 +7,7 @@ import type { RejectChoice, RejectedRun } from '../../../history/list-rejects.ts
 import { parseRunId, parseString, readFlag } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { askServer } from '../../server.ts';
+import { visibleJson } from '../../../wording.ts';
 
 /** The run, pipeline and table that the command names. Errors: ETL_USAGE. */
 export const readChoice = (run: string | undefined, command: Command, io: Io): RejectChoice => {
@@ -38,5 +39,5 @@ export const askRejects = async (
   if (isFound === true) return;
   const nothing = isFound === undefined ? 'no runs yet' : 'no rejects';
   if (none === undefined) notesTo.write(`${nothing}\n`);
-  else io.stdout.write(`${JSON.stringify(none)}\n`);
+  else io.stdout.write(`${visibleJson(none)}\n`);
 };

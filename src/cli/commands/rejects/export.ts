@@ -7,7 +7,7 @@ import type { Client } from '../../../db/client.ts';
 import { codeOf, EtlError, messageOf } from '../../../errors.ts';
 import type { RejectedRun } from '../../../history/list-rejects.ts';
 import type { Exported } from '../../../history/reject-export.ts';
-import { formatCount, plural } from '../../../wording.ts';
+import { formatCount, plural, visibleJson } from '../../../wording.ts';
 import { parseString, readFlag, readSwitch, standardOutput } from '../../flags.ts';
 import { written, type Io } from '../../io.ts';
 import { visibleText } from '../../text/layout.ts';
@@ -83,7 +83,7 @@ export const exportRejects = async (run: string | undefined, command: Command, i
     const wanted = { table: choice.table, file };
     const shape = await shapeOfRejects(client, runId, wanted);
     if (shape === undefined) {
-      if (json) io.stdout.write(`${JSON.stringify(none)}\n`);
+      if (json) io.stdout.write(`${visibleJson(none)}\n`);
       else notesTo.write('no rejects\n');
       return;
     }
@@ -112,7 +112,7 @@ export const exportRejects = async (run: string | undefined, command: Command, i
       await target.close(isWhole);
     }
     const { table } = shape;
-    if (json) io.stdout.write(`${JSON.stringify({ runId, table, output, ...counts })}\n`);
+    if (json) io.stdout.write(`${visibleJson({ runId, table, output, ...counts })}\n`);
     else {
       const what = `${plural(counts.records, 'reject')} of table ${visibleText(table)}, run ${runId}`;
       const where = output === undefined ? '' : `, in ${visibleText(output)}`;

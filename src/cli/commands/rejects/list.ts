@@ -5,7 +5,7 @@ import { EtlError } from '../../../errors.ts';
 import type { Fault } from '../../../model.ts';
 import type { FaultKind, FaultKinds } from '../../../reject/store.ts';
 import type { RejectedRun, RejectRow } from '../../../history/list-rejects.ts';
-import { formatCount, linesOf, plural } from '../../../wording.ts';
+import { formatCount, linesOf, plural, visibleJson } from '../../../wording.ts';
 import { formatDate } from '../../../amounts.ts';
 import { parseCount, readFlag, readSwitch } from '../../flags.ts';
 import { widthOf, written, type Io } from '../../io.ts';
@@ -87,11 +87,11 @@ const printText = async (
 
 /** One JSON document, whose records are written as they are read. */
 const printJson = async (run: RejectedRun, kinds: FaultKinds, pages: Pages, io: Io): Promise<void> => {
-  const head = JSON.stringify({ ...run, kinds: kinds.kinds, kindsTotal: kinds.total });
+  const head = visibleJson({ ...run, kinds: kinds.kinds, kindsTotal: kinds.total });
   await written(io.stdout, `${head.slice(0, -1)},"rejects":[`);
   let separator = '\n';
   await printPages(pages, io, (page) => {
-    const text = separator + page.map((reject) => JSON.stringify(reject)).join(',\n');
+    const text = separator + page.map((reject) => visibleJson(reject)).join(',\n');
     separator = ',\n';
     return text;
   });

@@ -1,7 +1,7 @@
 // `etl rejects replay <file>`: stores corrected records, which the next run loads.
 
 import type { Command } from 'commander';
-import { formatCount, plural } from '../../../wording.ts';
+import { formatCount, plural, visibleJson } from '../../../wording.ts';
 import { readSwitch } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { openServer } from '../../server.ts';
@@ -28,7 +28,7 @@ export const replayRejects = async (file: string, command: Command, io: Io): Pro
     return readCorrections(client, file, io.workingDirectory);
   });
   if (json) {
-    io.stdout.write(`${JSON.stringify(kept)}\n`);
+    io.stdout.write(`${visibleJson(kept)}\n`);
     return;
   }
   const { corrections, added, uncorrected, table, runId, pipeline } = kept;

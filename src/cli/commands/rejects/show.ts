@@ -5,7 +5,7 @@ import { EtlError } from '../../../errors.ts';
 import type { Client } from '../../../db/client.ts';
 import type { RejectedRun, RejectRow } from '../../../history/list-rejects.ts';
 import type { ShownField } from '../../../history/reject-records.ts';
-import { formatCount, linesOf, plural } from '../../../wording.ts';
+import { formatCount, linesOf, plural, visibleJson } from '../../../wording.ts';
 import { readSwitch } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { alignRows, visibleText } from '../../text/layout.ts';
@@ -93,7 +93,7 @@ export const showRejects = async (
     }));
     const paint = paintFor(io.stdout, io.env);
     const lines = json
-      ? [JSON.stringify({ ...rejected, rejects })]
+      ? [visibleJson({ ...rejected, rejects })]
       : [headLine(rejected), ...rejects.flatMap((reject) => rejectLines(reject, paint))];
     io.stdout.write(lines.map((text) => `${text}\n`).join(''));
   };

@@ -1,7 +1,7 @@
 // `etl rejects withdraw <file>`: withdraws corrections that no run has loaded.
 
 import type { Command } from 'commander';
-import { formatCount, plural } from '../../../wording.ts';
+import { formatCount, plural, visibleJson } from '../../../wording.ts';
 import { readSwitch } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { openServer } from '../../server.ts';
@@ -26,7 +26,7 @@ export const withdrawRejects = async (file: string, command: Command, io: Io): P
     return takeBackCorrections(client, file, io.workingDirectory);
   });
   if (json) {
-    io.stdout.write(`${JSON.stringify(taken)}\n`);
+    io.stdout.write(`${visibleJson(taken)}\n`);
     return;
   }
   const { records, withdrawn, table, runId } = taken;

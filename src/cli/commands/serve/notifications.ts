@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Delivery, DeliveryState } from '../../../notify/outbox.ts';
-import { plural } from '../../../wording.ts';
+import { plural, visibleJson } from '../../../wording.ts';
 import type { CliCommand } from '../../command.ts';
 import { flag, parseChoice, parseCount, parseString, readFlag, readSwitch } from '../../flags.ts';
 import { withInterrupt } from '../../interrupt.ts';
@@ -49,7 +49,7 @@ const list = async (command: Command, io: Io): Promise<void> => {
   const wanted = { limit, pipeline, state };
   const found = (await askServer(command, io, (client) => listDeliveries(client, wanted))) ?? [];
   if (readSwitch(command, 'json', io)) {
-    io.stdout.write(`${JSON.stringify(found)}\n`);
+    io.stdout.write(`${visibleJson(found)}\n`);
     return;
   }
   const rows = [
@@ -74,7 +74,7 @@ const send = async (command: Command, io: Io): Promise<void> => {
   );
   const { delivered, pending, missing } = sent;
   if (readSwitch(command, 'json', io)) {
-    io.stdout.write(`${JSON.stringify(sent)}\n`);
+    io.stdout.write(`${visibleJson(sent)}\n`);
     return;
   }
   const without = missing.length === 0 ? '' : `; not set here: ${missing.map(visibleText).join(', ')}`;

@@ -12,6 +12,7 @@ import type { Io } from '../../io.ts';
 import { defaultFolder } from '../../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../../redis.ts';
 import { databaseUrlFlag, openServer } from '../../server.ts';
+import { visible } from '../../../wording.ts';
 
 const examples = `
 It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, list the
@@ -63,7 +64,7 @@ const serve = async (command: Command, io: Io): Promise<void> => {
       const { servePage } = await import('../../../page/serve.ts');
       const logger = (await import('pino')).pino(
         { level: 'error' },
-        { write: (line: string) => void io.stderr.write(line) },
+        { write: (line: string) => void io.stderr.write(visible(line, '\n')) },
       );
       const named = { hosts, secureCookie, token };
       const page = createPage({ ...redis, connection, ...named, logger, control, board, traceUrl });

@@ -19,6 +19,7 @@ import { defaultFolder } from '../../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../../redis.ts';
 import { databaseUrlFlag, openServer } from '../../server.ts';
 import { tracingFlag, withTracing } from '../../tracing.ts';
+import { visible } from '../../../wording.ts';
 
 const examples = `
 A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
@@ -63,7 +64,7 @@ const work = async (command: Command, io: Io): Promise<void> => {
   const deadlineMs = readFlag(command, 'stopDeadline', parseDuration, io);
   const level = readFlag(command, 'logLevel', parseChoice(logLevels), io) ?? 'info';
   const { pino } = await import('pino');
-  const logger = pino({ level }, { write: (line: string) => void io.stdout.write(line) });
+  const logger = pino({ level }, { write: (line: string) => void io.stdout.write(visible(line, '\n')) });
   const sayStopping = (signal: string, isSecond: boolean): void =>
     logger.info({ signal }, isSecond ? 'stopping at once' : 'stopping after the chunks in flight');
   await withTracing(command, io, (tracing) =>

@@ -43,7 +43,7 @@ describe('errorLines', () => {
 
   it('shows control characters of the data instead of obeying them', () => {
     const error = new EtlError('ETL_USAGE', { problem: 'odd \u001b[2J', hint: '' });
-    expect(errorLines(error, plain, false)).toEqual(['error ETL_USAGE: odd \\x1b[2J']);
+    expect(errorLines(error, plain, false)).toEqual(['error ETL_USAGE: odd \\u001b[2J']);
   });
 
   it('--debug adds trace, cause with SQLSTATE, and what the server said beside it', () => {
