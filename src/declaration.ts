@@ -267,10 +267,7 @@ export interface DerivedTableSpec extends TableCommon {
 export type TableSpec = SourceTableSpec | DerivedTableSpec;
 
 /** A pipeline whose parameters are bound: everything that one run needs to know. */
-/**
- * A path that texts of parameters are part of. `others` has, for each such text, the path with another text in its place; empty if there is no
- * such path. What both have in common at their beginning is the author's own (source/confine.ts).
- */
+/** A path that texts of parameters are part of, and, for each of these, the path with another text; empty: there is none (source/confine.ts). */
 export interface VariedPath {
   readonly table: string;
   readonly path: string;

@@ -10,6 +10,10 @@ export const makeOpenDirectory = async (directory: string): Promise<void> => {
   for (let made = directory; first !== undefined && made.length >= first.length; made = dirname(made)) {
     // Through its descriptor: somebody who may rename it could put a link in its place.
     const handle = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    await handle.chmod(0o755).finally(() => handle.close());
+    try {
+      await handle.chmod(0o755);
+    } finally {
+      await handle.close();
+    }
   }
 };

@@ -14,8 +14,8 @@ for (const other of ['notes.md', 'noaa.d.ts']) writeFileSync(join(directory, 'pi
 
 // What a shell would run, expand, take for a flag, or for several words or lines.
 const hostile = [
-  ...['$(touch made)', '`touch made`', ';touch made;', "'$(touch made)", '"$(touch made)', '&touch made&'],
-  ...[
+  ['$(touch made)', '`touch made`', ';touch made;', "'$(touch made)", '"$(touch made)', '&touch made&'],
+  [
     '|touch made',
     '>made',
     ' touch made',
@@ -27,8 +27,10 @@ const hostile = [
     '?',
     '[a]',
   ],
-  ...['~', '!made', '^made', '#made', '\\made', '%made', '\u202emade', '\ue000', '$made'],
-].map((text) => `evil${text}`);
+  ['~', '!made', '^made', '#made', '\\made', '%made', '\u202emade', '\ue000', '$made'],
+]
+  .flat()
+  .map((text) => `evil${text}`);
 const evil = useFiles();
 mkdirSync(join(evil.directory, 'more'));
 for (const name of [
@@ -44,6 +46,8 @@ for (const name of [
 ])
   for (const folder of ['.', 'more']) evil.write(join(folder, `${name}.ts`), '');
 for (const name of [...hostile, '--debug']) mkdirSync(join(evil.directory, name));
+
+const byCode = (one = '', other = ''): number => (one < other ? -1 : 1);
 
 const printed: string[] = [];
 beforeEach(() => {
@@ -88,10 +92,10 @@ it('offers only what every shell reads as one word', async () => {
     await main(['complete', '--', 'run', typed], fakeIo({ workingDirectory: evil.directory }));
     return printed.map((line) => line.split('\t')[0]);
   };
-  expect((await offersOf('')).toSorted()).toEqual([':4', 'good-one_1.ts', 'more/', 'данные.v2.ts']);
+  expect((await offersOf('')).toSorted(byCode)).toEqual([':4', 'good-one_1.ts', 'more/', 'данные.v2.ts']);
   expect(await offersOf('evil')).toEqual([':4']);
   // Below a folder nothing begins with a hyphen.
-  expect((await offersOf('more/')).toSorted()).toEqual([
+  expect((await offersOf('more/')).toSorted(byCode)).toEqual([
     ':4',
     ...['--debug', '-x', '=made', '@made', 'good-one_1', 'данные.v2'].map((name) => `more/${name}.ts`),
   ]);

@@ -8,10 +8,10 @@ import { slackChannel } from '../../../../src/notify/slack.ts';
 import { html } from '../../../../src/page/parts/html.ts';
 
 const hidden = [
-  ...['\0', '\b', '\n', '\r', '\t', '\u001b[2J', '\u007f', '\u0085', '\u009b2J', '\u009f', '\u00ad'],
-  ...['\u061c', '\u200b', '\u200e', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff'],
-  ...['\ud800', '\u{e0001}'],
-];
+  ['\0', '\b', '\n', '\r', '\t', '\u001b[2J', '\u007f', '\u0085', '\u009b2J', '\u009f', '\u00ad'],
+  ['\u061c', '\u200b', '\u200e', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff'],
+  ['\ud800', '\u{e0001}'],
+].flat();
 // oxlint-disable-next-line no-control-regex -- what must not be there
 const seen = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 const noColour = (_: string, text: string): string => text;
