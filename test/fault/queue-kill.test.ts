@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Work } from '../../src/queue/load-queue.ts';
-import { batches, kinds, useQueues, workOff } from '../helpers/queue-work.ts';
-import { hasRedis } from '../helpers/redis-server.ts';
+import { batches, useQueues, workOff } from '../helpers/queue-work.ts';
+import { queueKinds } from '../helpers/workers.ts';
 
 const holder = fileURLToPath(new URL('../helpers/hold-job.ts', import.meta.url));
 
-describe.runIf(hasRedis)('a process that is killed', () => {
-  const queues = kinds.map(({ kind }) => ({ kind, ...useQueues(kind) }));
+describe('a process that is killed', () => {
+  const queues = queueKinds.map(({ kind }) => ({ kind, ...useQueues(kind) }));
 
   // It comes back after ten to fifteen seconds; both kinds are waited for together.
   it.concurrent.each(queues)(

@@ -1,6 +1,7 @@
 // A pipeline of two tables for tests of publishing, and the files that it reads.
 
 import { column, csv, definePipeline, index, sqlFile, type Pipeline } from '../../src/index.ts';
+import type { Hooks } from '../../src/pipeline/declare/hooks.ts';
 import type { TestFiles } from './files.ts';
 
 /** Writes them as they are at first; returns the path of the source file. */
@@ -10,10 +11,16 @@ export const writeCities = ({ write }: TestFiles): string => {
 };
 
 /** One source table and one derived from it; `change` alters the declaration of the source table. */
-export const citiesPipeline = (source: string, change: object = {}, name = 'cities'): Pipeline =>
+export const citiesPipeline = (
+  source: string,
+  change: object = {},
+  name = 'cities',
+  hooks?: Hooks,
+): Pipeline =>
   definePipeline({
     name,
     schema: 'geo',
+    ...(hooks && { hooks }),
     tables: {
       city: {
         source: csv(source),

@@ -38,8 +38,6 @@ export const workOff = async (
 
 const leaseOf = (runId: number): Lease => ({ runId, epoch: '', generation: 1 });
 
-export const kinds = [{ kind: 'PostgreSQL' }, { kind: 'Redis' }];
-
 /** A database and, for that kind, a Redis; `place` is a queue of theirs, and `servingRun` works one run's jobs off. */
 export const useQueues = (kind: string) => {
   const database = useDatabase();

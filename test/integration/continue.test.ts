@@ -1,11 +1,15 @@
 // A run that failed is continued after its definition was fixed: what is loaded is not loaded again, and nothing is left over.
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import { claimChunk, completeChunk } from '../../src/checkpoint/ledger.ts';
 import { main } from '../../src/cli/main.ts';
+import { runQuery, withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const files = useFiles();
@@ -113,6 +117,82 @@ describe('after', () => {
       expect.not.objectContaining({ file_id: loaded[1]!['file_id'] }),
     ]);
   });
+});
+
+describe('a run of which something is lost after it was loaded publishes nothing, and the next one loads all of it again', () => {
+  const ids = Array.from({ length: 600 }, (_, index) => index + 1);
+  /** Takes chunks out of the ledger, and their rows out of staging: both agree that there was nothing. */
+  const loseChunks = (which: string): string => `with lost as (
+      delete from etl.chunk where byte_start in (${which}) returning first_record, records
+    )
+    delete from etl_staging.goes_on__t using lost where id >= first_record and id < first_record + records`;
+  const notWhole = expect.stringMatching(/t\.csv is not loaded whole$/) as unknown;
+
+  it.each([
+    { lost: 'the first chunk', sql: loseChunks('select min(byte_start) from etl.chunk'), problem: notWhole },
+    {
+      lost: 'a chunk in the middle',
+      sql: loseChunks('select byte_start from etl.chunk order by 1 offset 1 limit 1'),
+      problem: notWhole,
+    },
+    { lost: 'the last chunk', sql: loseChunks('select max(byte_start) from etl.chunk'), problem: notWhole },
+    { lost: 'every chunk', sql: loseChunks('select byte_start from etl.chunk'), problem: notWhole },
+    {
+      lost: 'the outcome of a record',
+      sql: 'update etl.chunk set records = records + 1 where byte_start = (select max(byte_start) from etl.chunk)',
+      problem: expect.stringMatching(
+        /: 601 records read, but 600 copied \+ 0 rejected \+ 0 filtered$/,
+      ) as unknown,
+    },
+    {
+      lost: 'a row of staging',
+      sql: 'delete from etl_staging.goes_on__t where id = 300',
+      problem: '600 rows copied, but 599 found in staging',
+    },
+  ])('$lost', async ({ sql, problem }) => {
+    files.write('t.csv', `id,word\n${ids.map((id) => `${id},w`).join('\n')}\n`);
+    const losing = definePipeline({
+      name: 'goes_on',
+      schema: 'goes_on',
+      tables: { t },
+      hooks: { after: async ({ query }) => void (await query(sql)) },
+    });
+    const error = await failureOf(run(losing, { chunkBytes: 1_000 }));
+    expect(error).toMatchObject({ code: 'ETL_INCOMPLETE', details: { table: 't', problem } });
+    expect(await rowsOf(`select to_regclass('goes_on.t') as table`)).toEqual([{ table: null }]);
+    expect((await run(pipeline({ t }))).tables[0]).toMatchObject({ records: 600, rows: 600 });
+  });
+});
+
+it('a chunk that is in flight when the run is taken over counts, if its file has changed since', async () => {
+  const both = pipeline({ t: { ...t, source: csv(`${files.directory}/[tu].csv`) }, sums });
+  files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+  files.write('u.csv', 'id,word\n8,old\n');
+  await failureOf(run(both));
+  // As its process would have left it, killed before it had loaded anything of the second file.
+  const [lost] =
+    await rowsOf(`delete from etl.chunk c using etl.source_file f where f.id = c.file_id and f.name like '%u.csv'
+    returning f.id::int, f.data_byte::int, f.data_line::int, byte_end::int, c.epoch`);
+  await database.query(`delete from etl_staging.goes_on__t where id = 8;
+    update etl.run set state = 'loading', finished_at = null, error_code = null, error = null`);
+  files.write('sums.sql', 'select count(*) as n from t');
+  await withClient(addressFromUrl(database.url), async (loader) => {
+    const start = { byte: lost!['data_byte'], line: lost!['data_line'], record: 1 };
+    const end = { byte: lost!['byte_end'], line: start.line + 1, record: 2 };
+    await loader.query('begin; select from etl.run for share');
+    await runQuery(loader, claimChunk(lost!['id'], start, lost!['epoch']));
+    await loader.query(`insert into etl_staging.goes_on__t values (8, 'old')`);
+    await runQuery(
+      loader,
+      completeChunk(lost!['id'], start, end, { records: 1, copied: 1, rejected: 0, filtered: 0 }),
+    );
+    files.write('u.csv', 'id,word\n9,newer\n');
+    const running = run(both);
+    await until(async () => (await rowsOf('select from pg_locks where not granted')).length > 0);
+    await loader.query('commit');
+    await running;
+  });
+  expect(await rowsOf('select id from goes_on.t order by id')).toEqual([1, 2, 2, 9].map((id) => ({ id })));
 });
 
 describe('staging of tables that the pipeline no longer has', () => {

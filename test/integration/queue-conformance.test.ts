@@ -9,12 +9,11 @@ import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
 import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
 import { openLoadQueue, removeQueue, serveQueue, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
-import { batches, kinds, segment, useQueues, workOff } from '../helpers/queue-work.ts';
-import { hasRedis } from '../helpers/redis-server.ts';
-import { until } from '../helpers/workers.ts';
+import { batches, segment, useQueues, workOff } from '../helpers/queue-work.ts';
+import { queueKinds, until } from '../helpers/workers.ts';
 
 const noaaFile = 'pipelines/noaa.ts';
-describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
+describe.each(queueKinds)('queues in $kind', ({ kind }) => {
   const { database, redis, redisOption, place, servingRun } = useQueues(kind);
   // Beyond the numbers of runs in the ledger.
   let runId = 1_000;

@@ -1,6 +1,6 @@
 // Rejects as somebody works with them: limits of a run, one record in full, a CSV of the records.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -403,6 +403,16 @@ describe('corrections', () => {
       },
       { line: 6, faults: 1 },
     ]);
+    // Another one that is refused takes the place of the one before, and is not one more fault.
+    await etl('replay', await corrected(name, { 3: '2y,20,a', 4: null, 6: null }));
+    await failureOf(runPipeline(shop(name), options()));
+    const listed = JSON.parse((await etl('list', '--pipeline', name, '--all', '--json')).out);
+    expect(listed.rejects[0]).toMatchObject({
+      line: 3,
+      reason: expect.stringContaining('"2y"') as unknown,
+      faults: 2,
+      more: [{ column: 'price' }],
+    });
     // The export is the record of the source file again, and its fields are as hard to tell apart as before.
     const path = await corrected(name, good);
     expect((await etl('replay', path)).exit).toBe(0);
@@ -582,7 +592,9 @@ describe('corrections', () => {
     const publish = { mode: 'append', changed: 'reload' };
     const appended = shop(name, { source, publish, rejectLimit: 10, guard: false });
     const ids = async () => (await database.query(`select id, price from ${name}.price order by id`)).rows;
-    write('01', [1, 2]);
+    // Of an hour ago: its listing alone shows that it has not changed.
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(write('01', [1, 2]), anHourAgo, anHourAgo);
     await runPipeline(appended, options());
     const path = await corrected(name, { 4: '7,70,good' });
     await etl('replay', path);

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline, type Pipeline } from '../../src/index.ts';
 import type { EtlError } from '../../src/errors.ts';
 import { main } from '../../src/cli/main.ts';
+import { rejectsCollectedMax } from '../../src/limits.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -236,6 +237,37 @@ describe('many records with the same faults', () => {
   ])('$args is a usage error', async ({ args, says }) => {
     const { exit, err } = await etl(...args);
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });
+  });
+});
+
+describe('as many rejects as are collected before a run stops', () => {
+  const bad = (records: number): string => `id\n${'x\n'.repeat(records)}1\n`;
+  const load = (name: string, records: number, rejectLimit: number, ofRun?: number) =>
+    runPipeline(
+      definePipeline({
+        name,
+        schema: name,
+        ...(ofRun !== undefined && { rejectLimit: ofRun }),
+        tables: {
+          t: {
+            source: csv(files.write(`${name}.csv`, bad(records))),
+            columns: { id: column.integer('id') },
+            rejectLimit,
+          },
+        },
+      }),
+      { databaseUrl: database.url, workers: 1 },
+    );
+
+  it('are published under a limit that allows exactly them', async () => {
+    const { tables } = await load('exactly', rejectsCollectedMax, rejectsCollectedMax);
+    expect(tables[0]).toMatchObject({ rejected: rejectsCollectedMax, rows: 1 });
+  });
+
+  it('are kept of a table that allows none, however many the run allows', async () => {
+    const error = await failureOf(load('table_first', 4 * rejectsCollectedMax, 0, 100_000));
+    expect(error).toMatchObject({ code: 'ETL_REJECT_LIMIT', details: { rejected: rejectsCollectedMax } });
+    expect(await rejectsOf(error.details['run'])).toHaveLength(rejectsCollectedMax);
   });
 });
 

@@ -196,8 +196,12 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   it('run by hand, also when it is paused; while that run waits there is no other', async () => {
     await set('a');
     await schedule.pause('a', place());
+    // Decided on, and not on the queue yet.
+    await database.query(
+      `update etl.schedule set job = 'schedule-a-decided', job_queue = queue, job_state = 'pending'`,
+    );
     const first = await schedule.runNow('a', place());
-    expect(first.isNew).toBe(true);
+    expect(first).toEqual({ job: 'schedule-a-decided', isNew: false });
     expect(await schedule.runNow('a', place())).toEqual({ job: first.job, isNew: false });
     await workers.start();
     await untilDone('a');
@@ -349,8 +353,10 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await schedule.set('a', pipeline, { ...place(), cron: yearly });
     await schedule.runNow('a', place());
     await workers.start();
-    await until(async () => (await stored('a', 'job_state')) === 'ETL_DEFINITION_DIFFERS');
+    const state = 'ETL_DEFINITION_DIFFERS';
+    await until(async () => (await stored('a', 'job_state')) === state);
     expect((await find('a')).next).toHaveLength(5);
+    expect(await schedule.history('a', place())).toMatchObject([{ outcome: 'asked for', state }]);
   });
 
   it('a wrong name, cron or time zone is refused before anything is written', async () => {

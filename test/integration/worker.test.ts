@@ -181,13 +181,16 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
 
   it('aborted while it stops, it breaks off the chunks in flight; the run still continues elsewhere', async () => {
     const first = await workers.start();
-    const { job } = await put({ fullRefresh: true });
+    const { job } = await put({ fresh: true });
     await untilLoading();
+    const run = (await newestRun())?.['id'];
     const closing = first.close({ deadlineMs: 3_600_000 });
     first.abort();
     await closing;
     await workers.start();
     await until(() => said('run ended', job) !== undefined);
+    // Only its first delivery starts over.
+    expect(said('run ended', job)?.run).toBe(run);
     expect(await rows()).toBe(60_000);
   });
 

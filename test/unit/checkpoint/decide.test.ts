@@ -152,6 +152,12 @@ const cases: readonly Case[] = [
     why: 'a.csv has changed',
   },
   {
+    name: 'a file that is read in another way',
+    given: { now: [{ ...file('a.csv'), reading: 1 }] },
+    kind: 'new',
+    why: 'a.csv has changed',
+  },
+  {
     name: 'a changed file of a failed run',
     given: { latest: latest({ state: 'failed' }), now: [file('a.csv', 'other')] },
     kind: 'new',

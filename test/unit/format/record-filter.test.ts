@@ -29,6 +29,12 @@ describe('filters', () => {
       kept: ['x', 'y'],
     },
     {
+      name: 'oneOf: a null token that has a blank is null before it is trimmed',
+      filter: oneOf('b', ['1', '2']),
+      options: { nulls: [' 1'], quotedNulls: true },
+      kept: ['x', 'z'],
+    },
+    {
       name: 'when: fields by header, trimmed, null when missing',
       filter: when(({ a, b }) => b === null || a === 'z', ['a', 'b']),
       kept: ['e', 's', 'z'],

@@ -349,11 +349,33 @@ describe('a failure that passes', () => {
     ]);
   });
 
-  it.each([{ etag: null }, {}])('does not hide a file that changed meanwhile: %o', async (serving) => {
+  it('does not show where a server gives fewer bytes than it was asked for', async () => {
+    const url = server.put('/parts.csv', content);
+    server.trouble = ({ headers }, response) => {
+      const from = Number(/^bytes=([1-9]\d*)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+      if (from === 0) return false;
+      const part = content.subarray(from, from + 150_000);
+      const range = `bytes ${from}-${from + part.length - 1}/${content.length}`;
+      response.writeHead(206, { etag: String(headers['if-range']), 'content-range': range }).end(part);
+      return true;
+    };
+    expect((await read(url, [200_000])).equals(content)).toBe(true);
+    expect(server.requests).toHaveLength(4);
+  });
+
+  const changed = Buffer.from(content).fill('x', 150_000, 150_001);
+  it.each([
+    { serving: { etag: null }, then: { bytes: changed, etag: null } },
+    { serving: {}, then: { bytes: changed } },
+    { serving: {}, then: { bytes: changed, etag: null } },
+    {
+      serving: { etag: null, length: false, ranges: false },
+      then: { bytes: content.subarray(0, 150_000), etag: null, length: false },
+    },
+  ])('does not hide a file that changed meanwhile: $serving', async ({ serving, then }) => {
     const url = server.put('/changing.csv', { bytes: content, ...serving });
-    const changed = Buffer.from(content).fill('x', 150_000, 150_001);
     server.trouble = () => {
-      if (server.requests.length === 3) server.put('/changing.csv', { bytes: changed, ...serving });
+      if (server.requests.length === 3) server.put('/changing.csv', then);
       return false;
     };
     expect(await failureOf(read(url, [200_000]))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
