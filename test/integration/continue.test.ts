@@ -5,7 +5,16 @@ import { claimChunk, completeChunk } from '../../src/checkpoint/ledger.ts';
 import { main } from '../../src/cli/main.ts';
 import { runQuery, withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
+import {
+  cancel,
+  column,
+  csv,
+  definePipeline,
+  index,
+  runPipeline,
+  sqlFile,
+  type Pipeline,
+} from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -162,6 +171,15 @@ describe('a run of which something is lost after it was loaded publishes nothing
     expect(await rowsOf(`select to_regclass('goes_on.t') as table`)).toEqual([{ table: null }]);
     expect((await run(pipeline({ t }))).tables[0]).toMatchObject({ records: 600, rows: 600 });
   });
+});
+
+it('a run that is cancelled between two steps publishes nothing', async () => {
+  const after = ({ runId }: { readonly runId: number }) => cancel(runId, { databaseUrl: database.url });
+  const cancelled = definePipeline({ name: 'goes_on', schema: 'goes_on', tables: { t }, hooks: { after } });
+  expect(await failureOf(run(cancelled))).toMatchObject({ code: 'ETL_RUN_CANCELLED' });
+  expect(await rowsOf(`select state, to_regclass('goes_on.t') as table from etl.run`)).toEqual([
+    { state: 'cancelled', table: null },
+  ]);
 });
 
 it('a chunk that is in flight when the run is taken over counts, if its file has changed since', async () => {

@@ -1,5 +1,6 @@
 // Two coordinators of one run, one after the other: a process that still loads for the first one stops, and harms nothing.
 
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun, forgetOtherFiles } from '../../src/checkpoint/take-over.ts';
 import { cancelRun } from '../../src/checkpoint/run-end.ts';
@@ -88,10 +89,13 @@ describe('the lock of a pipeline that its coordinator has lost', () => {
     });
   });
 
-  it('keeps it from publishing', async () => {
+  it('and a crash of its server since keep it from publishing', async () => {
     await withChunkFile(database.url, { content, columns }, async ({ client, load, pipeline }) => {
       const publish = (): Promise<void> => assertPublishing(client, pipeline, load.lease.epoch);
       await publish();
+      await expect(assertPublishing(client, pipeline, randomUUID())).rejects.toMatchObject({
+        code: 'ETL_EPOCH_CHANGED',
+      });
       await client.query(letGo);
       await expect(publish()).rejects.toMatchObject(lost);
       await withClient(addressFromUrl(database.url), async (other) => {

@@ -60,6 +60,24 @@ describe('loadChunk', () => {
     });
   });
 
+  it('rows that the server takes and does not keep are no rows', async () => {
+    const content = 'id,note\n1,a\n2,b\n3,c\n';
+    await withChunkFile(
+      database.url,
+      { content, columns: typed },
+      async ({ client, load, file, staging }) => {
+        await client.query(`create function s_skip() returns trigger language plpgsql
+          as 'begin if new.id = 2 then return null; end if; return new; end';
+        create trigger skip before insert on ${staging} for each row execute function s_skip()`);
+        await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({
+          code: 'ETL_INCOMPLETE',
+          details: { problem: expect.stringContaining('3 rows sent, the server took 2') as unknown },
+        });
+        expect((await client.query('select from etl.chunk where file_id = $1', [file.id])).rowCount).toBe(0);
+      },
+    );
+  });
+
   it('costs three round trips, beside those of its rejects', async () => {
     const proxy = await openProxy(Number(new URL(database.url).port));
     const url = new URL(database.url);

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
 import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } from '../../src/index.ts';
 import type { RunEvent } from '../../src/model.ts';
@@ -108,6 +108,27 @@ describe('keys', () => {
     expect(requests[2]).toMatch(
       /continuation-token=\S+&encoding-type=url|encoding-type=url.*continuation-token=/,
     );
+  });
+
+  it.each([
+    ['names no next page', ''],
+    ['names the same page again', '<NextContinuationToken>x</NextContinuationToken>'],
+  ])('of a list that %s are not all: an error; blanks are plus signs there', async (_, next) => {
+    const page = `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>${next}
+      <Contents><Key>a+b%2Bc.csv</Key></Contents></ListBucketResult>`;
+    web.trouble = (__, response) => {
+      response.writeHead(200).end(page);
+      return true;
+    };
+    onTestFinished(() => void (web.trouble = undefined));
+    const client = createClient(await settingsOf({ endpoint: web.url('') }, process.env));
+    const found: string[] = [];
+    const reading = (async () => {
+      const asked = { file: named('s3://pages/*'), bucket: 'pages', prefix: '' };
+      for await (const { key } of listKeys(client, asked, patience.look)) found.push(key);
+    })();
+    await expect(reading).rejects.toThrow('a list that does not go on');
+    expect(found).toEqual(next === '' ? [] : ['a b+c.csv']);
   });
 
   it('are matched as paths of local files are', async () => {

@@ -3,12 +3,13 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, sqlFile } from '../../src/index.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { hasTwice } from '../../src/publish/part/merge-rows.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { ask, askUntil, startOwnServer, untilGone, withPg, type OwnServer } from '../helpers/own-server.ts';
 
@@ -191,4 +192,37 @@ describe('an unlogged table whose transaction was rolled back', () => {
     expect(await runPipeline(pipeline, options)).toMatchObject({ outcome: 'published' });
     await expect(ask(url(), 'create unlogged table public.other ()')).rejects.toThrow('unlogged');
   });
+});
+
+it('a run that goes on after a crash keeps what it has loaded of a table without staging, beside a new file', async () => {
+  const direct = definePipeline({
+    name: 'direct',
+    schema: 'direct',
+    tables: {
+      t: {
+        source: csv(`${files.directory}/direct/*.csv`),
+        columns: { id: column.integer('id') },
+        staging: 'none',
+        rejectLimit: 1,
+      },
+      sums: { from: ['t'], transform: sqlFile('sums.sql') },
+    },
+  });
+  const options = { databaseUrl: url(), directory: files.directory, workers: 1 };
+  const chunks = () => ask(url(), 'select file_id, committed_at from etl.chunk order by 1');
+  await ask(url(), 'drop event trigger if exists refusing');
+  files.write('direct/a.csv', 'id\n1\nx\n');
+  files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+  const stopped = await failureOf(runPipeline(direct, options));
+  const loaded = await chunks();
+  await own.end('SIGQUIT');
+  await own.start();
+  files.write('direct/b.csv', 'id\n2\n');
+  files.write('sums.sql', 'select count(*) as n from t');
+  const { runId, tables } = await runPipeline(direct, options);
+  expect(runId).toBe(stopped.run);
+  expect(tables[0]).toMatchObject({ rows: 2, rejected: 1 });
+  expect((await chunks()).slice(0, loaded.length)).toEqual(loaded);
+  const rejects = `select raw from etl.reject where run_id = ${runId}`;
+  expect(await ask(url(), rejects)).toEqual([{ raw: 'x' }]);
 });

@@ -434,6 +434,31 @@ describe('single files', () => {
 });
 
 describe('refuses, and leaves production as it was', () => {
+  it('a file that is to leave, and that somebody else has taken out since', async () => {
+    const reloading = pipeline({ mode: 'append', changed: 'reload' });
+    await run(reloading);
+    write('01.csv', '1:7', '2:6');
+    files.write('take-out.sql', 'delete from etl.published_file');
+    const beside = definePipeline({
+      name: 'sales',
+      schema: 'shop',
+      tables: {
+        sale: {
+          source: csv('in/*.csv'),
+          columns,
+          primaryKey: ['id'],
+          publish: { mode: 'append', changed: 'reload' },
+        },
+      },
+      hooks: { after: sqlFile('take-out.sql') },
+    });
+    expect(await failureOf(run(beside))).toMatchObject({
+      code: 'ETL_INCOMPLETE',
+      details: { problem: '1 file were to leave it, and it had 0 of them' },
+    });
+    expect(await sales()).toBe('1:5 2:6');
+  });
+
   it('rows whose key is in production, or twice in the files, by file and line', async () => {
     await run();
     write('02.csv', '3:7', '2:9');

@@ -2,7 +2,15 @@
 
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
-import { column, csv, definePipeline, list, sqlFile } from '../../src/index.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  expect as expected,
+  list,
+  sqlFile,
+  type Pipeline,
+} from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
@@ -42,12 +50,13 @@ const pipeline = definePipeline({
 const write = (name: string, ...lines: readonly string[]) =>
   files.write(`${name}.csv`, `id,state\n${lines.join('\n')}\n`);
 const totals = () => rowsOf('select state, n from geo.total order by state');
-const hide = (sees: string) =>
-  database.query(`set role ${loader}; create policy p on geo.city to ${loader} using (${sees});
-    alter table geo.city enable row level security, force row level security; reset role`);
+const hide = (sees: string, table = 'city') =>
+  database.query(`set role ${loader}; create policy p on geo.${table} to ${loader} using (${sees});
+    alter table geo.${table} enable row level security, force row level security; reset role`);
 
 beforeEach(async () => {
-  for (const name of ['in', 'town']) rmSync(`${files.directory}/${name}`, { recursive: true, force: true });
+  for (const name of ['in', 'town', 'village'])
+    rmSync(`${files.directory}/${name}`, { recursive: true, force: true });
   await database.query('drop schema if exists geo, etl, etl_queue, etl_staging cascade');
   await database.query(`do $$ begin
     if to_regrole('${loader}') is null then create role ${loader} login password '${loader}'; end if;
@@ -96,4 +105,61 @@ it('partitions of files that are not listed any more stay, though the run sees n
   expect(await run(alone, asLoader())).toMatchObject({ tables: [{ partitions: ['city_NW'] }] });
   expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   expect(await run(alone, asLoader())).toMatchObject({ outcome: 'unchanged' });
+});
+
+it.each([
+  {
+    by: 'in place',
+    publish: 'replace',
+    file: 'a',
+    ddl: 'create view geo.seen as select id from geo.village',
+  },
+  { by: 'append', publish: { mode: 'append', changed: 'reload' }, file: 'a', ddl: '' },
+  { by: 'merge', publish: 'merge', file: 'b', ddl: '' },
+  { by: 'history', publish: 'history', file: 'b', ddl: '' },
+])(
+  'a row that is hidden from the run is neither left beside those that replace it, nor written twice: $by',
+  async ({ publish, file, ddl }) => {
+    const village: Pipeline = definePipeline({
+      name: 'villages',
+      schema: 'geo',
+      tables: {
+        village: {
+          source: csv('village/*.csv'),
+          columns: { id: column.integer('id'), state: column.text('state') },
+          primaryKey: ['id'],
+          publish,
+          guard: false,
+        },
+      },
+    } as never);
+    write('village/a', '7,HE', '8,BY');
+    await run(village, asLoader());
+    await database.query(ddl);
+    await hide("state = 'BY'", 'village');
+    const rows = () => rowsOf('select id, state from geo.village order by id');
+    const before = await rows();
+    // The policy lets the run write both: they are as it sees them.
+    write(`village/${file}`, '7,BY', '8,BY');
+    expect(await failureOf(run(village, asLoader()))).toMatchObject({
+      code: 'ETL_PUBLISH_REFUSED',
+      details: { table: 'village', sqlstate: '42501' },
+    });
+    expect(await rows()).toEqual(before);
+  },
+);
+
+it('a data test that reads a table whose rows are hidden from the run is refused, and does not pass', async () => {
+  files.write('blocked.sql', 'select t.* from town t join geo.blocked b on b.id = t.id');
+  const { source, columns } = city;
+  const tested = definePipeline({
+    name: 'towns',
+    schema: 'towns',
+    tables: { town: { source, columns, tests: [expected.sql('blocked.sql')] } },
+  });
+  await database.query(`create table geo.blocked (id integer); insert into geo.blocked values (1);
+    alter table geo.blocked enable row level security; grant select on geo.blocked to ${loader}`);
+  expect(await failureOf(run(tested, asLoader()))).toMatchObject({ code: 'ETL_TEST_REFUSED' });
+  await database.query('alter table geo.blocked disable row level security');
+  expect(await failureOf(run(tested, asLoader()))).toMatchObject({ code: 'ETL_TEST_FAILED' });
 });

@@ -4,9 +4,11 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, list, runPipeline } from '../../src/index.ts';
+import { cancel, column, csv, definePipeline, list, runPipeline, type RunEvent } from '../../src/index.ts';
 import { codeOf } from '../../src/errors.ts';
-import { boundWaits, lockTables } from '../../src/publish/locks.ts';
+import { withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { boundWaits, createLocksmith, lockTables, TablesLocked } from '../../src/publish/locks.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
@@ -216,6 +218,32 @@ it('waits for the one of several tables that is in use, for longer than the serv
   );
 });
 
+it('the victim of a deadlock waits like one who found the table locked: another try may meet nobody', async () => {
+  await query('create schema shown; create table shown.t0 (); create table shown.t1 ()');
+  const url = addressFromUrl(database.url);
+  await withClient(url, (publisher) =>
+    withPg(database.url, async (writer) => {
+      await writer.query(`set deadlock_timeout = '1min'; begin; lock table shown.t1 in row exclusive mode`);
+      await publisher.query(
+        `set deadlock_timeout = '50ms'; begin; lock table shown.t0 in access exclusive mode`,
+      );
+      let waiting: Promise<unknown> = Promise.resolve();
+      const { untilTaken } = createLocksmith(publisher, () => undefined);
+      // He asks for what we have once we wait for what he has.
+      const take = async ([name]: readonly string[]) => {
+        const taking = publisher.query(`lock table ${name!} in access exclusive mode`);
+        await until(async () => (await rowsOf(`select from pg_locks where not granted`)).length > 0);
+        waiting = writer.query('lock table shown.t0 in row exclusive mode');
+        await taking;
+      };
+      await expect(untilTaken(['shown.t1'], false, take)).rejects.toBeInstanceOf(TablesLocked);
+      await publisher.query('rollback');
+      await waiting;
+      await writer.query('rollback');
+    }),
+  );
+});
+
 /** A night of one table: its file has these ids. */
 const night = (publish: unknown, change: object, ids: readonly number[], file = 'a') => {
   files.write(`nights/${file}.csv`, ['id,pieces', ...ids.map((id) => `${id},${ids.length}`), ''].join('\n'));
@@ -315,6 +343,25 @@ it.each([
     expect(counts[1]).toBe(counts[0]);
   },
 );
+
+it('a run that is cancelled while it waits for a reader publishes nothing', async () => {
+  await run(['t0']);
+  const made = await rowsOf(`select 'shown.t0'::regclass::oid as oid`);
+  await withPg(database.url, async (reader) => {
+    await reader.query('begin; select from shown.t0');
+    let waits: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => (waits = resolve));
+    const onEvent = ({ type, ...event }: RunEvent) =>
+      type === 'notice' && 'message' in event && event.message.includes('publishing waits') && waits();
+    const running = failureOf(run(['t0'], { onEvent }));
+    await waiting;
+    const [newest] = await rowsOf('select max(id)::int as id from etl.run');
+    await cancel(Number(newest!['id']), { databaseUrl: database.url });
+    await reader.query('rollback');
+    expect(await running).toMatchObject({ code: 'ETL_RUN_CANCELLED' });
+  });
+  expect(await rowsOf(`select 'shown.t0'::regclass::oid as oid`)).toEqual(made);
+});
 
 it('a table that a reader holds keeps no reader from it, nor from the other tables', async () => {
   const tables = tableNames(3);

@@ -228,6 +228,18 @@ describe('a night', () => {
     ]);
   });
 
+  it('counts all rows that a file which is not listed any more loses, in whatever partitions they are', async () => {
+    write('export-1', '10:2026-06-30', '11:2026-07-01', '13:2026-08-02');
+    await run();
+    remove('export-1');
+    write('export-2', '12:2026-07-02', '14:2026-08-03');
+    await run();
+    expect(notices).toContain(
+      'sale: 2 rows of 1 file that are not listed any more leave with the partitions that are replaced',
+    );
+    expect(await states()).toContain('in/export-1.csv gone 1');
+  });
+
   it('says before and after it which partitions are replaced', async () => {
     await run();
     const step = async (): Promise<string | undefined> => {
@@ -320,6 +332,12 @@ describe('a partition that somebody takes away while a night looks at it', () =>
       drop,
       'ETL_INCOMPLETE',
       '2 rows of "shop"."sale_2026_01" were to stay, and somebody has dropped it',
+    ],
+    [
+      'changed',
+      'delete from shop.sale where id = 2',
+      'ETL_INCOMPLETE',
+      '2 rows of "shop"."sale_2026_01" were to stay, and 1 were found',
     ],
     [
       'detached',

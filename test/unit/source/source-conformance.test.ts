@@ -2,6 +2,7 @@
 
 import { readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { http } from '../../../src/source/http/http.ts';
 import { localFiles } from '../../../src/source/local-files.ts';
 import { useFiles } from '../../helpers/files.ts';
@@ -76,3 +77,17 @@ describeSource(
   'HTTP, with a weak ETag',
   served(() => ({ etag: 'W/"1"' })),
 );
+
+it('a local file that was changed just before it was looked at may look the same afterwards: its listing tells nothing', async () => {
+  const files = useFiles();
+  const location = files.write('a.csv', 'a');
+  const file = { location, name: location, table: 't' };
+  const { fingerprint } = await localFiles.look(file, accessWith());
+  const [size, mtimeNs] = fingerprint.split(':');
+  const seenAfterMs = (ms: number) =>
+    localFiles.isVersion!(`${size}:${mtimeNs}`, {
+      fingerprint,
+      seenAt: new Date(Number(mtimeNs) / 1e6 + ms),
+    });
+  expect([1_500, 2_500].map(seenAfterMs)).toEqual([false, true]);
+});

@@ -44,6 +44,8 @@ describe('piecesOf', () => {
         if (block === undefined) return;
         const pieces = [...piecesOf(block, recordsMax, bytesMax)];
         expect(pieces.flatMap(recordsOf)).toEqual(recordsOf(block));
+        for (const { spans } of pieces)
+          expect([...spans.faults.keys()].filter((index) => index >= spans.starts.length)).toEqual([]);
         expect(Math.max(...pieces.map(({ spans }) => spans.starts.length))).toBeLessThanOrEqual(recordsMax);
         const joined = pieces.filter(({ spans }) => spans.starts.length > 1);
         allJoined += joined.length;
