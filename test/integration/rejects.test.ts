@@ -241,31 +241,32 @@ describe('many records with the same faults', () => {
 });
 
 describe('as many rejects as are collected before a run stops', () => {
-  const bad = (records: number): string => `id\n${'x\n'.repeat(records)}1\n`;
-  const load = (name: string, records: number, rejectLimit: number, ofRun?: number) =>
-    runPipeline(
-      definePipeline({
-        name,
-        schema: name,
-        ...(ofRun !== undefined && { rejectLimit: ofRun }),
-        tables: {
-          t: {
-            source: csv(files.write(`${name}.csv`, bad(records))),
-            columns: { id: column.integer('id') },
-            rejectLimit,
-          },
-        },
-      }),
-      { databaseUrl: database.url, workers: 1 },
-    );
+  /** `rejected` records that are no numbers, and then one that is. */
+  const load = (name: string, rejected: number, limits: object, ofTable: number, chunkBytes: number) => {
+    const source = csv(files.write(`${name}.csv`, `id\n${'x\n'.repeat(rejected)}1\n`));
+    const t = { source, columns: { id: column.integer('id') }, rejectLimit: ofTable };
+    const declared = definePipeline({ name, schema: name, ...limits, tables: { t } });
+    return runPipeline(declared, { databaseUrl: database.url, workers: 1, chunkBytes });
+  };
 
-  it('are published under a limit that allows exactly them', async () => {
-    const { tables } = await load('exactly', rejectsCollectedMax, rejectsCollectedMax);
+  it('are published under a limit that allows exactly them, with what comes in later chunks', async () => {
+    const { tables } = await load(
+      'exactly',
+      rejectsCollectedMax,
+      {},
+      rejectsCollectedMax,
+      2 * rejectsCollectedMax,
+    );
     expect(tables[0]).toMatchObject({ rejected: rejectsCollectedMax, rows: 1 });
+    const chunks = await database.query(`select from etl.chunk c join etl.source_file f on f.id = c.file_id
+      where f.name like '%exactly.csv'`);
+    expect(chunks.rowCount).toBeGreaterThan(1);
   });
 
   it('are kept of a table that allows none, however many the run allows', async () => {
-    const error = await failureOf(load('table_first', 4 * rejectsCollectedMax, 0, 100_000));
+    const error = await failureOf(
+      load('strict', 4 * rejectsCollectedMax, { rejectLimit: 100_000 }, 0, 100_000),
+    );
     expect(error).toMatchObject({ code: 'ETL_REJECT_LIMIT', details: { rejected: rejectsCollectedMax } });
     expect(await rejectsOf(error.details['run'])).toHaveLength(rejectsCollectedMax);
   });
