@@ -17,7 +17,7 @@ it('a run of vitest that is killed: its server ends, and its directory is remove
   const run = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: directory }, stdio: 'ignore' });
   const ended = once(run, 'exit');
   const own = () => readdirSync(directory).find((name) => name.startsWith('sluice-test-'));
-  const find = async () => findEmbedded(join(directory, own() ?? 'not yet', '.etl'));
+  const find = async () => findEmbedded(join(directory, own() ?? 'not yet', 'server/.etl'));
   await until(async () => (await find()) !== undefined);
   const { pid } = (await find())!;
   const server = identityOf(pid);
