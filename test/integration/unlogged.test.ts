@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
 import { column, csv, definePipeline, runPipeline, sqlFile } from '../../src/index.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
@@ -11,6 +12,7 @@ import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { hasTwice } from '../../src/publish/part/merge-rows.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 import { ask, askUntil, startOwnServer, untilGone, withPg, type OwnServer } from '../helpers/own-server.ts';
 
 const files = useFiles();
@@ -194,7 +196,7 @@ describe('an unlogged table whose transaction was rolled back', () => {
   });
 });
 
-it('a run that goes on after a crash keeps what it has loaded of a table without staging, beside a new file', async () => {
+it('a run that goes on after a crash keeps what it has loaded of a table without staging, and loads corrections of others again', async () => {
   const direct = definePipeline({
     name: 'direct',
     schema: 'direct',
@@ -203,6 +205,11 @@ it('a run that goes on after a crash keeps what it has loaded of a table without
         source: csv(`${files.directory}/direct/*.csv`),
         columns: { id: column.integer('id') },
         staging: 'none',
+        rejectLimit: 1,
+      },
+      u: {
+        source: csv(files.write('u.csv', 'id\n5\nx\n')),
+        columns: { id: column.integer('id') },
         rejectLimit: 1,
       },
       sums: { from: ['t'], transform: sqlFile('sums.sql') },
@@ -215,14 +222,21 @@ it('a run that goes on after a crash keeps what it has loaded of a table without
   files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
   const stopped = await failureOf(runPipeline(direct, options));
   const loaded = await chunks();
+  const io = fakeIo({ env: { DATABASE_URL: url() }, workingDirectory: files.directory });
+  await main(['rejects', 'export', '--pipeline', 'direct', '--table', 'u'], io);
+  files.write('fixed.csv', io.stdout.text.replace(/,x(?=\r\n$)/, ',6'));
+  expect(await main(['rejects', 'replay', 'fixed.csv'], io)).toBe(0);
+  await failureOf(runPipeline(direct, options));
+  expect(await ask(url(), 'select outcome from etl.corrected')).toEqual([{ outcome: 'copied' }]);
   await own.end('SIGQUIT');
   await own.start();
   files.write('direct/b.csv', 'id\n2\n');
   files.write('sums.sql', 'select count(*) as n from t');
   const { runId, tables } = await runPipeline(direct, options);
   expect(runId).toBe(stopped.run);
-  expect(tables[0]).toMatchObject({ rows: 2, rejected: 1 });
-  expect((await chunks()).slice(0, loaded.length)).toEqual(loaded);
+  expect(tables).toMatchObject([{ rows: 2, rejected: 1 }, { rows: 2, rejected: 0 }, {}]);
+  expect(await ask(url(), 'select id from direct.u order by id')).toEqual([{ id: 5 }, { id: 6 }]);
+  expect(await chunks()).toContainEqual(loaded[0]);
   const rejects = `select raw from etl.reject where run_id = ${runId}`;
   expect(await ask(url(), rejects)).toEqual([{ raw: 'x' }]);
 });
