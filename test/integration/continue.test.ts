@@ -129,7 +129,7 @@ describe('after', () => {
 });
 
 describe('a run of which something is lost after it was loaded publishes nothing, and the next one loads all of it again', () => {
-  const ids = Array.from({ length: 600 }, (_, index) => index + 1);
+  const ids = Array.from({ length: 600 }, (_, place) => place + 1);
   /** Takes chunks out of the ledger, and their rows out of staging: both agree that there was nothing. */
   const loseChunks = (which: string): string => `with lost as (
       delete from etl.chunk where byte_start in (${which}) returning first_record, records

@@ -79,14 +79,15 @@ it('deletes old runs and all that is theirs, and leaves whatever is needed', asy
   await database.query(`insert into etl.run (pipeline, state, definition_hash, table_hashes, host, pid, workers, epoch, finished_at)
     select 'kept', 'failed', '', '{}', 'host', 1, 1, gen_random_uuid(), now() from generate_series(1, 2)`);
   await addHistory();
-  await database.query(`update etl.run set finished_at = finished_at - interval '91 days' where id <= 9`);
+  await database.query(`update etl.run set finished_at = finished_at - interval '91 days' where id <= 9;
+    update etl.run set hook_pending = true where id = 8`);
   const counted = (await prune('--dry-run')) as Record<string, number>;
   expect(await runs()).toBe('1 2 3 4 5 6 7 8 9');
   const deleted = (await prune()) as Record<string, number>;
   expect(deleted).toEqual(counted);
-  expect(deleted).toMatchObject({ runs: 4 + 1_999, rejects: 1 + 1_999, failures: 1, versions: 0 });
-  // Kept, kept, in production; in production; the newest, which may be continued.
-  expect(await runs()).toBe('2 3 4 7 9');
+  expect(deleted).toMatchObject({ runs: 3 + 1_999, rejects: 1 + 1_999, failures: 1, versions: 0 });
+  // Kept, kept, in production; in production; one whose hook was cut off; the newest, which may be continued.
+  expect(await runs()).toBe('2 3 4 7 8 9');
   expect(await one(`select string_agg(run_id::text, ' ' order by run_id) from etl.run_plan`)).toBe('2 3 4 7');
   expect(await one(`select count(*)::int from etl.run where pipeline = 'old'`)).toBe(2);
   expect(

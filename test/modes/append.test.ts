@@ -102,6 +102,9 @@ describe('append', () => {
     const settled = at('01.csv', 60);
     const recent = at('02.csv', -60);
     await run();
+    // Who changes a file while it is loaded has changed it since it was seen.
+    const seen = `select every(seen_at = started_at) as early from etl.published_file p join etl.run r on r.id = p.run_id`;
+    expect(await rowsOf(seen)).toEqual([{ early: true }]);
     write('01.csv', '1:6', '2:7');
     settled();
     expect(await run()).toMatchObject({ outcome: 'unchanged' });

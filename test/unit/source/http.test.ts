@@ -365,17 +365,17 @@ describe('a failure that passes', () => {
 
   const changed = Buffer.from(content).fill('x', 150_000, 150_001);
   it.each([
-    { serving: { etag: null }, then: { bytes: changed, etag: null } },
-    { serving: {}, then: { bytes: changed } },
-    { serving: {}, then: { bytes: changed, etag: null } },
+    { serving: { etag: null }, later: { bytes: changed, etag: null } },
+    { serving: {}, later: { bytes: changed } },
+    { serving: {}, later: { bytes: changed, etag: null } },
     {
       serving: { etag: null, length: false, ranges: false },
-      then: { bytes: content.subarray(0, 150_000), etag: null, length: false },
+      later: { bytes: content.subarray(0, 150_000), etag: null, length: false },
     },
-  ])('does not hide a file that changed meanwhile: $serving', async ({ serving, then }) => {
+  ])('does not hide a file that changed meanwhile: $serving', async ({ serving, later }) => {
     const url = server.put('/changing.csv', { bytes: content, ...serving });
     server.trouble = () => {
-      if (server.requests.length === 3) server.put('/changing.csv', then);
+      if (server.requests.length === 3) server.put('/changing.csv', later);
       return false;
     };
     expect(await failureOf(read(url, [200_000]))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
