@@ -30,10 +30,11 @@ const remove = (name: string): void => rmSync(`${files.directory}/in/${name}`);
 
 files.write('total.sql', 'select sum(pieces)::bigint as pieces, count(*) as sales from sale');
 const columns = { id: column.integer('id'), pieces: column.integer('pieces') };
-const pipeline = (publish: unknown = 'append', change: object = {}): Pipeline =>
+const pipeline = (publish: unknown = 'append', change: object = {}, hooks: object = {}): Pipeline =>
   definePipeline({
     name: 'sales',
     schema: 'shop',
+    hooks,
     tables: {
       sale: {
         source: csv('in/*.csv'),
@@ -442,19 +443,7 @@ describe('refuses, and leaves production as it was', () => {
     await run(reloading);
     write('01.csv', '1:7', '2:6');
     files.write('take-out.sql', 'delete from etl.published_file');
-    const beside = definePipeline({
-      name: 'sales',
-      schema: 'shop',
-      tables: {
-        sale: {
-          source: csv('in/*.csv'),
-          columns,
-          primaryKey: ['id'],
-          publish: { mode: 'append', changed: 'reload' },
-        },
-      },
-      hooks: { after: sqlFile('take-out.sql') },
-    });
+    const beside = pipeline({ mode: 'append', changed: 'reload' }, {}, { after: sqlFile('take-out.sql') });
     expect(await failureOf(run(beside))).toMatchObject({
       code: 'ETL_INCOMPLETE',
       details: { problem: '1 file were to leave it, and it had 0 of them' },
