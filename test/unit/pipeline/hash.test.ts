@@ -7,6 +7,7 @@ import {
   csv,
   definePipeline,
   index,
+  present,
   sqlFile,
   when,
 } from '../../../src/pipeline/declare/authoring.ts';
@@ -110,5 +111,17 @@ describe('stagedHashes', () => {
     const mood = column.of('mood', 'A');
     expect(stagedHashes(bound({ made: mood, ...place }))).not.toEqual(stagedHashes(bound({ made: mood })));
     expect(stagedHashes(bound(place))).toEqual(stagedHashes(bound({})));
+  });
+
+  it.each<Variant & { name: string }>([
+    { name: 'a filter', more: { filter: present('A') } },
+    { name: 'a parameter', year: 2 },
+    { name: 'a column', made: column.integer('A') },
+    { name: 'what a missing column is', more: { missing: 'null' } },
+    { name: 'a trailer', more: { source: csv('a.csv', { skipEnd: 1 }) } },
+    { name: 'a dialect', more: { source: csv('a.csv', { delimiter: ';' }) } },
+    { name: 'how rows are staged', more: { staging: 'none' } },
+  ])('change with $name', (variant) => {
+    expect(stagedHashes(bound(variant))).not.toEqual(stagedHashes(bound({})));
   });
 });
