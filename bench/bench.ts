@@ -30,6 +30,7 @@ import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
+import { measureRefused } from './parts/refused.ts';
 import { measureTextRows } from './parts/text-rows.ts';
 import { measureScaling } from './parts/scaling.ts';
 import { measureShape, shapeRatios } from './parts/shapes.ts';
@@ -69,6 +70,7 @@ const parts: Readonly<Record<string, Measure>> = {
   'start-up': measureStartUp,
   decoder: measureDecoder,
   queue: measureQueue,
+  refused: measureRefused,
 };
 
 const shapeParts: Readonly<Record<string, Measure>> = Object.fromEntries(

@@ -73,7 +73,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   const file: SourceFile = { ...files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
   await runQuery(client, createStaging('safety', 't', staging));
-  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
+  const { landing, decoderFor, servedTextsFor, splitterFor } = createTableLoad(
     landingTable(spec, table),
     tableOfFile(table, file),
     staging,
@@ -81,9 +81,9 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   return {
     client,
     file,
-    copyStatement,
-    frame,
+    landing,
     decode: decoderFor(file),
+    servedTexts: servedTextsFor(file),
     blocks: blocksOf(file, splitterFor(file), chunkBytesDefault),
     lease: { runId: file.runId, epoch, generation: 1 },
     rejectsMax: rejectsPerChunkMax,
@@ -115,7 +115,7 @@ const barely = (load: FileLoad): Promise<void> =>
       for await (const block of chunkBlocks({ ...load, blocks }, startOf(load), tally))
         yield takeBlock(load, block, tally).decoded.copyBytes;
     }
-    await copyIn(load.client, load.copyStatement, bytes(), load.breakOff);
+    await copyIn(load.client, load.landing.copyStatement, bytes(), load.breakOff);
   });
 
 const timed = async (

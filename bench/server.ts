@@ -1,4 +1,4 @@
-// The private server of a benchmark: the embedded PostgreSQL as a user has it, in a directory that goes away with it.
+// The private server of a benchmark: the embedded PostgreSQL as a user has it, or PG_MAJOR's, in a directory that goes away with it.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { interruption } from './interruption.ts';
 import { endPrograms } from './measure.ts';
-import { startEmbedded, stopEmbedded } from '../src/embedded/server.ts';
+import { stopEmbedded } from '../src/embedded/server.ts';
+import { startServerAt } from '../test/helpers/major-server.ts';
 
 export interface BenchServer {
   readonly url: string;
@@ -25,7 +26,7 @@ export const withServer = async <T>(
   const etlDirectory = join(directory, '.etl');
   const interrupted = interruption();
   try {
-    const { url, pid } = await startEmbedded(etlDirectory);
+    const { url, pid } = await startServerAt(etlDirectory, {});
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {

@@ -21,3 +21,23 @@ export const encodeTextRow = (values: readonly (string | null)[]): string => {
   }
   return `${row}\n`;
 };
+
+const escaped = /\\(.)/g;
+
+const unescapes = new Map(Object.entries(escapes).map(([character, text]) => [text, character]));
+
+const decodeField = (field: string): string | null => {
+  if (!field.includes('\\')) return field;
+  return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
+};
+
+/** Some values, by their places, of each row that `encodeTextRow` wrote, or the row routine in its place. */
+export const decodeTextRows = (rows: Buffer, places: readonly number[]): (string | null)[][] =>
+  rows
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map((row) => {
+      const fields = row.split('\t');
+      return places.map((place) => decodeField(fields[place]!));
+    });

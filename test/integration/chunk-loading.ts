@@ -10,7 +10,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
-import { tableOfFile } from '../../src/declaration.ts';
+import { tableOfFile, type FilterSpec } from '../../src/declaration.ts';
 import { rejectsPerChunkMax } from '../../src/limits.ts';
 import type { Counts, Position, SourceFile } from '../../src/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
@@ -31,6 +31,7 @@ export interface ChunkFile {
   readonly options?: CsvOptions;
   /** Typed columns; without them, text staging. */
   readonly columns?: object;
+  readonly filter?: FilterSpec | readonly FilterSpec[];
   readonly chunkBytes?: number;
   readonly rejectsMax?: number;
 }
@@ -46,11 +47,16 @@ interface PreparedFile {
   readonly reported: () => Counts & { readonly bytes: number };
 }
 
-const planIn = async (directory: string, { path, content, options = {}, columns }: ChunkFile) => {
+const planIn = async (
+  directory: string,
+  { path, content, options = {}, columns, filter = [] }: ChunkFile,
+) => {
   if (content !== undefined) await writeFile(join(directory, 'a.csv'), content);
   const source = csv(path ?? join(directory, 'a.csv'), options);
   const table =
-    columns === undefined ? { source, staging: 'text', transform: sqlFile('none.sql') } : { source, columns };
+    columns === undefined
+      ? { source, staging: 'text', transform: sqlFile('none.sql') }
+      : { source, columns, filter };
   // Every file has a pipeline of its own, so that staging tables do not meet.
   const name = `p${process.hrtime.bigint()}`;
   const pipeline = definePipeline({ name, schema: 's', tables: { t: table } } as never) as Pipeline;
@@ -83,7 +89,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   const table = tableOfFile(planned.table, file);
-  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
+  const { landing, decoderFor, servedTextsFor, splitterFor } = createTableLoad(
     landingTable(spec, planned.table),
     table,
     planned.staging,
@@ -92,9 +98,9 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const load: FileLoad = {
     client,
     file,
-    copyStatement,
-    frame,
+    landing,
     decode: decoderFor(file),
+    servedTexts: servedTextsFor(file),
     blocks: openSegment({
       file,
       access: { declared: table.source },

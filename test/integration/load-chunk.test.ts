@@ -9,6 +9,7 @@ import { column } from '../../src/pipeline/declare/column.ts';
 import { loadChunk, type LoadedChunk } from '../../src/run/load/load-chunk.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { ask, startOwnServer } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';
@@ -104,6 +105,37 @@ describe('loadChunk', () => {
     }
   });
 
+  it('texts that the server refuses cost no COPY each, and what only COPY can find costs no more than four', async () => {
+    const proxy = await openProxy(Number(new URL(database.url).port));
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    let copies = 0;
+    const matches = ({ kind }: Effect): boolean => {
+      copies += Number(kind === 'copy done');
+      return false;
+    };
+    const records = Array.from({ length: 3_000 }, (_, id) => ({ id, isRefused: id % 30 === 7 }));
+    const copiesOf = async (lines: readonly string[], columns?: object): Promise<number> => {
+      const content = `id,value\n${lines.join('\n')}\n`;
+      copies = 0;
+      await withChunkFile(url.href, { content, ...(columns && { columns }) }, async (prepared) => {
+        proxy.arm({ name: 'every effect', when: 'before', nth: 1, matches }, () => 'forward');
+        await loadAll(prepared);
+        expect(prepared.reported()).toMatchObject({ copied: 2_900, rejected: 100 });
+      });
+      return copies;
+    };
+    try {
+      const typed = { id: column.integer('id'), value: column.of('public.even', 'value') };
+      const odd = records.map(({ id, isRefused }) => `${id},${2 * id + Number(isRefused)}`);
+      expect(await copiesOf(odd, typed)).toBeLessThan(serverMajor < 16 ? 410 : 10);
+      const long = records.map(({ id, isRefused }) => `${id},x${isRefused ? ',y' : ''}`);
+      expect(await copiesOf(long)).toBeLessThan(410);
+    } finally {
+      await proxy.close();
+    }
+  });
+
   const sizes = [1, 2, 3, 5, 8, 13, 21, 1000];
   it.each(sizes)('in chunks of %i bytes the same rows come out', async (chunkBytes) => {
     const content = 'id,note\n1,"a\nb"\r\n\n2,\nx,c\n3,"d""e"\n\n4,é𝄞\n"5,f\n6,g';
@@ -152,7 +184,7 @@ describe('loadChunk', () => {
           [4, 8],
           [7, 8],
         ]);
-        expect(chunks).toBe(Math.floor(6 / rejectsMax) + 1);
+        expect(chunks).toBe(Math.ceil(6 / rejectsMax));
         const { rows } = await prepared.client.query(
           'select max(rejected)::int as most from etl.chunk where file_id = $1',
           [prepared.file.id],

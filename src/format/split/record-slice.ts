@@ -22,6 +22,7 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   const firstByte = spans.starts[from]!;
   const firstLine = spans.lines[from]!;
   const isLast = to === spans.starts.length;
+  const faults = faultsBetween(spans.faults, from, to);
   const lastByte = isLast ? bytes.length : spans.starts[to]!;
   return {
     bytes: bytes.subarray(firstByte, lastByte),
@@ -35,11 +36,11 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
       starts: spans.starts.slice(from, to).map((start) => start - firstByte),
       ends: spans.ends.slice(from, to).map((end) => end - firstByte),
       lines: spans.lines.slice(from, to).map((line) => line - firstLine),
-      faults: faultsBetween(spans.faults, from, to),
+      faults,
       consumed: lastByte - firstByte,
       newlines: (isLast ? spans.newlines : spans.lines[to]!) - firstLine,
       newline: spans.newline,
-      plain: spans.plain && to - from > 0,
+      plain: spans.plain && to - from > 0 && faults.size === 0,
     },
   };
 };

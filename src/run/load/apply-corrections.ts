@@ -16,12 +16,13 @@ import { storable } from '../../db/sql.ts';
 import { tableOfFile, type RejectLimit, type SourceTableSpec } from '../../declaration.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
+import { recordAt } from '../../format/record-judge.ts';
 import { correctedDialect, csvRecord } from '../../format/record-fields.ts';
 import type { Reject, SourceFile } from '../../model.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 import { landingTable } from '../landing.ts';
-import { refusalOf, tryCopy } from './load-carefully.ts';
+import { createAttempts, refusalOf, tryCopy } from './load-carefully.ts';
 import type { LoadingRun } from './loading-run.ts';
 import { createTableLoad, type TableLoad } from './table-load.ts';
 
@@ -83,25 +84,28 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
 /** Copies the rows of files that are loaded in the same way; rows that the server refuses become faults. */
 const copyRows = async (
   context: RunContext,
-  { copyStatement, frame }: TableLoad,
+  { landing }: TableLoad,
   judged: readonly Judged[],
 ): Promise<readonly Judged[]> => {
   const load = {
     client: context.client,
-    copyStatement,
-    frame,
+    landing,
     breakOff: context.abort ?? new AbortController().signal,
   };
+  const attempts = createAttempts(context.client);
   const rows = judged.flatMap(({ row }) => row ?? []);
-  if (rows.length === 0 || (await tryCopy(load, Buffer.concat(rows))) === undefined) return judged;
+  const isRefused = rows.length > 0 && (await tryCopy(load, attempts, Buffer.concat(rows))) !== undefined;
   const copied: Judged[] = [];
-  for (const one of judged) {
-    const refusal = one.row === undefined ? undefined : await tryCopy(load, one.row);
+  for (const one of isRefused ? judged : []) {
+    const refusal = one.row === undefined ? undefined : await tryCopy(load, attempts, one.row);
     copied.push(
-      refusal === undefined ? one : { ...one, row: undefined, fault: refusalOf(one.block, refusal) },
+      refusal === undefined
+        ? one
+        : { ...one, row: undefined, fault: { ...refusalOf(landing, refusal), ...recordAt(one.block, 0) } },
     );
   }
-  return copied;
+  await attempts.end();
+  return isRefused ? copied : judged;
 };
 
 /** Loads some corrections of a table in one transaction; none when there are no more. */
@@ -131,8 +135,9 @@ const applySome = (
       if (found!.rows.length === 0) return [];
       const groups = new Map<string, Judged[]>();
       for (const one of (found!.rows as Correction[]).map(judge)) {
-        const group = groups.get(one.how.copyStatement);
-        if (group === undefined) groups.set(one.how.copyStatement, [one]);
+        const { copyStatement } = one.how.landing;
+        const group = groups.get(copyStatement);
+        if (group === undefined) groups.set(copyStatement, [one]);
         else group.push(one);
       }
       const outcomes: CorrectionOutcome[] = [];

@@ -9,7 +9,8 @@ import { positionAfter, type RecordBlock } from '../../format/split/record-block
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { SegmentBlocks } from './segment-blocks.ts';
-import type { CopyFrame } from './table-load.ts';
+import type { ServedReader } from './served-texts.ts';
+import type { Landing } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {
@@ -17,9 +18,9 @@ export interface FileLoad {
   readonly file: SourceFile;
   /** Of the segment. */
   readonly blocks: SegmentBlocks;
-  readonly copyStatement: string;
-  readonly frame: CopyFrame;
+  readonly landing: Landing;
   readonly decode: Decoder;
+  readonly servedTexts: ServedReader;
   readonly lease: Lease;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;

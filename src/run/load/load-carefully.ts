@@ -1,74 +1,222 @@
-// Loads a chunk that the server refused: halves it under savepoints until the records at fault are alone.
+// Loads a chunk that the server refused: finds the records at fault, and makes them rejects.
 //
-// The cost is paid only on error: about log2(records) COPYs for each bad record.
+// Texts of types that only the server knows are judged by the server, a block of records at a time and each text once. What that does
+// not find is found by COPY under savepoints: its error names a line, so that three COPYs find a record. A line is only a hint: a
+// record is at fault if the server refuses it alone, or takes all others of those that it refused together.
 
 import { copyIn } from '../../copy/copy-in.ts';
+import { runTogether, type Client } from '../../db/client.ts';
 import { mayBeDataRefusal } from '../../db/retry.ts';
+import type { Query } from '../../db/sql.ts';
 import { codeOf, messageOf } from '../../errors.ts';
-import type { Position, Reject } from '../../model.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import { recordAt } from '../../format/record-judge.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
+import type { Fault, Position } from '../../model.ts';
 import { onOneLine } from '../../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
+import { askServer, type ServedTexts } from './served-texts.ts';
+import type { Landing } from './table-load.ts';
 
 async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
   yield bytes;
 }
 
-/** Tries one COPY under a savepoint; returns the server's refusal, or undefined when it took the rows. */
-export const tryCopy = async (
-  load: Pick<FileLoad, 'client' | 'copyStatement' | 'frame' | 'breakOff'>,
+/** A savepoint under which one thing after another is tried. */
+export interface Attempts {
+  /** Tries what `work` does after it has sent these statements; returns the server's refusal, which leaves nothing of that. */
+  readonly attempt: (work: (first: readonly Query[]) => Promise<unknown>) => Promise<Error | undefined>;
+  /** Keeps what was done. */
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * Makes attempts. What becomes of one goes ahead of the next one, which spares a round trip. A refusal does not open another level:
+ * each level holds a lock of a table that all share. Proved by test/integration/load-chunk.test.ts, "more refusals than the server has
+ * locks".
+ */
+export const createAttempts = (client: Client): Attempts => {
+  const [savepoint, release, rollback] = ['savepoint', 'release savepoint', 'rollback to savepoint'].map(
+    (command) => ({ text: `${command} part` }),
+  ) as [Query, Query, Query];
+  let last: 'none' | 'done' | 'refused' = 'none';
+  const first = { none: [savepoint], done: [release, savepoint], refused: [rollback] };
+  const final = { none: [], done: [release], refused: [rollback, release] };
+  return {
+    attempt: async (work) => {
+      try {
+        await work(first[last]);
+        last = 'done';
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof Error) || !mayBeDataRefusal(error)) throw error;
+        last = 'refused';
+        return error;
+      }
+    },
+    end: async () => {
+      if (last !== 'none') await runTogether(client, final[last]);
+      last = 'none';
+    },
+  };
+};
+
+/** Tries one COPY; returns the server's refusal, or undefined when it took the rows. */
+export const tryCopy = (
+  { client, landing, breakOff }: Pick<FileLoad, 'client' | 'landing' | 'breakOff'>,
+  { attempt }: Attempts,
   bytes: Buffer,
 ): Promise<Error | undefined> => {
-  const { client, copyStatement, frame, breakOff } = load;
-  await client.query('savepoint part');
-  try {
-    await copyIn(client, copyStatement, single(Buffer.concat([frame.head, bytes, frame.tail])), breakOff);
-    await client.query('release savepoint part');
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Error) || !mayBeDataRefusal(error)) throw error;
-    // Ended as well, or each refusal would be one level deeper, and each level holds a lock of a table that all share.
-    // Proved by test/integration/load-chunk.test.ts, "more refusals than the server has locks".
-    await client.query('rollback to savepoint part; release savepoint part');
-    return error;
-  }
+  const { copyStatement, frame } = landing;
+  const rows = single(Buffer.concat([frame.head, bytes, frame.tail]));
+  return attempt((statements) =>
+    copyIn(client, copyStatement, rows, breakOff, { statements, judge: () => undefined }),
+  );
 };
 
-/** The column that the server names in the context of its error ("COPY t, line 1, column c: …"), if it does. */
-const columnIn = (error: unknown): string | null => {
-  const where = (error as { where?: string }).where ?? '';
-  return /, column ([^:]+):/.exec(where)?.[1] ?? null;
+/**
+ * What COPY says of where it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the file may look like that, too: only
+ * a place that is alone is surely COPY's.
+ */
+const placesIn = (error: Error): readonly { readonly line: number; readonly rest: string }[] =>
+  [...((error as { where?: string }).where ?? '').matchAll(/^COPY .+?, \S+ (\d+)(.*)/gm)].map(
+    ([, line, rest]) => ({ line: Number(line), rest: rest! }),
+  );
+
+/** The fault that the server's refusal makes of a record. */
+export const refusalOf = ({ columns }: Landing, error: Error): Fault => {
+  const rest = placesIn(error)[0]?.rest ?? '';
+  const named = columns.filter((name) => `${rest}:`.startsWith(`, column ${name}:`));
+  return {
+    // A name may begin with another one and a colon.
+    column: named.toSorted((a, b) => b.length - a.length)[0] ?? null,
+    code: 'server',
+    reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
+  };
 };
 
-/** The reject that the server's refusal makes of a block of one record. */
-export const refusalOf = (block: RecordBlock, error: unknown): Reject => ({
-  column: columnIn(error),
-  code: 'server',
-  reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
-  ...recordAt(block, 0),
-});
+/** A block of a chunk whose faults grow: the records that the server refuses become some, with its reasons beside them. */
+interface Sifting {
+  readonly load: FileLoad;
+  readonly attempts: Attempts;
+  readonly tally: ChunkTally;
+  readonly block: RecordBlock;
+  readonly refused: Map<number, Fault>;
+  /** Texts of the block that only the server can judge; read when it refuses the first record. */
+  served?: ServedTexts;
+}
 
-/** Copies the rows of the records, halving where the server refuses, until the chunk has all the rejects that it may. */
-const copyPart = async (load: FileLoad, whole: RecordBlock, tally: ChunkTally): Promise<void> => {
-  if (tally.rejects.length >= load.rejectsMax) return;
-  const { block, decoded } = takeBlock(load, whole, tally);
+const isFull = ({ load, tally }: Sifting): boolean => tally.rejects.length >= load.rejectsMax;
+
+/** Adds records, by their indexes, to those that the server refuses; of two faults of a record, the first counts. */
+const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly number[]): void => {
+  for (const record of records)
+    if (!refused.has(record)) {
+      refused.set(record, fault);
+      block.spans.faults.set(record, 'server');
+    }
+};
+
+/** Copies the rows of records [from, to), as far as the chunk may have their rejects; returns the server's refusal of them. */
+const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
+  const { load, attempts, tally, refused } = sifting;
+  load.breakOff.throwIfAborted();
+  const { block, decoded } = takeBlock(load, sliceBlock(sifting.block, from, to), tally);
   const { copyBytes, counts } = decoded;
-  const refusal = counts.copied === 0 ? undefined : await tryCopy(load, copyBytes);
-  if (refusal === undefined) {
-    addToTally(load, block, decoded, tally);
-    return;
+  const refusal = counts.copied === 0 ? undefined : await tryCopy(load, attempts, copyBytes);
+  if (refusal !== undefined) return refusal;
+  const first = sifting.block.position.record;
+  const rejects = decoded.rejects.map((one) => ({ ...one, ...refused.get(one.position.record - first) }));
+  addToTally(load, block, { counts, rejects }, tally);
+  return undefined;
+};
+
+/** Asks the server which texts of the block it refuses; false: none that were not known. */
+const sift = async (sifting: Sifting): Promise<boolean> => {
+  const { load, attempts, block, refused } = sifting;
+  if (sifting.served !== undefined) return false;
+  const served = (sifting.served = load.servedTexts(block));
+  const before = refused.size;
+  const take = (fault: Fault, records: readonly number[]): void => refuse(sifting, fault, records);
+  // Some types and checks end the statement instead of answering: COPY tells which records these are.
+  if (served.size > 0)
+    await attempts.attempt(async (first) => {
+      await runTogether(load.client, first);
+      await askServer(load.client, load.landing, served, take);
+    });
+  return refused.size > before;
+};
+
+/** The index of the record of the nth row of records [from, to); from `to` on if they have fewer rows. */
+const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
+  const hasRow = (end: number): boolean => load.decode(sliceBlock(block, from, end)).counts.copied >= row;
+  let [low, high] = [from + row - 1, to - 1];
+  // Usually each record has a row.
+  for (let at = low; low < high; at = (low + high) >> 1)
+    if (hasRow(at + 1)) high = at;
+    else low = at + 1;
+  return low;
+};
+
+/**
+ * Finds the first of records [from, to) that the server refuses, which refused them together: copies those before it, and returns
+ * its index. Undefined: the chunk is full.
+ */
+const findRefused = async (
+  sifting: Sifting,
+  from: number,
+  to: number,
+  refusal: Error,
+): Promise<number | undefined> => {
+  const { landing } = sifting.load;
+  const [place, ...others] = placesIn(refusal);
+  const cuts: number[] = [];
+  if (place !== undefined && others.length === 0) {
+    const named = recordOfRow(sifting, from, to, place.line);
+    cuts.push(named, named + 1);
   }
+  let [first, end, last] = [from, to, refusal];
+  while (end - first > 1) {
+    const cut = cuts.shift() ?? (first + end) >> 1;
+    if (cut <= first || cut >= end) continue;
+    const refused = await copyRecords(sifting, first, cut);
+    if (isFull(sifting)) return undefined;
+    if (refused === undefined) first = cut;
+    else [end, last] = [cut, refused];
+  }
+  const fault = refusalOf(landing, last);
+  refuse(sifting, fault, [first]);
+  // Whatever else has this text is refused, too.
+  const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
+  for (const records of texts ? texts.values() : [])
+    if (records.includes(first)) refuse(sifting, fault, records);
+  return first;
+};
+
+/** Copies a block, until the chunk has all the rejects that it may. */
+const copyBlock = async (
+  load: FileLoad,
+  attempts: Attempts,
+  whole: RecordBlock,
+  tally: ChunkTally,
+): Promise<void> => {
+  const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
+  const sifting: Sifting = { load, attempts, tally, block, refused: new Map() };
   const records = block.spans.starts.length;
-  if (records === 1) {
-    const refused = { records, copied: 0, rejected: 1, filtered: 0 };
-    addToTally(load, block, { counts: refused, rejects: [refusalOf(block, refusal)] }, tally);
-    return;
+  /** Records of the next COPY: few where refused ones are near each other, as what follows one is sent in vain. */
+  let step = records;
+  for (let from = 0; from < records && !isFull(sifting);) {
+    const to = Math.min(records, from + step);
+    const refusal = await copyRecords(sifting, from, to);
+    if (refusal === undefined) {
+      from = to;
+      step *= 2;
+    } else if (!(await sift(sifting))) {
+      const found = await findRefused(sifting, from, to, refusal);
+      if (found === undefined) return;
+      step = 2 * (found - from + 1);
+      from = found;
+    }
   }
-  const middle = Math.ceil(records / 2);
-  await copyPart(load, sliceBlock(block, 0, middle), tally);
-  await copyPart(load, sliceBlock(block, middle, records), tally);
 };
 
 /**
@@ -76,8 +224,10 @@ const copyPart = async (load: FileLoad, whole: RecordBlock, tally: ChunkTally): 
  * refuses of no record at all: that is about the table or the session.
  */
 export const copyCarefully = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
-  const refusal = await tryCopy(load, Buffer.alloc(0));
+  const attempts = createAttempts(load.client);
+  const refusal = await tryCopy(load, attempts, Buffer.alloc(0));
   if (refusal !== undefined) throw refusal;
-  for await (const block of chunkBlocks(load, from, tally)) await copyPart(load, block, tally);
+  for await (const block of chunkBlocks(load, from, tally)) await copyBlock(load, attempts, block, tally);
+  await attempts.end();
   return tally.counts.copied;
 };

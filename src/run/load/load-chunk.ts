@@ -40,8 +40,9 @@ const copyWhole = async (
   ahead?: AheadOfCopy,
 ): Promise<number> => {
   const lap = stopwatch(tally.times);
+  const { copyStatement, frame } = load.landing;
   async function* rows(): AsyncGenerator<Buffer, void> {
-    if (load.frame.head.length > 0) yield load.frame.head;
+    if (frame.head.length > 0) yield frame.head;
     lap('copy');
     for await (const block of chunkBlocks(load, from, tally)) {
       lap('read');
@@ -52,9 +53,9 @@ const copyWhole = async (
       lap('copy');
     }
     lap('read');
-    if (load.frame.tail.length > 0) yield load.frame.tail;
+    if (frame.tail.length > 0) yield frame.tail;
   }
-  const copied = await copyIn(load.client, load.copyStatement, rows(), load.breakOff, ahead);
+  const copied = await copyIn(load.client, copyStatement, rows(), load.breakOff, ahead);
   lap('copy');
   return copied;
 };

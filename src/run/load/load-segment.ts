@@ -114,12 +114,22 @@ export const loadSegment = async (loader: Loader, task: SegmentTask, watch: Segm
   const { file } = task;
   const { leave, abort, onDecoded } = watch;
   const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
-  const { copyStatement, frame } = how;
   const access = { declared: how.table.source, signal: breakOff };
   const split = how.splitterFor(file);
   const blocks = openSegment({ ...task, access, split, chunkBytes, streamChunkBytes });
   const decode = how.decoderFor(file);
-  const load = { client, file, blocks, breakOff, lease, copyStatement, frame, decode, onDecoded };
+  const servedTexts = how.servedTextsFor(file);
+  const load = {
+    client,
+    file,
+    blocks,
+    breakOff,
+    lease,
+    landing: how.landing,
+    decode,
+    servedTexts,
+    onDecoded,
+  };
   try {
     await loadChunks(load, loader, task, watch);
   } finally {

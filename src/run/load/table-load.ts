@@ -4,13 +4,13 @@ import type { Dialect, ReadTable } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
-import { serverReads } from '../../format/column-types/contract.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
 import { binaryHead, binaryTail } from '../../format/binary/row-bytes.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
+import { createServedReader, isServed, type ServedReader } from './served-texts.ts';
 
 /** Bytes before and after the rows of one COPY. */
 export interface CopyFrame {
@@ -18,11 +18,22 @@ export interface CopyFrame {
   readonly tail: Buffer;
 }
 
-export interface TableLoad {
-  readonly table: ReadTable;
+/** The table that COPY fills. */
+export interface Landing {
+  /** Its quoted name. */
+  readonly target: string;
+  /** Names of its columns, in the order of COPY. */
+  readonly columns: readonly string[];
   readonly copyStatement: string;
   readonly frame: CopyFrame;
+}
+
+export interface TableLoad {
+  readonly table: ReadTable;
+  readonly landing: Landing;
   readonly decoderFor: (file: SourceFile) => Decoder;
+  /** Reads what only the server can judge. */
+  readonly servedTextsFor: (file: SourceFile) => ServedReader;
   readonly splitterFor: (file: SourceFile) => Splitter;
 }
 
@@ -66,7 +77,7 @@ const slowParts = (dialect: Dialect): string => {
 export const chooseDecoder = (table: ReadTable): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const slowly = slowParts(table.format.dialect);
-  const served = table.columns.find((column) => typeOf(column).encode === serverReads);
+  const served = table.columns.find(isServed);
   return served === undefined
     ? { decoder: 'compiled', why: `it supports the table’s dialect and types${slowly}` }
     : {
@@ -82,29 +93,28 @@ export const createTableLoad = (
   staging: readonly StagingColumn[],
 ): TableLoad => {
   const { dialect } = table.format;
+  const named = { target, columns: staging.map(({ name }) => name) };
   const common = {
     table,
+    servedTextsFor: (file: SourceFile) => createServedReader(table, file),
     splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
   };
   const { decoder } = chooseDecoder(table);
   if (decoder === 'verbatim')
     return {
       ...common,
-      frame: noFrame,
-      copyStatement: copyVerbatim(target, staging, dialect),
+      landing: { ...named, frame: noFrame, copyStatement: copyVerbatim(target, staging, dialect) },
       decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
     };
   if (decoder === 'compiled')
     return {
       ...common,
-      frame: binaryFrame,
-      copyStatement: copyBinary(target, staging),
+      landing: { ...named, frame: binaryFrame, copyStatement: copyBinary(target, staging) },
       decoderFor: (file) => createCompiledDecoder(table, file),
     };
   return {
     ...common,
-    frame: noFrame,
-    copyStatement: copyText(target, staging),
+    landing: { ...named, frame: noFrame, copyStatement: copyText(target, staging) },
     decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
   };
 };

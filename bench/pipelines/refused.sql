@@ -1,0 +1,1 @@
+select count(*) as records from order_staging
