@@ -119,7 +119,7 @@ export const numericDecimalsMax = 16_383;
 export const numericExponentMax = 1_073_741_823;
 
 /** Nested arrays and objects of a JSON field. The server parses recursively and runs out of stack
- *  (max_stack_depth, 2 MB) some thousands deeper; the chunk would then be halved to find the record. */
+ *  (max_stack_depth, 2 MB) some thousands deeper; the record would then cost several COPYs. */
 export const jsonDepthMax = 1_000;
 
 /** Every worker is a connection, and PostgreSQL allows 100 by default: more workers are a typing mistake. */

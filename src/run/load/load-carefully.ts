@@ -204,6 +204,7 @@ const copyBlock = async (
   const records = block.spans.starts.length;
   /** Records of the next COPY: few where refused ones are near each other, as what follows one is sent in vain. */
   let step = records;
+  let lastFound = 0;
   for (let from = 0; from < records && !isFull(sifting);) {
     const to = Math.min(records, from + step);
     const refusal = await copyRecords(sifting, from, to);
@@ -213,8 +214,8 @@ const copyBlock = async (
     } else if (!(await sift(sifting))) {
       const found = await findRefused(sifting, from, to, refusal);
       if (found === undefined) return;
-      step = 2 * (found - from + 1);
-      from = found;
+      step = 2 * (found - lastFound + 1);
+      from = lastFound = found;
     }
   }
 };
