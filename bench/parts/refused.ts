@@ -30,7 +30,7 @@ const filesOf = (staging: Staging, share: number): FileKind => ({
       const isRefused = random() * 100 < share;
       const state = isRefused && id % 2 === 0 ? 'opened' : states[id % states.length];
       const code = `${isRefused && id % 2 === 1 ? 'de' : 'DE'}${id}`;
-      const note = phrase(random, 6);
+      const note = phrase(random, 6).replaceAll(/[^a-z ]/g, '');
       if (staging === 'typed') return `${id},${state},${code},${note}\n`;
       return `${id},${code}${isRefused ? '' : `,${states[id % states.length]}`},${note}\n`;
     });

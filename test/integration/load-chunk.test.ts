@@ -126,9 +126,9 @@ describe('loadChunk', () => {
       return copies;
     };
     try {
-      const typed = { id: column.integer('id'), value: column.of('public.even', 'value') };
+      const even = { id: column.integer('id'), value: column.of('public.even', 'value') };
       const odd = records.map(({ id, isRefused }) => `${id},${2 * id + Number(isRefused)}`);
-      expect(await copiesOf(odd, typed)).toBeLessThan(serverMajor < 16 ? 410 : 10);
+      expect(await copiesOf(odd, even)).toBeLessThan(serverMajor < 16 ? 410 : 10);
       const long = records.map(({ id, isRefused }) => `${id},x${isRefused ? ',y' : ''}`);
       expect(await copiesOf(long)).toBeLessThan(410);
     } finally {

@@ -95,8 +95,8 @@ const judgeAlone = async (
     return undefined;
   } catch (error) {
     const { code, message, where } = error as { code: string; message: string; where: string };
-    const column = /^COPY .*, line 1, column (\w+):/m.exec(where)?.[1];
-    return { reason: `${code} ${onOneLine(message)}`, column };
+    const named = /^COPY .*, line 1, column (\w+):/m.exec(where)?.[1];
+    return { reason: `${code} ${onOneLine(message)}`, column: named };
   } finally {
     await client.query('rollback');
   }

@@ -2,7 +2,7 @@
 //
 // Texts of types that only the server knows are judged by the server, a block of records at a time and each text once. What that does
 // not find is found by COPY under savepoints: its error names a line, so that three COPYs find a record. A line is only a hint: a
-// record is at fault if the server refuses it alone, or takes all others of those that it refused together.
+// record is at fault if the server refuses it alone.
 
 import { copyIn } from '../../copy/copy-in.ts';
 import { runTogether, type Client } from '../../db/client.ts';
@@ -141,7 +141,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   if (served.size > 0)
     await attempts.attempt(async (first) => {
       await runTogether(load.client, first);
-      await askServer(load.client, load.landing, served, take);
+      await askServer(load.client, load.landing.target, served, take);
     });
   return refused.size > before;
 };
@@ -158,8 +158,8 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
 };
 
 /**
- * Finds the first of records [from, to) that the server refuses, which refused them together: copies those before it, and returns
- * its index. Undefined: the chunk is full.
+ * Finds the first of records [from, to) that the server refuses alone, after it refused them together: copies those before it, and
+ * returns its index; `to` when it now takes all of them. Undefined: the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,
@@ -175,13 +175,18 @@ const findRefused = async (
     cuts.push(named, named + 1);
   }
   let [first, end, last] = [from, to, refusal];
-  while (end - first > 1) {
-    const cut = cuts.shift() ?? (first + end) >> 1;
-    if (cut <= first || cut >= end) continue;
+  for (let isAlone = to - from === 1; !isAlone;) {
+    const cut = cuts.shift() ?? (first + end + 1) >> 1;
+    if (cut <= first || cut > end) continue;
     const refused = await copyRecords(sifting, first, cut);
     if (isFull(sifting)) return undefined;
-    if (refused === undefined) first = cut;
-    else [end, last] = [cut, refused];
+    if (refused === undefined) {
+      first = cut;
+      if (first === end) return end;
+    } else {
+      isAlone = cut - first === 1;
+      [end, last] = [cut, refused];
+    }
   }
   const fault = refusalOf(landing, last);
   refuse(sifting, fault, [first]);

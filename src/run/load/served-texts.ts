@@ -1,16 +1,17 @@
 // What only the server can judge: the texts of columns of its own types (`column.of`), and which of them it refuses.
 
+import { ok as assert } from 'node:assert';
 import { decodeTextRows, encodeTextRow } from '../../copy/encode-text.ts';
 import type { Client } from '../../db/client.ts';
 import type { ColumnSpec, ReadTable } from '../../declaration.ts';
 import { serverReads } from '../../format/column-types/contract.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
+import type { Decoder } from '../../format/decoder.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
 import type { Fault, SourceFile } from '../../model.ts';
 import { madeColumn } from '../../pipeline/check/made-column.ts';
 import { onOneLine } from '../../wording.ts';
-import type { Landing } from './table-load.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 
@@ -27,15 +28,16 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
   const served = table.columns.filter(isServed);
   if (served.length === 0) return () => new Map();
   const columns = [...table.columns, madeColumn('', 'bigint', { headers: [], lineage: '_line' })];
-  const decode = createCompiledDecoder({ ...table, columns }, file, encodeTextRow);
+  let decode: Decoder | undefined;
   const places = [...served.map((column) => columns.indexOf(column)), columns.length - 1];
   return (block) => {
     const { lines } = block.spans;
     const texts = served.map(() => new Map<string | null, number[]>());
-    let record = 0;
+    decode ??= createCompiledDecoder({ ...table, columns }, file, encodeTextRow);
+    let record = -1;
     for (const row of decodeTextRows(decode(block).copyBytes, places)) {
-      const line = Number(row.pop()) - block.position.line;
-      while (lines[record] !== line) record += 1;
+      record = lines.indexOf(Number(row.pop()) - block.position.line, record + 1);
+      assert(record !== -1, 'a row has the line of its record');
       for (const [index, text] of row.entries()) {
         const records = texts[index]!.get(text);
         if (records === undefined) texts[index]!.set(text, [record]);
@@ -56,12 +58,12 @@ const selectRefused = `select t.text, e.sql_error_code || ' ' || e.message as re
   where not pg_input_is_valid(t.text, $2)`;
 
 /**
- * Asks the server which of the texts it refuses, and why: passes each fault to `take` with the records that have it, in the order of the
+ * Asks the server which texts for the table with this quoted name it refuses, and why: passes each fault to `take` with the records that have it, in the order of the
  * columns. An error that only ends the statement is thrown, as some types do for a text that they refuse.
  */
 export const askServer = async (
   client: Client,
-  { target }: Landing,
+  target: string,
   served: ServedTexts,
   take: (fault: Fault, records: readonly number[]) => void,
 ): Promise<void> => {
