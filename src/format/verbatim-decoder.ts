@@ -13,7 +13,7 @@ const endOfData = Buffer.from('\\.');
 type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
 
 /**
- * Makes the verbatim decoder. The server judges field count, UTF-8 and NUL; run/load/load-carefully.ts finds the records
+ * Makes the verbatim decoder. The server judges field count, UTF-8 and NUL; run/load/refused/load-carefully.ts finds the records
  * that it refuses.
  *
  * `standInQuote` is the control character that COPY gets as its quote if the dialect has none.

@@ -22,7 +22,7 @@ import type { Reject, SourceFile } from '../../model.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 import { landingTable } from '../landing.ts';
-import { createAttempts, refusalOf, tryCopy } from './load-carefully.ts';
+import { createAttempts, refusalOf, tryCopy } from './refused/load-carefully.ts';
 import type { LoadingRun } from './loading-run.ts';
 import { createTableLoad, type TableLoad } from './table-load.ts';
 

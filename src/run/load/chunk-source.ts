@@ -9,7 +9,7 @@ import { positionAfter, type RecordBlock } from '../../format/split/record-block
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { SegmentBlocks } from './segment-blocks.ts';
-import type { ServedReader } from './served-texts.ts';
+import type { ServedReader } from './refused/served-texts.ts';
 import type { Landing } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */

@@ -21,7 +21,7 @@ import {
   type FileLoad,
   type Times,
 } from './chunk-source.ts';
-import { copyCarefully } from './load-carefully.ts';
+import { copyCarefully } from './refused/load-carefully.ts';
 
 /** The result of a chunk: where the next one begins, counts and times. */
 export interface LoadedChunk {

@@ -10,7 +10,7 @@ import { binaryHead, binaryTail } from '../../format/binary/row-bytes.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
-import { createServedReader, isServed, type ServedReader } from './served-texts.ts';
+import { createServedReader, isServed, type ServedReader } from './refused/served-texts.ts';
 
 /** Bytes before and after the rows of one COPY. */
 export interface CopyFrame {

@@ -1,17 +1,17 @@
 // What only the server can judge: the texts of columns of its own types (`column.of`), and which of them it refuses.
 
 import { ok as assert } from 'node:assert';
-import { decodeTextRows, encodeTextRow } from '../../copy/encode-text.ts';
-import type { Client } from '../../db/client.ts';
-import type { ColumnSpec, ReadTable } from '../../declaration.ts';
-import { serverReads } from '../../format/column-types/contract.ts';
-import { typeOf } from '../../format/column-types/registry.ts';
-import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
-import type { Decoder } from '../../format/decoder.ts';
-import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import type { Fault, SourceFile } from '../../model.ts';
-import { madeColumn } from '../../pipeline/check/made-column.ts';
-import { onOneLine } from '../../wording.ts';
+import { decodeTextRows, encodeTextRow } from '../../../copy/encode-text.ts';
+import type { Client } from '../../../db/client.ts';
+import type { ColumnSpec, ReadTable } from '../../../declaration.ts';
+import { serverReads } from '../../../format/column-types/contract.ts';
+import { typeOf } from '../../../format/column-types/registry.ts';
+import { createCompiledDecoder } from '../../../format/compiled/compiled-decoder.ts';
+import type { Decoder } from '../../../format/decoder.ts';
+import type { RecordBlock } from '../../../format/split/record-blocks.ts';
+import type { Fault, SourceFile } from '../../../model.ts';
+import { madeColumn } from '../../../pipeline/check/made-column.ts';
+import { onOneLine } from '../../../wording.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 

@@ -4,18 +4,18 @@
 // not find is found by COPY under savepoints: its error names a line, so that three COPYs find a record. A line is only a hint: a
 // record is at fault if the server refuses it alone.
 
-import { copyIn } from '../../copy/copy-in.ts';
-import { runTogether, type Client } from '../../db/client.ts';
-import { mayBeDataRefusal } from '../../db/retry.ts';
-import type { Query } from '../../db/sql.ts';
-import { codeOf, messageOf } from '../../errors.ts';
-import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import { sliceBlock } from '../../format/split/record-slice.ts';
-import type { Fault, Position } from '../../model.ts';
-import { onOneLine } from '../../wording.ts';
-import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
+import { copyIn } from '../../../copy/copy-in.ts';
+import { runTogether, type Client } from '../../../db/client.ts';
+import { mayBeDataRefusal } from '../../../db/retry.ts';
+import type { Query } from '../../../db/sql.ts';
+import { codeOf, messageOf } from '../../../errors.ts';
+import type { RecordBlock } from '../../../format/split/record-blocks.ts';
+import { sliceBlock } from '../../../format/split/record-slice.ts';
+import type { Fault, Position } from '../../../model.ts';
+import { onOneLine } from '../../../wording.ts';
+import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from '../chunk-source.ts';
 import { askServer, type ServedTexts } from './served-texts.ts';
-import type { Landing } from './table-load.ts';
+import type { Landing } from '../table-load.ts';
 
 async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
   yield bytes;
