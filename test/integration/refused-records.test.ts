@@ -149,7 +149,7 @@ describe('records that the server refuses', () => {
       );
       const padding = 'x'.repeat(records > 200 ? 60 : 0);
       const lines = drawn.map((each) => csvLine(each, padding));
-      const content = `id,${served.join(',')},wanted,padding\n${lines.join('')}`;
+      const content = `id,${served.join(',')},wanted,padding\n${lines.join('')}${'\n'.repeat(records > 200 ? 200_000 : 3)}`;
       const file = { content, columns, filter: oneOf('wanted', ['yes']), rejectsMax };
       await withChunkFile(
         database.url,

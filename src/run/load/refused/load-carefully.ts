@@ -120,11 +120,14 @@ const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly num
 const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
   const { load, attempts, tally, refused } = sifting;
   load.breakOff.throwIfAborted();
-  const { block, decoded } = takeBlock(load, sliceBlock(sifting.block, from, to), tally);
+  const whole = sifting.block;
+  // A part of a block does not have the bytes that its block leaves out: those of a record that is too long, or between no records.
+  const isWhole = to - from === whole.spans.starts.length && refused.size === 0;
+  const { block, decoded } = takeBlock(load, isWhole ? whole : sliceBlock(whole, from, to), tally);
   const { copyBytes, counts } = decoded;
   const refusal = counts.copied === 0 ? undefined : await tryCopy(load, attempts, copyBytes);
   if (refusal !== undefined) return refusal;
-  const first = sifting.block.position.record;
+  const first = whole.position.record;
   const rejects = decoded.rejects.map((one) => ({ ...one, ...refused.get(one.position.record - first) }));
   addToTally(load, block, { counts, rejects }, tally);
   return undefined;
@@ -210,7 +213,9 @@ const copyBlock = async (
   /** Records of the next COPY: few where refused ones are near each other, as what follows one is sent in vain. */
   let step = records;
   let lastFound = 0;
-  for (let from = 0; from < records && !isFull(sifting);) {
+  let from = 0;
+  // Also a block without a record has bytes that count.
+  do {
     const to = Math.min(records, from + step);
     const refusal = await copyRecords(sifting, from, to);
     if (refusal === undefined) {
@@ -222,7 +227,7 @@ const copyBlock = async (
       step = 2 * (found - lastFound + 1);
       from = lastFound = found;
     }
-  }
+  } while (from < records && !isFull(sifting));
 };
 
 /**
