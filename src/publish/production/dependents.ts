@@ -1,6 +1,7 @@
 // Finds objects that a swap of production tables would lose or break.
 
 import { firstOf } from '../../wording.ts';
+import type { DeclaredTable } from '../tables.ts';
 import { selectForeignGrants } from '../grants.ts';
 import { selectClaims, type Catalogues } from './extensions.ts';
 
@@ -13,6 +14,16 @@ export interface Dependent {
 export const olderSnapshot = 'older snapshot of';
 export const rowsWritten = 'rows written to';
 export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
+
+/** With the reason why the table stays among its dependents, unless rows are only added to it. */
+export const withReason = <Table extends { readonly dependents: readonly Dependent[] }>(
+  { extent, mode }: Pick<DeclaredTable, 'extent' | 'mode'>,
+  production: Table,
+  stays: Dependent | undefined,
+): Table =>
+  stays === undefined || (extent === 'part' && mode !== 'merge' && mode !== 'touched')
+    ? production
+    : { ...production, dependents: [...production.dependents, stays] };
 
 export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
 

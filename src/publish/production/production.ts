@@ -1,7 +1,13 @@
 // Describes production tables: columns, indexes, dependents, and which of these a run made.
 
 import { askPrepared, type Client } from '../../db/client.ts';
-import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
+import {
+  selectColumnUsers,
+  selectDependents,
+  selectNeeds,
+  withReason,
+  type Dependent,
+} from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import { attributeList } from '../attributes/attributes.ts';
 import { serverColumnsOf } from '../attributes/server-columns.ts';
@@ -271,16 +277,6 @@ const withDivisions = async (
 /** Which catalogues there are to ask. */
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
-
-/** With the reason why the table stays among its dependents, unless rows are only added to it. */
-const withReason = (
-  { extent, mode }: DeclaredTable,
-  production: ProductionTable,
-  stays: Dependent | undefined,
-): ProductionTable =>
-  stays === undefined || (extent === 'part' && mode !== 'merge' && mode !== 'touched')
-    ? production
-    : { ...production, dependents: [...production.dependents, stays] };
 
 /**
  * Describes production tables in one query; undefined where there is none. `stays`: why they are kept in place, whatever depends on them.
