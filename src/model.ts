@@ -31,6 +31,8 @@ export interface MemberPart {
   readonly end: number;
   /** Of the archive as a whole. */
   readonly archiveBytes: number;
+  /** Decompressed, as the archive says; more are refused. */
+  readonly bytes: number;
   readonly [more: string]: number;
 }
 

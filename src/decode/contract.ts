@@ -49,7 +49,7 @@ export interface Container {
   /** In the ledger, as the decoding of its members. */
   readonly name: string;
   readonly matches: (head: Buffer) => boolean;
-  /** Its files, in its order, without directories. Errors: UnreadableArchive; those of reading. */
+  /** Its files, in the order of their bytes, without directories. No two share a byte. Errors: UnreadableArchive; those of reading. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
   /** A member from the bytes [start, end) of its part, as a decoding does it. */
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;

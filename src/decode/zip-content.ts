@@ -10,6 +10,12 @@ import { throughZlib } from './through-zlib.ts';
 export const stored = 0;
 export const deflated = 8;
 
+/** zlib allocates the whole chunk, also for a member of a few bytes; fewer than 64 bytes are refused. */
+const chunkOf = ({ bytes }: MemberPart): number => Math.max(64, Math.min(bytes, readBytes));
+
+const otherSize = ({ end }: MemberPart): CorruptBytes =>
+  new CorruptBytes('its zip data has another size than its directory says', end);
+
 /** Checks size and checksum. Errors: CorruptBytes. */
 export async function* contentOf(
   bytes: AsyncIterable<Buffer>,
@@ -17,16 +23,17 @@ export async function* contentOf(
 ): AsyncGenerator<Buffer, void> {
   const content =
     part.method === deflated
-      ? throughZlib(bytes, createInflateRaw({ chunkSize: readBytes }), 'zip', part.start)
+      ? throughZlib(bytes, createInflateRaw({ chunkSize: chunkOf(part) }), 'zip', part.start)
       : bytes;
   let [made, sum] = [0, 0];
   for await (const block of content) {
     made += block.length;
+    // The archive is judged by the sizes of its directory, so a member may not become larger.
+    if (made > part.bytes) throw otherSize(part);
     sum = crc32(block, sum);
     yield block;
   }
-  if (made !== part.bytes)
-    throw new CorruptBytes('its zip data has another size than its directory says', part.end);
+  if (made !== part.bytes) throw otherSize(part);
   if (sum !== part.crc32)
     throw new CorruptBytes('its zip data is broken (its content has another checksum)', part.end);
 }

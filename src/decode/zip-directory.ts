@@ -10,7 +10,7 @@ import { deflated, stored } from './zip-content.ts';
 /** Read at once: yauzl asks for a few bytes at a time, and each may be a request to a server. */
 const windowBytes = 256 * 1024;
 
-/** What yauzl reads the directory through. */
+/** Reads the directory for yauzl, and then the headers of members. */
 class DirectoryReader extends yauzl.RandomAccessReader {
   readonly #archive: ArchiveBytes;
   #window: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
@@ -31,7 +31,7 @@ class DirectoryReader extends yauzl.RandomAccessReader {
   ): void {
     const readInto = async (): Promise<number> => {
       try {
-        return (await this.#bytesAt(position, length)).copy(buffer, offset);
+        return (await this.bytesAt(position, length)).copy(buffer, offset);
       } catch (error) {
         this.failure = { error };
         throw error;
@@ -40,7 +40,8 @@ class DirectoryReader extends yauzl.RandomAccessReader {
     callbackify(readInto)(callback);
   }
 
-  async #bytesAt(position: number, length: number): Promise<Buffer> {
+  /** Fewer bytes where the archive ends. */
+  async bytesAt(position: number, length: number): Promise<Buffer> {
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
       const end = Math.min(position + Math.max(length, windowBytes), this.#archive.bytes);
@@ -52,9 +53,8 @@ class DirectoryReader extends yauzl.RandomAccessReader {
 }
 
 /** All entries of the directory. */
-const entriesOf = (archive: ArchiveBytes): Promise<readonly yauzl.Entry[]> => {
-  const reader = new DirectoryReader(archive);
-  return new Promise((resolve, reject) => {
+const entriesOf = (reader: DirectoryReader, archive: ArchiveBytes): Promise<readonly yauzl.Entry[]> =>
+  new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
       reject(
         reader.failure === undefined ? new UnreadableArchive(error.message) : (reader.failure.error as Error),
@@ -71,7 +71,6 @@ const entriesOf = (archive: ArchiveBytes): Promise<readonly yauzl.Entry[]> => {
       directory.readEntry();
     });
   });
-};
 
 const refusalOf = (entry: yauzl.Entry): Member['refusal'] => {
   if (entry.isEncrypted())
@@ -90,35 +89,69 @@ const refusalOf = (entry: yauzl.Entry): Member['refusal'] => {
 const headerBytes = 30;
 const headerMagic = 0x04034b50;
 
-/** A member's own header says where its bytes begin. */
-const locate = async (archive: ArchiveBytes, entry: yauzl.Entry): Promise<MemberPart> => {
-  const { relativeOffsetOfLocalHeader: at, compressedSize, uncompressedSize: bytes } = entry;
-  const header = await collectBytes(archive.read(at, at + headerBytes));
-  if (header.length < headerBytes || header.readUInt32LE() !== headerMagic)
-    throw new UnreadableArchive(`no member begins at byte ${at}, where its directory has ${entry.fileName}`);
-  const start = at + headerBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
-  const end = start + compressedSize;
-  if (end > archive.bytes) throw new UnreadableArchive(`it ends in the middle of ${entry.fileName}`);
-  return {
-    start,
-    end,
-    archiveBytes: archive.bytes,
-    method: entry.compressionMethod,
-    bytes,
-    crc32: entry.crc32,
-  };
+/** An entry, and the byte before which its member must end: the next member begins there. */
+interface Placed {
+  readonly entry: yauzl.Entry;
+  readonly before: number;
+}
+
+const overlap = ({ fileName }: yauzl.Entry): UnreadableArchive =>
+  new UnreadableArchive(`${fileName} overlaps the member after it, so that bytes would be read twice`);
+
+/**
+ * Places the entries in the order of their bytes. Members that share bytes multiply what a small archive expands to. Errors:
+ * UnreadableArchive.
+ */
+const placed = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly Placed[] => {
+  const sorted = entries.toSorted(
+    (one, other) => one.relativeOffsetOfLocalHeader - other.relativeOffsetOfLocalHeader,
+  );
+  return sorted.map((entry, index) => {
+    const next = sorted[index + 1]?.relativeOffsetOfLocalHeader;
+    const end = entry.relativeOffsetOfLocalHeader + headerBytes + entry.fileNameLength + entry.compressedSize;
+    if (next !== undefined && end > next) throw overlap(entry);
+    return { entry, before: next ?? archiveBytes };
+  });
 };
 
-/** Its files, in its order, without directories. Errors: UnreadableArchive; those of reading. */
-export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> =>
-  (await entriesOf(archive))
-    .filter(({ fileName }) => !fileName.endsWith('/'))
-    .map((entry) => {
-      const refusal = refusalOf(entry);
+/** A member's own header says where its bytes begin. It must be the header of this member, and of no other one. */
+const locate = async (
+  reader: DirectoryReader,
+  { entry, before }: Placed,
+  archiveBytes: number,
+): Promise<MemberPart> => {
+  const { relativeOffsetOfLocalHeader: at, fileNameRaw, compressedSize, uncompressedSize: bytes } = entry;
+  const header = await reader.bytesAt(at, headerBytes + fileNameRaw.length);
+  if (header.length < headerBytes || header.readUInt32LE() !== headerMagic)
+    throw new UnreadableArchive(`no member begins at byte ${at}, where its directory has ${entry.fileName}`);
+  const nameBytes = header.readUInt16LE(26);
+  if (nameBytes !== fileNameRaw.length || !header.subarray(headerBytes).equals(fileNameRaw))
+    throw new UnreadableArchive(
+      `the member at byte ${at} has another name than its directory has, ${entry.fileName}`,
+    );
+  const start = at + headerBytes + nameBytes + header.readUInt16LE(28);
+  const end = start + compressedSize;
+  if (end > archiveBytes) throw new UnreadableArchive(`it ends in the middle of ${entry.fileName}`);
+  if (end > before) throw overlap(entry);
+  return { start, end, archiveBytes, method: entry.compressionMethod, bytes, crc32: entry.crc32 };
+};
+
+/**
+ * Its files, in the order of their bytes, without directories. Errors: UnreadableArchive, also for members that share bytes; those of
+ * reading.
+ */
+export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> => {
+  const reader = new DirectoryReader(archive);
+  return placed(await entriesOf(reader, archive), archive.bytes)
+    .filter(({ entry: { fileName } }) => !fileName.endsWith('/'))
+    .map((one) => {
+      const { fileName: name, compressedSize: bytes } = one.entry;
+      const refusal = refusalOf(one.entry);
       return {
-        name: entry.fileName,
-        bytes: entry.compressedSize,
+        name,
+        bytes,
         ...(refusal !== undefined && { refusal }),
-        locate: () => locate(archive, entry),
+        locate: () => locate(reader, one, archive.bytes),
       };
     });
+};

@@ -14,6 +14,7 @@ type Outcome<Result> = { readonly result: Result } | { readonly error: unknown }
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,
   work: (file: File, index: number) => Promise<Result>,
+  atOnce = filesAtOnceMax,
 ): Promise<Result[]> => {
   let hasFailed = false;
   const attempt = async (file: File, index: number): Promise<Outcome<Result>> => {
@@ -36,7 +37,7 @@ export const withFilesAtOnce = async <File, Result>(
       listingFailed = { error };
     }
   }
-  const outcomes = await pMap(listed(), attempt, { concurrency: filesAtOnceMax });
+  const outcomes = await pMap(listed(), attempt, { concurrency: atOnce });
   const results = outcomes.flatMap((outcome) => {
     if (outcome === undefined) return [];
     if ('error' in outcome) throw outcome.error;

@@ -12,6 +12,14 @@ export interface ZipMember {
   /** Sizes and place are in the ZIP64 field of the directory. */
   readonly isZip64?: boolean;
   readonly crc32?: number;
+  /** Size of the content that the headers claim. */
+  readonly bytes?: number;
+  /** Name in the member's own header; the directory has `name`. */
+  readonly ownName?: string;
+  /** Bytes of extra fields that the member's own header claims, and that are not written. */
+  readonly ownExtra?: number;
+  /** Has only an entry in the directory, which points to the first member. */
+  readonly isFirst?: boolean;
 }
 
 const numbers = (...fields: readonly (readonly [number, 2 | 4 | 8])[]): Buffer => {
@@ -32,7 +40,7 @@ const commonFields = (
   member: ZipMember,
   sum: number,
   sizes: readonly [number, number],
-  extra: Buffer,
+  extraBytes: number,
 ): Buffer =>
   numbers(
     [20, 2],
@@ -43,7 +51,7 @@ const commonFields = (
     [sizes[0], 4],
     [sizes[1], 4],
     [Buffer.byteLength(member.name), 2],
-    [extra.length, 2],
+    [extraBytes, 2],
   );
 
 /** An archive of these members, in this order. */
@@ -56,33 +64,35 @@ export const zipFile = (members: readonly ZipMember[]): Buffer => {
     const stored = (member.method ?? 8) === 8 ? deflateRawSync(content) : content;
     const name = Buffer.from(member.name);
     const sum = member.crc32 ?? crc32(content);
+    const bytes = member.bytes ?? content.length;
+    const place = member.isFirst === true ? 0 : at;
+    const ownName = Buffer.from(member.ownName ?? member.name);
     const isStreamed = ((member.flags ?? 0) & 8) !== 0;
     const own = [
       Buffer.from('PK\x03\x04'),
       commonFields(
-        member,
+        { ...member, name: String(ownName) },
         isStreamed ? 0 : sum,
-        isStreamed ? [0, 0] : [stored.length, content.length],
-        Buffer.alloc(0),
+        isStreamed ? [0, 0] : [stored.length, bytes],
+        member.ownExtra ?? 0,
       ),
-      name,
+      ownName,
       stored,
-      ...(isStreamed
-        ? [Buffer.from('PK\x07\x08'), numbers([sum, 4], [stored.length, 4], [content.length, 4])]
-        : []),
+      ...(isStreamed ? [Buffer.from('PK\x07\x08'), numbers([sum, 4], [stored.length, 4], [bytes, 4])] : []),
     ];
     const isLarge = member.isZip64 === true;
     const extra = isLarge
-      ? numbers([1, 2], [24, 2], [content.length, 8], [stored.length, 8], [at, 8])
+      ? numbers([1, 2], [24, 2], [bytes, 8], [stored.length, 8], [place, 8])
       : Buffer.alloc(0);
     directory.push(
       Buffer.from('PK\x01\x02'),
       numbers([20, 2]),
-      commonFields(member, sum, isLarge ? [whole, whole] : [stored.length, content.length], extra),
-      numbers([0, 2], [0, 2], [0, 2], [0, 4], [isLarge ? whole : at, 4]),
+      commonFields(member, sum, isLarge ? [whole, whole] : [stored.length, bytes], extra.length),
+      numbers([0, 2], [0, 2], [0, 2], [0, 4], [isLarge ? whole : place, 4]),
       name,
       extra,
     );
+    if (member.isFirst === true) continue;
     parts.push(...own);
     at += own.reduce((bytes, part) => bytes + part.length, 0);
   }

@@ -217,6 +217,37 @@ describe('members of archives', () => {
       hint: 'Fetch it again',
     },
     {
+      name: 'eight entries that point to one body',
+      path: 'bad.zip!/*.csv',
+      bytes: zipFile([
+        { name: '0.csv', content },
+        ...Array.from({ length: 7 }, (_, index) => ({ name: `${index + 1}.csv`, content, isFirst: true })),
+      ]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'overlaps the member after it, so that bytes would be read twice',
+      hint: 'pack it again',
+    },
+    {
+      name: 'a member with another name in its own header',
+      path: 'bad.zip',
+      bytes: zipFile([{ name: 'a.csv', ownName: 'b.csv', content }]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'has another name than its directory has, a.csv',
+      hint: 'pack it again',
+    },
+    {
+      name: 'members that are too large only together',
+      path: 'bad.zip!/*.csv',
+      more: { maxBytes: 2 * content.length - 1 },
+      bytes: zipFile([
+        { name: 'a.csv', content },
+        { name: 'b.csv', content },
+      ]),
+      code: 'ETL_SOURCE_EXPANDS',
+      says: `bad.zip becomes more than ${2 * content.length - 1} bytes`,
+      hint: 'maxBytes: …',
+    },
+    {
       name: 'a wrong checksum',
       path: 'bad.zip',
       bytes: zipFile([{ name: 'a.csv', content, crc32: 1 }]),
@@ -224,9 +255,9 @@ describe('members of archives', () => {
       says: 'bad.zip!/a.csv is damaged at byte',
       hint: 'Fetch the file again',
     },
-  ])('$name: $code', async ({ path, bytes, code, says, hint }) => {
+  ])('$name: $code', async ({ path, bytes, more = {}, code, says, hint }) => {
     if (bytes !== undefined) files.write('bad.zip', bytes);
-    const error = await failureOf(load(path, 'utf-8', 'refused'));
+    const error = await failureOf(load(path, 'utf-8', 'refused', more));
     expect(error.code).toBe(code);
     expect(error.message).toContain(says);
     expect(error).toHaveProperty('hint', expect.stringContaining(hint));

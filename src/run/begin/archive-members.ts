@@ -1,6 +1,7 @@
 // The members of an archive that a table reads.
 
 import { extname } from 'node:path';
+import { exceededBound, type Bounds } from '../../decode/bounds.ts';
 import { UnreadableArchive, type Container, type Member } from '../../decode/contract.ts';
 import { memberName } from '../../decode/member-location.ts';
 import { EtlError } from '../../errors.ts';
@@ -53,7 +54,7 @@ const onlyMember = (archive: Archive, members: readonly Member[]): readonly Memb
 const namedMembers = (archive: Archive, members: readonly Member[], wanted: string): readonly Member[] => {
   const matches = nameMatcher(wanted);
   const named = members.filter(({ name }) => matches(name));
-  if (named.length > 0) return named.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  if (named.length > 0) return named;
   const glob = memberName(archive.name, wanted);
   const deeper = `**/${wanted}`;
   const isDeeper = members.some(({ name }) => nameMatcher(deeper)(name));
@@ -69,9 +70,22 @@ export interface ChosenMember {
   readonly part: MemberPart;
 }
 
+/** Refuses members that become too large together, each being small enough. Errors: ETL_SOURCE_EXPANDS. */
+const refuseBomb = (
+  { table, name: file }: Archive,
+  members: readonly ChosenMember[],
+  bounds: Bounds,
+): void => {
+  const sum = (sizes: readonly number[]): number => sizes.reduce((total, size) => total + size, 0);
+  const stored = sum(members.map(({ bytes }) => bytes));
+  const decoded = sum(members.map(({ part }) => part.bytes));
+  const exceeded = exceededBound(stored, decoded, bounds);
+  if (exceeded !== undefined) throw new EtlError('ETL_SOURCE_EXPANDS', { table, file, ...exceeded });
+};
+
 /**
- * The members that a location names, those of a glob by name; without one, the only file of the archive. Errors:
- * ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous), those of its source.
+ * The members that a location names, by name; without one, the only file of the archive. Errors: ETL_SOURCE_NOT_FOUND,
+ * ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous), ETL_SOURCE_EXPANDS, those of its source.
  */
 export const chooseMembers = async (
   { members: membersOf, name: format }: Container,
@@ -96,7 +110,8 @@ export const chooseMembers = async (
       names.add(name);
       found.push({ member: name, bytes, part: await locate() });
     }
-    return found;
+    refuseBomb(archive, found, access.declared);
+    return found.toSorted((one, other) => (one.member < other.member ? -1 : 1));
   } catch (cause) {
     if (!(cause instanceof UnreadableArchive)) throw cause;
     const problem = `is not a readable ${format} archive: ${cause.message}`;

@@ -8,6 +8,7 @@ import { fieldsOf } from '../../format/file-fields.ts';
 import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/header-check.ts';
 import { lastLinesStart } from '../../format/split/last-lines.ts';
 import { recordBytesMax } from '../../limits.ts';
+import { withFilesAtOnce } from '../../source/at-once.ts';
 import type { Access } from '../../source/contract.ts';
 import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
 import { readHead } from './file-head.ts';
@@ -106,6 +107,9 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
+/** Members of one archive that are read at the same time: several archives are, too. */
+const membersAtOnce = 4;
+
 /** Plans a file that its source lists, or the wanted members of an archive. */
 export const planFound = async (
   declared: SourceTableSpec,
@@ -115,10 +119,11 @@ export const planFound = async (
   const table: ReadTable = { ...declared, ...declared.readings[reading]! };
   const access = { declared: table.source, signal };
   try {
-    const planned: PlannedFile[] = [];
-    for await (const { stored, head } of storedFiles(table.name, { source, file, member }, access))
-      planned.push(await planFile(table, reading, stored, head, access));
-    return planned;
+    return await withFilesAtOnce(
+      storedFiles(table.name, { source, file, member }, access),
+      ({ stored, head }) => planFile(table, reading, stored, head, access),
+      membersAtOnce,
+    );
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     const details = { table: table.name, file: file.name, problem: messageOf(cause) };

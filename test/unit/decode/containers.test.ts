@@ -161,4 +161,75 @@ describe('zip', () => {
     const found = await zip!.members(archiveOf(zipFile([{ name: 'dir/' }, { name: 'dir\\a.csv' }])));
     expect(found.map(({ name }) => name)).toEqual(['dir/a.csv']);
   });
+
+  /** Places all members, which reads their headers. */
+  const locateAll = async (archive: ArchiveBytes): Promise<readonly string[]> => {
+    const names: string[] = [];
+    for (const { name, locate } of await zip!.members(archive)) {
+      await locate();
+      names.push(name);
+    }
+    return names;
+  };
+
+  it.each<{ name: string; members: readonly ZipMember[]; problem: string }>([
+    {
+      name: 'of which eight entries point to one body',
+      members: [
+        { name: 'a0.csv', content },
+        ...Array.from({ length: 7 }, (_, index) => ({ name: `a${index + 1}.csv`, content, isFirst: true })),
+      ],
+      problem: 'overlaps the member after it',
+    },
+    {
+      name: 'of which a header reaches into the next member',
+      members: [
+        { name: 'a.csv', content: 'a,b\n', ownExtra: 40 },
+        { name: 'b.csv', content },
+      ],
+      problem: 'a.csv overlaps the member after it',
+    },
+    {
+      name: 'of which a member has another name in its own header',
+      members: [{ name: 'a.csv', ownName: 'b.csv', content }],
+      problem: 'has another name than its directory has, a.csv',
+    },
+    {
+      name: 'of which a member has a longer name in its own header',
+      members: [{ name: 'a.csv', ownName: 'a.csv.exe', content }],
+      problem: 'has another name',
+    },
+  ])('an archive $name is refused', async ({ members, problem }) => {
+    const error = await failureOf(locateAll(archiveOf(zipFile(members))));
+    expect(error).toBeInstanceOf(UnreadableArchive);
+    expect(error.message).toContain(problem);
+  });
+
+  it('a member gives no more bytes than its directory says', async () => {
+    const bytes = archiveOf(zipFile([{ name: 'a.csv', content: Buffer.alloc(5_000_000), bytes: 100 }]));
+    const [found] = await zip!.members(bytes);
+    const part = await found!.locate();
+    let made = 0;
+    const reading = (async () => {
+      for await (const piece of zip!.decode(bytes.read(part.start, part.end), part)) made += piece.length;
+    })();
+    expect((await failureOf(reading)).message).toContain('another size');
+    expect(made).toBeLessThanOrEqual(100);
+  });
+
+  it('headers of thousands of members are read together, and in the order of their bytes', async () => {
+    const names = Array.from({ length: 5_000 }, (_, index) => `${(index * 1_237) % 5_000}.csv`);
+    const packed = zipFile(names.map((name) => ({ name, content: `id\n${name}\n` })));
+    const { bytes, read } = archiveOf(packed, 1e6);
+    let reads = 0;
+    const counted: ArchiveBytes = {
+      bytes,
+      read: (start, end) => {
+        reads += 1;
+        return read(start, end);
+      },
+    };
+    expect(await locateAll(counted)).toEqual(names);
+    expect(reads).toBeLessThan(20);
+  });
 });
