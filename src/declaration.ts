@@ -155,6 +155,7 @@ export const goneChoices = ['keep', 'unload'] as const;
 
 /** What a run makes of a definition whose columns differ from those of a table that stays: each includes those before it. */
 export const evolveChoices = ['refuse', 'add', 'retype'] as const;
+export const copiesChoices = ['refuse', 'load'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
 export interface AppendSpec {
@@ -241,6 +242,8 @@ export interface SourceTableSpec extends TableCommon {
   readonly missing: 'error' | 'null';
   /** A file with a field that no column and no filter names. */
   readonly extra: 'ignore' | 'error';
+  /** A file whose content is that of another file of the table; undefined: 'refuse'. */
+  readonly copies?: (typeof copiesChoices)[number] | undefined;
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
 }

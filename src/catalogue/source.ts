@@ -141,6 +141,13 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_FILE_COPY: {
+    message:
+      'table {table}: copies, by their size, beginning and end, whose records would be loaded twice: {files}; nothing was loaded',
+    hint: "Remove one of the files. If both are meant, declare copies: 'load' for the table. A file that is moved keeps its rows if it keeps its modification time (mv, cp -p).",
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_CHANGED: {
     message: 'table {table}: {file} changed while the run was reading it',
     hint: 'Let the writer finish, then run again.',

@@ -24,11 +24,8 @@ export interface PublishedFile {
   readonly isUnloaded: boolean;
 }
 
-/** The same file as it is listed now. */
-export interface KnownVersion extends PublishedFile {
-  /** Place of the listed file in what was asked. */
-  readonly place: number;
-  readonly isSame: boolean;
+/** A version, as far as it is compared with a listed file. */
+interface ComparedVersion extends PublishedFile {
   /** Some of its rows left when their partitions were replaced, while it was not listed. */
   readonly isPartial: boolean;
   /** Rejected records of this version were corrected since it was published. */
@@ -36,6 +33,19 @@ export interface KnownVersion extends PublishedFile {
   readonly fingerprint: string;
   /** When the run that loaded it began, before it looked at it for the last time; null: an earlier version of ours has loaded it. */
   readonly seenAt: Date | null;
+}
+
+/** The version that was loaded from a listed file. */
+export interface KnownVersion extends ComparedVersion {
+  /** Place of the listed file in what was asked. */
+  readonly place: number;
+  readonly isSame: boolean;
+}
+
+/** A version that may be that of a file under another name. */
+export interface StoredVersion extends ComparedVersion, Pick<NewFile, 'source' | 'member'> {
+  /** null: its run was deleted. */
+  readonly constants: NewFile['constants'] | null;
 }
 
 /** SQL: what a file is known by, whatever is in it. */
@@ -47,6 +57,17 @@ const publishedColumns = `p.file_id::float8 as id, p.name, p.location, p.run_id:
 
 const ofTable = 'p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3';
 
+const corrected = `corrected as materialized (
+    select source, location, member, fingerprint, max(id) as id from etl.correction
+      where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
+  )`;
+
+const comparedColumns = `${publishedColumns}, p.replaced > 0 as "isPartial", p.fingerprint, p.seen_at as "seenAt", exists (
+    select from corrected c
+    where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
+      and c.member is not distinct from p.member and c.id > p.corrections
+  ) as "isCorrected"`;
+
 /** Those of the listed files of which a version is known. */
 export const knownVersions = async (
   client: Client,
@@ -54,17 +75,8 @@ export const knownVersions = async (
   files: readonly Pick<NewFile, 'source' | 'location' | 'member' | 'fingerprint'>[],
 ): Promise<readonly KnownVersion[]> => {
   const { rows } = await client.query(
-    `with corrected as materialized (
-        select source, location, member, fingerprint, max(id) as id from etl.correction
-          where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
-      )
-      select ${publishedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame",
-          p.replaced > 0 as "isPartial",
-          p.fingerprint, p.seen_at as "seenAt", exists (
-          select from corrected c
-          where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
-            and c.member is not distinct from p.member and c.id > p.corrections
-        ) as "isCorrected"
+    `with ${corrected}
+      select ${comparedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame"
       from unnest($4::text[], $5::text[], $6::text[], $7::text[]) with ordinality
           as l (source, location, member, fingerprint, place)
         join etl.published_file p on ${ofTable} and p.file_key = ${keyOf('l')}
@@ -132,27 +144,24 @@ export const recordedFiles = async (
   return rows.map(({ id }) => id);
 };
 
-/** A file, by what copies of it have, too. */
-export type StoredContent = Pick<NewFile, 'source' | 'location' | 'member' | 'name' | 'fingerprint'>;
+/** SQL: the part of a fingerprint that a file keeps when it is copied or moved: the end. */
+const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Files of one size that are looked through for a copy: where all have the same size, that must not be all of them. */
-const sameSizeMax = 100;
-
-/** Files of the table with rows that stay in production, and with one of these sizes: the newest of each. */
-export const filesOfSizes = async (
+/** Versions of the table that may be the same as one of these files, or copies: of equal size, with equal ends of their fingerprints. */
+export const versionsLike = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
-  sizes: readonly number[],
-  outgoing: { readonly files: readonly number[]; readonly stays?: readonly number[] },
-): Promise<readonly StoredContent[]> => {
+  files: readonly Pick<NewFile, 'bytes' | 'fingerprint'>[],
+): Promise<readonly StoredVersion[]> => {
   const { rows } = await client.query(
-    `select f.* from unnest($4::bigint[]) s (bytes) cross join lateral (
-        select p.source, p.location, p.member, p.name, p.fingerprint from etl.published_file p
-          where ${ofTable} and p.rows > 0 and p.bytes = s.bytes and p.file_id <> all ($5::bigint[])
-            and ($6::bigint[] is null or p.file_id = any ($6))
-          order by p.file_id desc limit ${sameSizeMax}
-      ) f`,
-    [pipeline, schema, table, sizes, outgoing.files, outgoing.stays ?? null],
+    `with ${corrected}, listed as (
+        select distinct bytes, ${tailOf('l')} as tail from unnest($4::bigint[], $5::text[]) l (bytes, fingerprint)
+      )
+      select ${comparedColumns}, p.source, p.member, f.constants
+      from listed l join etl.published_file p on ${ofTable} and p.bytes = l.bytes and ${tailOf('p')} = l.tail
+        left join etl.source_file f on f.id = p.file_id
+      order by p.file_id`,
+    [pipeline, schema, table, files.map(({ bytes }) => bytes), files.map(({ fingerprint }) => fingerprint)],
   );
   return rows;
 };

@@ -6,14 +6,15 @@ import type { PipelineSpec } from '../declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** A hash of each table's declaration, SQL file included: shows which of them changed. Tests, and what is kept of earlier runs, change no row. */
+/** A hash of each table's declaration, SQL file included: shows which of them changed. Tests, what is kept of earlier runs, and whether copies are refused change no row. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     spec.tables.map((declared) => {
-      const { keep: _keep, tests: _tests, ...table } = declared;
+      const { keep: _keep, tests: _tests, ...rest } = declared;
+      const { copies: _copies, ...table } = { copies: undefined, ...rest };
       if (table.transform === undefined) return [table.name, sha256(table)];
       const sql = sqlTexts.get(table.name);
       assert(sql !== undefined, `no SQL text of table ${table.name}`);

@@ -10,13 +10,15 @@ import {
   type PublishedFile,
 } from '../checkpoint/published-files.ts';
 import type { NewFile } from '../checkpoint/ledger.ts';
-import type { PipelineSpec } from '../declaration.ts';
+import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { FileState } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
+import { modeOf } from '../publish/tables.ts';
 import { refuseStrangers } from '../server/preflight.ts';
 import { versionsAsListed } from './begin/as-listed.ts';
 import type { Found } from './begin/found-files.ts';
+import { Sightings, type Moves, type Unsettled } from './begin/moves.ts';
 import { takeEverything, type Sieve } from './begin/sieve.ts';
 import { planSources } from './begin/plan-sources.ts';
 import { readDefinition } from './definition.ts';
@@ -40,16 +42,35 @@ const fileState = (
 });
 
 /** The state of a file that is listed. */
-const judge = (version: KnownVersion | undefined): FileState['state'] => {
+const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['state'] => {
   if (version === undefined) return 'new';
   if (version.isUnloaded) return 'unloaded';
   if (!version.isSame || version.isPartial) return 'changed';
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
+/** States of files that were moved, and of new files under their names, in the place of those that their names alone tell. */
+const statesOfMoved = (
+  { followed, gone }: Moves,
+  { unsettled }: Sightings,
+  stateOf: ReadonlyMap<Unsettled['file'], FileState>,
+): ReadonlyMap<FileState, FileState> => {
+  const states = new Map<FileState, FileState>();
+  for (const one of unsettled.values()) {
+    const { file, version } = one;
+    const from = followed.get(one);
+    const known = judge(from);
+    const state = known === 'in production' ? 'moved' : known;
+    if (from !== undefined || (version !== undefined && gone.has(version.id)))
+      states.set(stateOf.get(file)!, fileState(file.table, file, state, from));
+  }
+  return states;
+};
+
 /** A sieve that lets nothing through, and keeps what it has seen, in the order in which it is listed. */
-const createLister = (client: Client, of: FilesOf, states: FileState[]): Sieve => {
-  const listed: number[] = [];
+const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
+  const seen = new Sightings();
+  const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
   /** What was found together, with the versions that production has for sure: nobody opens those. */
   let found: readonly Found[] = [];
@@ -57,11 +78,11 @@ const createLister = (client: Client, of: FilesOf, states: FileState[]): Sieve =
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
     const versions = await knownVersions(client, of, batch);
     const known = new Map(versions.map((one) => [one.place, one]));
-    listed.push(...versions.map(({ id }) => id));
     const byLocation = new Map<string, FileState[]>();
     for (const [place, file] of batch.entries()) {
       const version = known.get(place);
       const state = fileState(table, file, judge(version), version);
+      if (!seen.add(file, version)) stateOf.set(file, state);
       const there = byLocation.get(file.location);
       if (there === undefined) byLocation.set(file.location, [state]);
       else there.push(state);
@@ -73,7 +94,7 @@ const createLister = (client: Client, of: FilesOf, states: FileState[]): Sieve =
       found = batch;
       const versions = await versionsAsListed(client, of, batch);
       asListed = new Map(versions.map((one) => [one.place, one]));
-      listed.push(...versions.map(({ id }) => id));
+      for (const { id } of versions) seen.settle(id);
       return [...batch.keys()].filter((place) => !asListed.has(place));
     },
     take: async (batch) => {
@@ -87,7 +108,12 @@ const createLister = (client: Client, of: FilesOf, states: FileState[]): Sieve =
       return [];
     },
     end: async () => {
-      for (const file of await goneFiles(client, of, listed))
+      // A table that is replaced is loaded again as a whole, whatever its files are called.
+      if (modeOf(spec.publish) !== 'replace') {
+        const others = statesOfMoved(await seen.moves(client, of, spec), seen, stateOf);
+        for (const [place, state] of states.entries()) states[place] = others.get(state) ?? state;
+      }
+      for (const file of await goneFiles(client, of, seen.listed))
         states.push(fileState(table, file, 'gone', file));
       return takeEverything().end();
     },
@@ -128,10 +154,10 @@ export const filesOf = async (
   const { spec } = await readDefinition(pipeline, settings);
   const known = await knowing(client, spec);
   const states: FileState[] = [];
-  await planSources(spec, settings, ({ name: table }) =>
+  await planSources(spec, settings, (table) =>
     known === undefined
-      ? createNewcomers(table, states)
-      : createLister(known, { pipeline: spec.name, schema: spec.schema, table }, states),
+      ? createNewcomers(table.name, states)
+      : createLister(known, { pipeline: spec.name, schema: spec.schema, table: table.name }, table, states),
   );
   return states;
 };

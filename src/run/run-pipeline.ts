@@ -8,6 +8,7 @@ import { walPosition } from '../db/session/server-wal.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
+import { recordMoves } from './begin/moves.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planNeeded } from './begin/plan-sources.ts';
 import type { PlannedTable } from './begin/planned-table.ts';
@@ -98,6 +99,7 @@ const attempt = async (
     const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);
+    await recordMoves(context, planned);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.

@@ -69,6 +69,8 @@ export interface Source {
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
   /** Whether a listed file with a `version` is this one, without opening it; undefined: only a look tells. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
+  /** What of a fingerprint the file keeps when it is moved, and no other file has; undefined: it does not say. */
+  readonly identityOf?: (fingerprint: string) => string | undefined;
   /** What of a fingerprint copies of the file have, too; undefined: it does not say. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
   /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT and ETL_SOURCE_GONE: it is gone. */

@@ -62,6 +62,7 @@ export const localFiles: Source = {
   options: {},
   list,
   isVersion,
+  identityOf: (fingerprint) => fingerprint,
   contentOf,
   look: ({ location }) => fileState(location),
   isSeekable: true,

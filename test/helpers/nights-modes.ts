@@ -41,12 +41,25 @@ const allOf = (files: Listed): readonly Sale[] => [...files.values()].flat();
 const onceEach = (sales: readonly Sale[], code: string): Night =>
   new Set(sales.map(({ seq, day }) => `${seq} ${day}`)).size < sales.length ? { refused: code } : { sales };
 
+/** Gives files that were renamed after they were loaded their new names. `rowsOf`: what was loaded of a file, as JSON. */
+const follow = <Had>(loaded: Map<string, Had>, listed: Listed, rowsOf: (had: Had) => string): void => {
+  for (const [name, sales] of listed) {
+    if (loaded.has(name) || !name.startsWith('moved-')) continue;
+    const first = name.replace(/^moved-\d+-/, '');
+    const had = loaded.get(first);
+    if (had === undefined || listed.has(first) || rowsOf(had) !== JSON.stringify(sales)) continue;
+    loaded.set(name, had);
+    loaded.delete(first);
+  }
+};
+
 /** Of files of which only some come, change and go: the rows that each had when it was last loaded. */
 const appended =
   (changed: 'error' | 'reload' | 'ignore', gone: 'keep' | 'unload'): NightMode['model'] =>
   () => {
     let loaded = new Map<string, readonly Sale[]>();
     return (listed) => {
+      follow(loaded, listed, JSON.stringify);
       const isChanged = (name: string): boolean =>
         loaded.has(name) && JSON.stringify(loaded.get(name)) !== JSON.stringify(listed.get(name));
       if (changed === 'error' && [...listed.keys()].some(isChanged)) return { refused: 'ETL_FILE_CHANGED' };
@@ -82,6 +95,7 @@ const versioned: NightMode['model'] = () => {
   const loaded = new Map<string, string>();
   const keys = new Map<number, readonly Version[]>();
   return (listed) => {
+    follow(loaded, listed, String);
     const news = new Map<number, Map<number, Sale | null>>();
     for (const [name, sales] of listed) {
       if (loaded.get(name) === JSON.stringify(sales)) continue;
@@ -116,8 +130,8 @@ const appends = (
   // Where it does not evolve, somebody adds the column.
   options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }, evolve: '${dependents === 'all' ? 'add' : 'refuse'}'`,
   key: ['seq'],
-  // Rows of a renamed file would be there twice.
-  events: gone === 'unload' ? every : every.filter((event) => event !== 'rename'),
+  // A file that has changed since it was loaded, and is renamed, is a new one: its rows would be there twice.
+  events: changed === 'ignore' ? every.filter((event) => event !== 'rename') : every,
   dependents,
   needsDdl: dependents !== 'all',
   model: appended(changed, gone),
@@ -140,6 +154,7 @@ const touchedMonths: NightMode['model'] = () => {
   /** Of each file that has rows in production, or had none to bring: all its rows, and those that are there. */
   let loaded = new Map<string, { readonly all: readonly Sale[]; readonly there: readonly Sale[] }>();
   return (listed) => {
+    follow(loaded, listed, ({ all }) => JSON.stringify(all));
     const news = [...listed].filter(([name, sales]) => {
       const known = loaded.get(name);
       return (
@@ -203,6 +218,7 @@ const merged =
     const isBeaten = (sale: Sale, other: Sale | undefined): boolean =>
       byTime && other !== undefined && sale.at < other.at;
     return (listed) => {
+      follow(loaded, listed, String);
       const last = new Map<string, Sale>();
       const news = [...listed].filter(([name, sales]) => {
         const known = loaded.get(name);

@@ -56,6 +56,7 @@ export default definePipeline({
       },
       primaryKey: [${key.map((column) => `'${column}'`).join(', ')}],
       guard: false,
+      copies: 'load',
       ${options},
     },
     total: {

@@ -94,7 +94,7 @@ export const zipFile = (members: readonly ZipMember[]): Buffer => {
     );
     if (member.isFirst === true) continue;
     parts.push(...own);
-    at += own.reduce((bytes, part) => bytes + part.length, 0);
+    at += own.reduce((length, part) => length + part.length, 0);
   }
   const listed = Buffer.concat(directory);
   const count = members.length;

@@ -378,29 +378,40 @@ describe('a run', () => {
     ]);
   });
 
-  it('names objects that are probably copies: of one in production, and of one that is loaded with them', async () => {
-    const pipeline = definePipeline({
-      name: 'copied',
-      schema: 'copied',
-      tables: {
-        t: { source: csv('s3://copied/*.csv'), columns: { id: column.integer('id') }, publish: 'append' },
-      },
-    });
-    const copies = async (): Promise<readonly string[]> => {
+  it('are followed when they are moved, and copies are refused', async () => {
+    const run = async (copies: 'refuse' | 'load' = 'refuse') => {
       const said: string[] = [];
+      const source = csv('s3://copied/*.csv');
+      const pipeline = definePipeline({
+        name: 'copied',
+        schema: 'copied',
+        tables: { t: { source, columns: { id: column.integer('id') }, publish: 'append', copies } },
+      });
       const onEvent = (event: RunEvent) => event.type === 'notice' && said.push(event.message);
-      await runPipeline(pipeline, { databaseUrl: database.url, onEvent });
-      return said.flatMap((one) => one.split('loaded twice: ').slice(1));
+      const { outcome } = await runPipeline(pipeline, { databaseUrl: database.url, onEvent });
+      return { outcome, said };
     };
+    const ids = async () =>
+      (await database.query("select string_agg(id::text, ' ' order by id) as ids from copied.t")).rows[0]!
+        .ids;
     server.put('copied', '1.csv', 'id\n1\n');
-    expect(await copies()).toEqual([]);
-    server.put('copied', '2.csv', 'id\n1\n');
-    // As large as the others.
-    server.put('copied', '3.csv', 'id\n3\n');
-    expect(await copies()).toEqual(['1 file: s3://copied/2.csv of s3://copied/1.csv']);
-    server.put('copied', '4.csv', 'id\n44\n');
-    server.put('copied', '5.csv', 'id\n44\n');
-    expect(await copies()).toEqual(['1 file: s3://copied/5.csv of s3://copied/4.csv']);
+    // As large as the other.
+    server.put('copied', '2.csv', 'id\n2\n');
+    await run();
+    // An object is moved by copying it: its time is another, and its version.
+    server.put('copied', '3.csv', 'id\n1\n');
+    server.remove('copied', '1.csv');
+    const moved =
+      't: moved or renamed since they were loaded, so that their rows stay: 1 file: s3://copied/1.csv → s3://copied/3.csv';
+    expect(await run()).toEqual({ outcome: 'unchanged', said: [moved] });
+    expect(await run()).toEqual({ outcome: 'unchanged', said: [] });
+    server.put('copied', '4.csv', 'id\n1\n');
+    expect(await failureOf(run())).toMatchObject({
+      code: 'ETL_FILE_COPY',
+      details: { files: '1 file: s3://copied/4.csv of s3://copied/3.csv, which is in production' },
+    });
+    expect((await run('load')).outcome).toBe('published');
+    expect(await ids()).toBe('1 1 2');
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */

@@ -104,6 +104,7 @@ it('rows that are appended have those of their own run, beside rows that stay', 
   const appended = pipeline('more', 'more/*.csv', {
     publish: { mode: 'append', changed: 'reload' },
     primaryKey: ['_file', '_line'],
+    copies: 'load',
     guard: false,
   });
   files.write('more/1.csv', content(20));

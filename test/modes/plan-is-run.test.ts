@@ -4,7 +4,8 @@
 // stays or is replaced, and whether its shape changes. Rows of one story go on with what the rows before them have left.
 
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, env, expect as expected, index, range } from '../../src/index.ts';
 import { EtlError, sqlFile, webhook, type Pipeline, type RunResult } from '../../src/index.ts';
@@ -186,8 +187,8 @@ const kept =
     shop({ publish: 'append', ...change });
 /** Files that are gone keep their rows. */
 const keeping = append({ publish: { mode: 'append', changed: 'reload' } });
-const copies = (names: string): string =>
-  `sale: probably copies, with the same size, beginning and end, so that records are loaded twice: 1 file: ${names}`;
+const moved =
+  'sale: moved or renamed since they were loaded, so that their rows stay: 1 file: in/01.csv → in/11.csv';
 const others = (mode: string): string => `production has rows of other files, and publish is ${mode}`;
 const noted = { ...base, note: column.text('note').nullable() };
 const merged =
@@ -314,9 +315,8 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
         write('04', '4,2024-02-01,9,c');
       },
       pipeline: () => shop({ primaryKey: [] }),
-      says: 'load',
-      by: 'swap',
-      shows: [copies('in/04.csv of in/03.csv')],
+      says: 'ETL_FILE_COPY',
+      at: '1 file: in/04.csv of in/03.csv; nothing was loaded',
       after: () => ['03', '04'].forEach(remove),
     },
     {
@@ -449,13 +449,22 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       shows: ['files none of 1 file to load; 1 as in production', 'gone 1, whose rows stay: in/03.csv'],
     },
     {
-      name: 'a copy of a file that is in production, which its key refuses',
+      name: 'a file that was moved',
+      given: () => renameSync(join(files.directory, 'in/01.csv'), join(files.directory, 'in/11.csv')),
+      pipeline: keeping,
+      says: 'nothing',
+      shows: [moved],
+      after: () => {
+        expect(notices).toContain(moved);
+        renameSync(join(files.directory, 'in/11.csv'), join(files.directory, 'in/01.csv'));
+      },
+    },
+    {
+      name: 'a copy of a file that is in production',
       given: () => write('09', '1,2024-01-05,5,a', '2,2024-01-06,6,b'),
       pipeline: keeping,
-      says: 'load new',
-      rowsRefuse: 'ETL_DUPLICATE_ROWS',
-      shows: [copies('in/09.csv of in/01.csv')],
-      after: () => expect(notices).toContain(copies('in/09.csv of in/01.csv')),
+      says: 'ETL_FILE_COPY',
+      at: '1 file: in/09.csv of in/01.csv, which is in production; nothing was loaded',
     },
     {
       name: 'files that have only a header are no copies',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import {
+  copiesChoices,
   evolveChoices,
   type ColumnSpec,
   type DerivedTableSpec,
@@ -98,6 +99,7 @@ const sourceTableSchema = strict({
   filter: filterSchema,
   missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
   extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
+  copies: z.enum(copiesChoices, mustBeOneOf(copiesChoices)).optional(),
   rejectLimit: limitSchema('records').default({ kind: 'count', records: 0 }),
   lineage: lineageSchema,
 });

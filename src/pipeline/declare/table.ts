@@ -147,6 +147,9 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
    * or have a default are added · retype: types are also changed to wider ones.
    */
   readonly evolve?: Evolve;
+  /** A file that has the same content as another file of the table, under another name. refuse: the run stops, which is the default ·
+   *  load: its records are loaded, too. */
+  readonly copies?: 'refuse' | 'load';
   readonly from?: undefined;
 }
 

@@ -1,19 +1,24 @@
-// Finds files that are probably copies of others, under another name: their records would be loaded a second time.
+// Refuses files that are copies of others, under another name: their records would be loaded a second time.
 //
-// A file is known by its place, so a copy of it is a new file. That may be meant, and only a notice is given. Proved by
-// test/modes/plan-is-run.test.ts, "a copy of a file that is in production".
+// Two files are compared by what their source knows without reading them whole; for local files the size and both ends. Proved by
+// test/modes/moved-files.test.ts, "a copy".
 
-import { filesOfSizes, type FilesOf, type StoredContent } from '../../checkpoint/published-files.ts';
+import { versionsLike, type FilesOf, type PublishedFile } from '../../checkpoint/published-files.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
-import { neededFields } from '../../format/header-check.ts';
+import { EtlError } from '../../errors.ts';
+import { isOfPath, neededFields } from '../../format/header-check.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { Tally, type Judging } from './sieve.ts';
 
-/** What two copies have in common; undefined: the source cannot say, or there is nothing but a header. */
-const contentOf = ({ source, member, fingerprint }: StoredContent): string | undefined => {
-  const content = member === null ? sourceNamed(source).contentOf?.(fingerprint) : undefined;
-  return content === undefined ? undefined : `${source} ${content}`;
+/** What two copies have in common, a member of an archive together with the archive; undefined: the source cannot say. */
+const contentOf = ({
+  source,
+  member,
+  fingerprint,
+}: Pick<NewFile, 'source' | 'member' | 'fingerprint'>): string | undefined => {
+  const content = sourceNamed(source).contentOf?.(fingerprint);
+  return content === undefined ? undefined : JSON.stringify([source, member, content]);
 };
 
 /** Whether records of a copy would be the same: there are some, and no constant says where they are from. */
@@ -22,30 +27,34 @@ const isComparable = ({ bytes, dataByte, dataEnd, constants }: NewFile): boolean
 
 /** A column may be made of the file's path: equal contents then are different records. */
 const saysItsPath = ({ table: { columns, filter } }: PlannedTable): boolean =>
-  neededFields(columns, filter).some((field) => typeof field === 'object' && 'path' in field);
+  neededFields(columns, filter).some(isOfPath);
 
-/** Of files that a run loads, those whose content is that of another one, of the run or in production. */
-export const reportCopies = async (
-  { client, spec, report }: Pick<Judging, 'client' | 'spec' | 'report'>,
+/** Refuses files of a run whose content is that of another file, of the run or in production. Errors: ETL_FILE_COPY. */
+export const refuseCopies = async (
+  { client, spec }: Pick<Judging, 'client' | 'spec'>,
   planned: PlannedTable,
 ): Promise<void> => {
   const { table, intake } = planned;
   const files = planned.files.filter(isComparable);
-  if (files.length === 0 || saysItsPath(planned)) return;
+  if (table.copies === 'load' || files.length === 0 || saysItsPath(planned)) return;
   const { extent, outgoing } = intake;
   const of: FilesOf = { pipeline: spec.name, schema: spec.schema, table: table.name };
-  const sizes = [...new Set(files.map(({ bytes }) => bytes))];
-  const there = extent === 'whole' ? [] : await filesOfSizes(client, of, sizes, outgoing);
-  const known = new Map(there.map((file) => [contentOf(file), file]));
+  const leaving = new Set(outgoing.files);
+  const staying = outgoing.stays && new Set(outgoing.stays);
+  const stays = ({ id, rows }: PublishedFile): boolean =>
+    rows > 0 && !leaving.has(id) && (staying === undefined || staying.has(id));
+  const there = extent === 'whole' ? [] : (await versionsLike(client, of, files)).filter(stays);
+  const renamed = new Map(intake.moved.map(({ id, name }) => [id, name]));
+  const known = new Map(
+    there.map((file) => [contentOf(file), `${renamed.get(file.id) ?? file.name}, which is in production`]),
+  );
   const copies = new Tally();
   for (const file of files) {
     const content = contentOf(file);
-    const first = known.get(content);
     if (content === undefined) continue;
-    if (first === undefined) known.set(content, file);
-    else if (first.location !== file.location) copies.add(`${file.name} of ${first.name}`);
+    const first = known.get(content);
+    if (first === undefined) known.set(content, file.name);
+    else copies.add(`${file.name} of ${first}`);
   }
-  if (copies.count === 0) return;
-  const message = `${table.name}: probably copies, with the same size, beginning and end, so that records are loaded twice: ${copies.text()}`;
-  report.emit({ type: 'notice', message });
+  if (copies.count > 0) throw new EtlError('ETL_FILE_COPY', { table: table.name, files: copies.text() });
 };

@@ -17,6 +17,7 @@ import type { Client } from '../../db/client.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { modeOf, takesParts } from '../../publish/tables.ts';
+import { Sightings } from './moves.ts';
 import { takeNew } from './new-files.ts';
 import { refuseLoss } from '../publish/refuse-loss.ts';
 import { takesAll, Tally, type Basis, type Judging, type Sieve } from './sieve.ts';
@@ -64,7 +65,8 @@ const takeAll = async (
   basis?: Omit<Basis, 'listed'>,
 ): Promise<Sieve> => {
   const { client, isFullRefresh } = judging;
-  const listed: number[] = [];
+  const isAppended = modeOf(table.publish) !== 'replace';
+  const seen = new Sightings();
   let files = 0;
   const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
   return {
@@ -75,14 +77,15 @@ const takeAll = async (
         const version = known.get(place);
         if (version === undefined) added.add(name);
         else if (isOther(version)) changed.add(name);
-        if (version !== undefined) listed.push(version.id);
+        seen.add(batch[place]!, version);
       }
       return [...batch.keys()];
     },
     end: async () => {
-      const isAppended = modeOf(table.publish) !== 'replace';
-      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, listed);
-      for (const { name } of await goneFiles(client, of, listed)) missing.add(name);
+      // Rows of a file that was moved come back under its new name: they are not lost.
+      if (isAppended) await seen.moves(client, of, table);
+      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, seen.listed);
+      for (const { name } of await goneFiles(client, of, seen.listed)) missing.add(name);
       const hasWork = isAppended || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;
       return {
@@ -93,7 +96,7 @@ const takeAll = async (
         unchanged,
         gone: missing,
         hasWork,
-        ...(basis && { basis: { ...basis, listed } }),
+        ...(basis && { basis: { ...basis, listed: seen.listed } }),
       };
     },
   };

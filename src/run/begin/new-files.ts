@@ -1,6 +1,7 @@
 // Decides which files of a table that keeps its other rows are loaded, and which leave production.
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
+import type { MovedFile } from '../../checkpoint/moved-files.ts';
 import {
   goneFiles,
   knownVersions,
@@ -15,6 +16,7 @@ import { fileColumn } from '../../publish/names.ts';
 import { modeOf, type Outgoing } from '../../publish/tables.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
+import { movedTo, Sightings } from './moves.ts';
 import { Tally, type Judging, type Sieve } from './sieve.ts';
 
 /** Versions that leave, each once: two locations may list the same file. */
@@ -88,7 +90,7 @@ const createJudge = ({ changed: choice }: PartSpec) => {
   const left = { changed: new Tally(), corrected: new Tally() };
   const taken = { changed: new Tally(), again: new Tally(), unloaded: new Tally() };
   let out = 0;
-  const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
+  const isNeeded = (known: Omit<KnownVersion, 'place'>, wish: Wish | undefined): boolean => {
     const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
     if (wish === 'unload') {
       out += 1;
@@ -128,22 +130,56 @@ export const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
   };
 };
 
+/** Judges the files that are not in production under their names, when all files are listed. */
+const settle = async (
+  judging: Judging,
+  spec: SourceTableSpec,
+  of: FilesOf,
+  seen: Sightings,
+  { isNeeded, leaving }: ReturnType<typeof createJudge>,
+) => {
+  const { followed, over, gone } = await seen.moves(judging.client, of, spec);
+  const moved: MovedFile[] = [];
+  const unneeded = new Set<string>();
+  const [added, names] = [new Tally(), new Tally()];
+  for (const [key, one] of seen.unsettled) {
+    const { file, version } = one;
+    const from = followed.get(one);
+    if (from !== undefined) {
+      moved.push(movedTo(file, from.id));
+      names.add(`${from.name} → ${file.name}`);
+      const name = from.isSame ? file.name : `${file.name} (${from.name}, whose path has other values)`;
+      const wish = wishOf(judging, spec, file) ?? wishOf(judging, spec, from);
+      if (!isNeeded({ ...from, name }, wish)) unneeded.add(key);
+    } else if (version === undefined || gone.has(version.id)) added.add(file.name);
+    else if (isNeeded(version, wishOf(judging, spec, file))) {
+      const overwriting = over.get(one);
+      if (overwriting !== undefined) leaving.add(overwriting);
+    } else unneeded.add(key);
+  }
+  if (names.count > 0) {
+    const message = `${of.table}: moved or renamed since they were loaded, so that their rows stay: ${names.text()}`;
+    judging.report.emit({ type: 'notice', message });
+  }
+  return { added, moved, unneeded };
+};
+
 /** Only files that production lacks are loaded, and those to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
   const { client, asked } = judging;
-  const listed: number[] = [];
-  const { isNeeded, leaving, left, taken, staysOut } = createJudge(publish);
+  const seen = new Sightings();
+  const judge = createJudge(publish);
+  const { isNeeded, leaving, left, taken, staysOut } = judge;
   const refuseTwice = createTwiceGuard(client, of);
   let files = 0;
-  const [added, missing] = [new Tally(), new Tally()];
+  const missing = new Tally();
   return {
     open: async (found) => {
-      const settled = new Set<number>();
-      for (const { place, id } of await versionsAsListed(client, of, found)) {
-        if (wishOf(judging, spec, found[place]!.file) !== undefined) continue;
-        settled.add(place);
-        listed.push(id);
-      }
+      const versions = (await versionsAsListed(client, of, found)).filter(
+        ({ place }) => wishOf(judging, spec, found[place]!.file) === undefined,
+      );
+      for (const { id } of versions) seen.settle(id);
+      const settled = new Set(versions.map(({ place }) => place));
       files += settled.size;
       return [...found.keys()].filter((place) => !settled.has(place));
     },
@@ -151,19 +187,20 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       if (publish.mode === 'append') await refuseTwice(batch.filter((_, place) => !known.has(place)));
       files += batch.length;
-      for (const [place, { name }] of batch.entries()) if (!known.has(place)) added.add(name);
-      for (const { id } of known.values()) listed.push(id);
       return [...batch.keys()].filter((place) => {
-        const version = known.get(place);
-        return version === undefined || isNeeded(version, wishOf(judging, spec, batch[place]!));
+        const [file, version] = [batch[place]!, known.get(place)];
+        return !seen.add(file, version) || isNeeded(version, wishOf(judging, spec, file));
       });
     },
     end: async () => {
+      const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
       reportLeft(judging, spec, publish.changed, left.changed, left.corrected);
       const unloads = publish.gone === 'unload';
       // Files that stay may be many, so they are read only if somebody asks for them.
       const gone =
-        unloads || asked.hasAny || judging.countsGone === true ? await goneFiles(client, of, listed) : [];
+        unloads || asked.hasAny || judging.countsGone === true
+          ? await goneFiles(client, of, seen.listed)
+          : [];
       for (const file of gone) {
         const wish = wishOf(judging, spec, file);
         const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
@@ -180,8 +217,10 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
         unchanged: files - added.count - taken.changed.count - taken.again.count - staysOut(),
         gone: missing,
         goneRows: unloads ? 'leave' : 'stay',
-        outgoing: leaving.outgoing(publish.mode === 'replace' ? listed : undefined),
+        outgoing: leaving.outgoing(publish.mode === 'replace' ? seen.listed : undefined),
         hasWork: added.count + leaving.count() > 0,
+        moved,
+        unneeded,
       };
     },
   };

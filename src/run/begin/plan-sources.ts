@@ -8,7 +8,7 @@ import { withFilesAtOnce } from '../../source/at-once.ts';
 import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import { askedFiles } from './asked-files.ts';
-import { reportCopies } from './copies.ts';
+import { refuseCopies } from './copies.ts';
 import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
 import { planFound, type PlannedFile } from './plan-file.ts';
@@ -72,17 +72,17 @@ const planTable = async (
     const opened = [...open].map((place) => batch[place]!);
     const found = (await withFilesAtOnce(opened, planOne)).flat();
     const places = await sieve.take(found.map(({ file }) => file));
-    for (const place of places) {
-      const one = found[place]!;
-      if (one.file.misfit !== undefined) throw one.file.misfit;
-      needed.push(one);
-    }
+    for (const place of places) needed.push(found[place]!);
   }
-  const files = eachOnce(needed).map((file, ordinal) => ({ ...file, ordinal }));
+  const { unneeded, ...intake } = await sieve.end();
+  const files = eachOnce(
+    unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
+  ).map((file, ordinal) => ({ ...file, ordinal }));
+  for (const { misfit } of files) if (misfit !== undefined) throw misfit;
   // If no file is needed, the first one determines the shape of text staging; declared columns need no file for that.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
-  return { table, files, staging: stagingColumns(table, shaping), intake: await sieve.end() };
+  return { table, files, staging: stagingColumns(table, shaping), intake };
 };
 
 /**
@@ -100,7 +100,7 @@ export const planSources = async (
   return planned;
 };
 
-/** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
+/** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN, ETL_FILE_COPY. */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
@@ -115,6 +115,6 @@ export const planNeeded = async (
     createSieve({ ...judging, asked, publications }, table),
   );
   asked.refuseUnknown(spec.name);
-  for (const table of planned) await reportCopies(judging, table);
+  for (const table of planned) await refuseCopies(judging, table);
   return planned;
 };

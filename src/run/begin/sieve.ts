@@ -1,6 +1,7 @@
 // The contract for deciding, as the files of a table are listed, which of them a run needs.
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
+import type { MovedFile } from '../../checkpoint/moved-files.ts';
 import type { Extent } from '../../declaration.ts';
 import type { Outgoing } from '../../publish/tables.ts';
 import type { OutsetContext } from '../context.ts';
@@ -66,15 +67,21 @@ export interface Intake {
   readonly basis?: Basis;
   /** Whether production has to change. */
   readonly hasWork: boolean;
+  /** Files that have other names than when they were loaded: the run records the new ones. */
+  readonly moved: readonly MovedFile[];
 }
+
+/** A file by `fileKey`. */
+type FileKey = string;
 
 /** Judges the files of a table as they are listed. */
 export interface Sieve {
   /** Called before files are opened: indexes of those that `take` has to see; undefined: all. */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
-  /** Indexes of those that are needed. */
+  /** Indexes of those that may be needed. */
   readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
-  readonly end: () => Promise<Intake>;
+  /** `unneeded`: files that `take` let pass, and that are not needed, as all files together show. */
+  readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
 }
 
 /** What judging files requires. */
@@ -98,6 +105,7 @@ export const takesAll = {
   unloaded: new Tally(),
   goneRows: 'leave',
   outgoing: noneOutgoing,
+  moved: [],
 } as const satisfies Partial<Intake>;
 
 /** When nothing is known of what is in production. */

@@ -8,6 +8,7 @@ import { EtlError } from '../../errors.ts';
 import { isOfOneTable, isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../wording.ts';
 import { versionsAsListed } from '../begin/as-listed.ts';
+import { Sightings } from '../begin/moves.ts';
 import { planSources } from '../begin/plan-sources.ts';
 import { takeEverything, type Sieve } from '../begin/sieve.ts';
 import type { RunSettings } from '../options.ts';
@@ -23,7 +24,7 @@ export interface KnownFile extends LoadedFile {
 
 interface Seen {
   readonly file: ListedFile & { readonly misfit?: EtlError };
-  readonly version: KnownVersion | undefined;
+  readonly version: Omit<KnownVersion, 'place'>;
 }
 
 /**
@@ -33,22 +34,33 @@ interface Seen {
 const createWatcher = (
   client: Client,
   of: FilesOf,
+  table: SourceTableSpec,
   run: number | undefined,
   seen: Map<number, Seen>,
+  sightings = new Sightings(),
 ): Sieve => ({
   ...(run !== undefined && {
     open: async (batch) => {
       const versions = await versionsAsListed(client, of, batch);
+      for (const { id } of versions) sightings.settle(id);
       const others = new Set(versions.filter(({ runId }) => runId !== run).map(({ place }) => place));
       return [...batch.keys()].filter((place) => !others.has(place));
     },
   }),
   take: async (batch) => {
-    for (const version of await knownVersions(client, of, batch))
-      seen.set(version.id, { file: batch[version.place]!, version });
+    const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
+    for (const [place, file] of batch.entries()) {
+      const version = known.get(place);
+      if (version !== undefined) seen.set(version.id, { file, version });
+      sightings.add(file, version);
+    }
     return [];
   },
-  end: takeEverything().end,
+  end: async () => {
+    const { followed } = await sightings.moves(client, of, table);
+    for (const [{ file }, version] of followed) seen.set(version.id, { file, version });
+    return takeEverything().end();
+  },
 });
 
 /** Standard input cannot be read again. */
@@ -67,7 +79,9 @@ const listFiles = async (
   if (isGivenOnce(table)) return 'it was read from standard input';
   const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
   try {
-    await planSources({ ...spec, tables: [table] }, settings, () => createWatcher(client, of, run, seen));
+    await planSources({ ...spec, tables: [table] }, settings, () =>
+      createWatcher(client, of, table, run, seen),
+    );
     return undefined;
   } catch (error) {
     if (error instanceof EtlError && ['ETL_SOURCE_NOT_FOUND', 'ETL_SOURCE_GONE'].includes(error.code))
@@ -84,7 +98,7 @@ const changedText = ({ runId, rolledBack }: LoadedFile): string =>
 const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): string | undefined => {
   if (seen === undefined) return 'it is gone, or no longer listed';
   const { version, file: listed } = seen;
-  if (version?.isSame !== true) return `${changedText(file)} since run ${file.runId} loaded it`;
+  if (!version.isSame) return `${changedText(file)} since run ${file.runId} loaded it`;
   if (version.isPartial) return 'some of its partitions were replaced while it was not listed';
   const { staged: before, reading } = file;
   if (

@@ -46,6 +46,8 @@ export const s3: Source = {
     yield* (await objects()).list(listing, access);
   },
   isVersion: isListedVersion,
+  // An object is moved by copying it: its time is another.
+  identityOf: contentIn,
   contentOf: contentIn,
   look: async (file, access) => (await objects()).look(file, access),
   isSeekable: false,
