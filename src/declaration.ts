@@ -104,7 +104,6 @@ export interface ColumnSpec {
   /** Text that takes the place of a missing value, already valid for the type. */
   readonly default: string | undefined;
   readonly map: ((text: string) => string | null) | undefined;
-  /** Tested before the checks. */
   readonly rules: readonly ColumnRule[];
   readonly checks: readonly ColumnCheck[];
   readonly schema: ColumnSchema | undefined;
@@ -127,7 +126,6 @@ export interface RecordedFormats {
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
 }
 
-/** Records that may be rejected. */
 export type RejectLimit = RowLimit;
 
 /** What a table must hold to be published. `guard: false` is `{ rowsMin: 0, shrinkMaxPercent: 100 }`, which everything passes. */
@@ -155,7 +153,6 @@ export const goneChoices = ['keep', 'unload'] as const;
 
 /** What a run makes of a definition whose columns differ from those of a table that stays: each includes those before it. */
 export const evolveChoices = ['refuse', 'add', 'retype'] as const;
-export const copiesChoices = ['refuse', 'load'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
 export interface AppendSpec {
@@ -243,7 +240,7 @@ export interface SourceTableSpec extends TableCommon {
   /** A file with a field that no column and no filter names. */
   readonly extra: 'ignore' | 'error';
   /** A file whose content is that of another file of the table; undefined: 'refuse'. */
-  readonly copies?: (typeof copiesChoices)[number] | undefined;
+  readonly copies?: 'refuse' | 'load' | undefined;
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
 }

@@ -62,8 +62,8 @@ export const tableAt = (
   const source = csv(located(scene, locations), { ...optionsOf(scene, writing), ...more });
   const { staging } = scene;
   return staging === 'text'
-    ? { source, staging, transform: sqlFile(sql), rejectLimit: 1_000_000 }
-    : { source, staging, ...fieldsOf(scene, writing), rejectLimit: 1_000_000 };
+    ? { source, staging, transform: sqlFile(sql), copies: 'load', rejectLimit: 1_000_000 }
+    : { source, staging, ...fieldsOf(scene, writing), copies: 'load', rejectLimit: 1_000_000 };
 };
 
 /** A table of a load, as it is written, and what its files come to. */

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import {
-  copiesChoices,
   evolveChoices,
   type ColumnSpec,
   type DerivedTableSpec,
@@ -54,6 +53,7 @@ import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
 const missings = ['error', 'null'] as const;
+const copies = ['refuse', 'load'] as const;
 const extras = ['ignore', 'error'] as const;
 const stagings = ['typed', 'text', 'none'] as const;
 
@@ -99,7 +99,7 @@ const sourceTableSchema = strict({
   filter: filterSchema,
   missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
   extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
-  copies: z.enum(copiesChoices, mustBeOneOf(copiesChoices)).optional(),
+  copies: z.enum(copies, mustBeOneOf(copies)).optional(),
   rejectLimit: limitSchema('records').default({ kind: 'count', records: 0 }),
   lineage: lineageSchema,
 });
