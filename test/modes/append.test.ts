@@ -192,7 +192,7 @@ it('a database of an earlier version knows what is in production', async () => {
   const before = await rowsOf('select * from etl.published_file order by name');
   await database.query(`drop table etl.published_file, etl.kept_table, etl.schedule_slot, etl.data_test, etl.notification, etl.audit, etl.run_plan; alter table etl.schedule drop column late_after; alter table etl.published_table drop column version, drop column constraints,
     drop column changes, drop column partitions, drop column partition_oids;
-    alter table etl.run drop column full_refresh, drop column rolled_back_to, drop column hook_pending, drop column end_room, drop column earlier, drop column continued_at, drop column totals, drop column advice, reset (fillfactor);
+    alter table etl.run drop column full_refresh, drop column rolled_back_to, drop column hook_pending, drop column end_room, drop column earlier, drop column continued_at, drop column totals, drop column advice, drop column kept_build, reset (fillfactor);
     drop index etl.reject_file; alter table etl.source_file drop column reading;
     drop index etl.run_newest; alter table etl.chunk drop column session, drop column lost_at;
     delete from etl.migration where version >= 21`);
