@@ -43,7 +43,9 @@ const facts = (): Promise<ServerFacts> => {
 const pipeline = definePipeline({
   name: 'small',
   schema: 'small',
-  tables: { t: { source: csv('small*.csv'), columns: { id: column.integer('id') }, rejectLimit: 0 } },
+  tables: {
+    t: { source: csv('small*.csv'), columns: { id: column.integer('id') }, copies: 'load', rejectLimit: 0 },
+  },
 });
 const run = (redis: RedisOptions | false = false) =>
   runPipeline(pipeline, {

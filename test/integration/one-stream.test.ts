@@ -214,7 +214,12 @@ describe('one file in gzip', () => {
     const short = gzipSync(`id,n,words\r\n${lines.slice(2_400, 5_600).join('')}`);
     for (const n of [1, 2, 3]) files.write(`helped_${n}.csv`, short);
     const columns = { id: column.integer('id'), n: column.of('public.even', 'n') };
-    const t = { source: csv(`${files.directory}/helped_*.csv`), columns, rejectLimit: 1_000 };
+    const t = {
+      source: csv(`${files.directory}/helped_*.csv`),
+      columns,
+      copies: 'load',
+      rejectLimit: 1_000,
+    } as const;
     const pipeline = definePipeline({ name: 'helped', schema: 'helped', tables: { t } });
     const options = { databaseUrl: database.url, redis: false as const, workers: 2, chunkBytes };
     await database.query('select pg_advisory_lock(42)');

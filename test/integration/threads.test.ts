@@ -59,7 +59,7 @@ const threadsOf = async (name: string, ...sizes: readonly number[]): Promise<num
   const pipeline = definePipeline({
     name,
     schema: name,
-    tables: { numbers: { source: csv(paths), columns: { n: column.integer('n') } } },
+    tables: { numbers: { source: csv(paths), columns: { n: column.integer('n') }, copies: 'load' } },
   });
   let started = 0;
   const count = (): void => void (started += 1);
