@@ -45,6 +45,8 @@ export const startStandby = async (primary: OwnServer): Promise<OwnServer> => {
   await chown(etlDirectory, owner.uid, owner.gid);
   const data = join(etlDirectory, 'database');
   const label = await copyDataDirectory(url, source, data, owner);
+  // A directory of another user is not trusted.
+  await chown(etlDirectory, process.getuid!(), process.getgid!());
   await rm(join(data, 'postmaster.pid'));
   const write = async (name: string, text: string): Promise<void> => {
     await writeFile(join(data, name), text);
