@@ -168,7 +168,7 @@ export const serverErrors = {
   },
   ETL_EMBEDDED_REFUSED: {
     message: 'neither DATABASE_URL nor PG* is set, and {reason} forbids the embedded PostgreSQL',
-    hint: 'Set DATABASE_URL. To use the embedded server on purpose, unset the other variable.',
+    hint: 'Set DATABASE_URL. To use the embedded server on purpose, unset that variable.',
     retry: 'never',
     exit: usage,
   },

@@ -145,7 +145,8 @@ export const replacedText = (
   { table, production }: Pick<PublishPlan, 'table' | 'production'>,
 ): string | undefined => {
   const by = production?.publishedBy ?? pipeline;
-  if (by === pipeline || table.extent === 'part') return undefined;
+  // SQL makes the same rows for each pipeline that declares the table.
+  if (by === pipeline || table.extent === 'part' || table.declared.length === 0) return undefined;
   return (
     `${table.schema}.${table.table}: pipeline ${by} published it last, and all its rows are replaced by those of ${pipeline}; ` +
     'two pipelines that replace one table undo each other'

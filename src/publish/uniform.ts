@@ -43,6 +43,15 @@ export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined 
   return { kind: rowsWritten, name: `${written.table.schema}.${written.table.table}` };
 };
 
+/** What a run cannot avoid: one of its tables is too large, or too different, to be kept beside one whose rows are written. */
+export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
+  const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
+  return (
+    `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with a snapshot from before the ` +
+    'publication may see new rows of the former and old rows of the latter'
+  );
+};
+
 /** Whether the rows of these tables can be replaced in place quickly. A table that has yet to be built counts as empty. */
 export const areSmall = async (client: Client, plans: readonly PublishPlan[]): Promise<boolean> => {
   const names = movedOver(plans).flatMap(({ table }) => [productionName(table), builtName(table)]);

@@ -158,6 +158,33 @@ describe('a file that both list', () => {
   });
 });
 
+describe('a copy of a file that the other has loaded, under another name', () => {
+  const begin = async (): Promise<void> => {
+    write('a', '1:01-05');
+    write('b', '2:01-05');
+    for (const name of ['a', 'b']) await run(pipeline(name));
+    write('a7', '7:01-07');
+  };
+
+  it('is refused when it is there at the plan', async () => {
+    await begin();
+    await run(pipeline('a'));
+    write('b7', '7:01-07');
+    expect(await outcomeOf(pipeline('b'))).toBe('ETL_FILE_COPY');
+    expect(await ids()).toBe('1 2 7');
+  });
+
+  it('is refused when it comes while the run works', async () => {
+    await begin();
+    const meanwhile = async (): Promise<void> => {
+      write('b7', '7:01-07');
+      await run(pipeline('b'));
+    };
+    expect(await interrupted(pipeline('a'), planned, meanwhile)).toBe('ETL_FILE_COPY');
+    expect(await ids()).toBe('1 2 7');
+  });
+});
+
 describe('a full refresh', () => {
   const begin = async (mode: Mode): Promise<void> => {
     write('a', '1:01-05');

@@ -132,7 +132,13 @@ const definitionSchema = strict(
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
     rejectLimit: limitSchema('records').optional(),
     snapshotWaitMs: z
-      .union([z.number().int().min(0).max(snapshotWaitMsMax), z.literal(false)], snapshotWaitText)
+      .union(
+        [
+          z.number().int(snapshotWaitText).min(0, snapshotWaitText).max(snapshotWaitMsMax, snapshotWaitText),
+          z.literal(false),
+        ],
+        snapshotWaitText,
+      )
       .default(snapshotWaitMsDefault),
     hooks: hooksSchema.optional(),
     notify: notifySchema.optional(),

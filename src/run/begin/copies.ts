@@ -3,10 +3,16 @@
 // Two files are compared by what their source knows without reading them whole; for local files the size and both ends. Proved by
 // test/modes/moved-files.test.ts, "a copy".
 
-import { versionsLike, type FilesOf, type PublishedFile } from '../../checkpoint/published-files.ts';
+import {
+  otherPipelines,
+  versionsLike,
+  type FilesOf,
+  type PublishedFile,
+} from '../../checkpoint/published-files.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import { EtlError } from '../../errors.ts';
 import { isOfPath, neededFields } from '../../format/header-check.ts';
+import { modeOf } from '../../publish/tables.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { Tally, type Judging } from './sieve.ts';
@@ -43,11 +49,15 @@ export const refuseCopies = async (
   const staying = outgoing.stays && new Set(outgoing.stays);
   const stays = ({ id, rows }: PublishedFile): boolean =>
     rows > 0 && !leaving.has(id) && (staying === undefined || staying.has(id));
-  const there = extent === 'whole' ? [] : (await versionsLike(client, of, files)).filter(stays);
+  // Only of appended rows nothing else tells whether they are there already.
+  const others = modeOf(table.publish) === 'append' ? await otherPipelines(client, of) : [];
   const renamed = new Map(intake.moved.map(({ id, name }) => [id, name]));
-  const known = new Map(
-    there.map((file) => [contentOf(file), `${renamed.get(file.id) ?? file.name}, which is in production`]),
-  );
+  const known = new Map<string | undefined, string>();
+  for (const pipeline of extent === 'whole' ? [] : [spec.name, ...others]) {
+    const whose = pipeline === spec.name ? '' : ` by pipeline ${pipeline}`;
+    for (const file of (await versionsLike(client, { ...of, pipeline }, files)).filter(stays))
+      known.set(contentOf(file), `${renamed.get(file.id) ?? file.name}, which is in production${whose}`);
+  }
   const copies = new Tally();
   for (const file of files) {
     const content = contentOf(file);

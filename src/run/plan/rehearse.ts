@@ -26,7 +26,7 @@ import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planOver } from '../../publish/plan.ts';
 import { refuseTakenNames } from '../../publish/production/taken.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
-import { planUniformly } from '../../publish/uniform.ts';
+import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../begin/make-landings.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
@@ -120,7 +120,10 @@ const rehearseAll = async (
     tables,
     tables.map(({ table }) => production.get(table)),
   );
-  const plans = spec.snapshotWaitMs === false ? freely : await planUniformly(client, tables, freely);
+  const isFree = spec.snapshotWaitMs === false;
+  const plans = isFree ? freely : await planUniformly(client, tables, freely);
+  const mixed = isFree ? undefined : mixedWith(plans);
+  if (mixed !== undefined) context.report.emit({ type: 'notice', message: mixedText(plans, mixed) });
   await rehearseForeignKeys(client, tables);
   for (const table of tables)
     if (context.sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));

@@ -10,7 +10,14 @@ import { planPublish } from '../../publish/plan.ts';
 import { olderSnapshot, type Dependent } from '../../publish/production/dependents.ts';
 import { createSnapshotWatch } from '../../publish/snapshots.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
-import { areSmall, mixedWith, emptyForOlder, planInPlace, planUniformly } from '../../publish/uniform.ts';
+import {
+  areSmall,
+  emptyForOlder,
+  mixedText,
+  mixedWith,
+  planInPlace,
+  planUniformly,
+} from '../../publish/uniform.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 import { holdersText } from '../notices/notice.ts';
 import { saveNotices } from '../notices/save-notices.ts';
@@ -59,15 +66,6 @@ const waitForOlder = async (
     await lookUp(context, runId);
     await sleep(Math.min(pauseMs, leftMs));
   }
-};
-
-/** Says once what a run cannot avoid: tables that are too large, or too different, to be kept beside those whose rows change. */
-const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
-  const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
-  return (
-    `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with a snapshot from before the ` +
-    'publication may see new rows of the former and old rows of the latter'
-  );
 };
 
 /**

@@ -18,6 +18,7 @@ import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
 import { hasOthers } from '../begin/needed-files.ts';
+import { refuseCopies } from '../begin/copies.ts';
 import { createTwiceGuard } from '../begin/new-files.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { Basis, Intake } from '../begin/sieve.ts';
@@ -47,15 +48,17 @@ export const keepsWritersOut = ({ publication, table, production }: PublishPlan)
   publication.holdsWriters === true ||
   (production !== undefined && table.extent === 'whole' && takesParts(table.mode));
 
-/** A file that both pipelines list is loaded by one of them. Versions of our own are replaced. Errors: ETL_FILE_TWICE. */
-const refuseTwice = async (
-  { client }: RunContext,
-  { table, files }: PlannedTable,
-  of: FilesOf,
-): Promise<void> => {
+/**
+ * A file that both pipelines list, under one name or two, is loaded by one of them. Versions of our own are replaced. Errors:
+ * ETL_FILE_TWICE, ETL_FILE_COPY.
+ */
+const refuseTwice = async (context: RunContext, planned: PlannedTable, of: FilesOf): Promise<void> => {
+  const { client } = context;
+  const { table, files, intake } = planned;
   if (modeOf(table.publish) !== 'append') return;
   const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
   await createTwiceGuard(client, of)(files.filter((_, place) => !own.has(place)));
+  await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
 };
 
 /** Why a run may not add rows to a table: those that were to stay are gone. Undefined: they are there. */
