@@ -1,5 +1,7 @@
 // SIGINT and SIGTERM to the process itself: it stops after the chunks in flight, or at once; the next run continues.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { expectEnd } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, stateOf, tableNumbers } from '../helpers/fault-outcome.ts';
@@ -18,12 +20,11 @@ const signals = [
   ['SIGTERM', 143],
 ] as const;
 
-/** Returns when another session waits for a table that this one has locked. */
-const waitForPublisher = `do $$ begin
-  while not exists (select from pg_locks where relation = 'noaa.observation'::regclass and not granted) loop
-    perform pg_sleep(0.02);
-  end loop;
-end $$`;
+/** Returns when another session waits for a table that this one has locked. Short statements: publishing waits for older snapshots first. */
+const untilPublisherWaits = async (reader: pg.Client): Promise<void> => {
+  const waiting = `select from pg_locks where relation = 'noaa.observation'::regclass and not granted`;
+  while ((await reader.query(waiting)).rowCount === 0) await sleep(20);
+};
 
 const expectStopped = async (): Promise<void> => {
   await expectNoSessions(scene().url);
@@ -65,7 +66,7 @@ describe('one signal', () => {
     await withPg(scene().url, async (reader) => {
       await reader.query('begin; lock table noaa.observation in access share mode');
       const child = scene().start('--full-refresh');
-      await reader.query(waitForPublisher);
+      await untilPublisherWaits(reader);
       child.kill('SIGINT');
       expectEnd(await child.ended, 130, 'ETL_INTERRUPTED');
       await reader.query('rollback');
