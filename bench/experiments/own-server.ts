@@ -66,10 +66,10 @@ const startStandby = async (primary: EmbeddedServer, extra: Settings): Promise<S
   try {
     const etlDirectory = join(directory, '.etl');
     const data = join(etlDirectory, 'database');
-    for (const path of [etlDirectory, data]) {
-      await mkdir(path, { mode: 0o700 });
-      await chown(path, owner.uid, owner.gid);
-    }
+    // Ours, because a directory of another user is not trusted; the server's account has to get through it.
+    await mkdir(etlDirectory, { mode: 0o755 });
+    await mkdir(data, { mode: 0o700 });
+    await chown(data, owner.uid, owner.gid);
     const backup = await takeBackup(primary.url, data, owner);
     const write = async (name: string, text: string): Promise<void> => {
       await writeFile(join(data, name), text);
