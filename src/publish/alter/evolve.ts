@@ -54,7 +54,11 @@ const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): C
 /** SQL: the declared column, with its expression as the server writes it. */
 const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): string => {
   const column = serverColumnsOf(table.attributes).find((one) => one.name === name)!;
-  return columnClause(column.kind === 'identity' ? column : { ...column, type, expression: filledBy! });
+  const clause = columnClause(
+    column.kind === 'identity' ? column : { ...column, type, expression: filledBy! },
+  );
+  // For people on one line: the server writes no comment, which the line break would end.
+  return clause.replace('\n) stored', ') stored');
 };
 
 /** A column that the server fills: it computes, or numbers, the rows that are there. */
