@@ -1,6 +1,5 @@
 // A client for a library that makes its connections itself.
 
-import { callbackify } from 'node:util';
 import type pg from 'pg';
 import type { SessionStart } from '../session/session-start.ts';
 import type { ServerConfig } from './config.ts';
@@ -21,21 +20,13 @@ export class GuardedClient extends PgClient {
     this.#config = config;
   }
 
-  async #open(): Promise<this> {
+  protected override async open(): Promise<this> {
     try {
-      return await super.connect();
+      return await super.open();
     } catch (error) {
       preferNextHost(this.#config, this.serverConfig.hosts[0]!);
       throw error;
     }
-  }
-
-  override connect(): Promise<this>;
-  override connect(callback: (error: Error | null, client?: this) => void): void;
-  override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {
-    if (callback === undefined) return this.#open();
-    callbackify(() => this.#open())(callback);
-    return undefined;
   }
 
   // Not by a listener of its own: BullMQ takes off all there are before it says goodbye.

@@ -189,7 +189,7 @@ export class PgClient extends driver.Client {
     }
   }
 
-  async #open(): Promise<this> {
+  protected async open(): Promise<this> {
     await super.connect();
     try {
       await this.#begin();
@@ -204,8 +204,8 @@ export class PgClient extends driver.Client {
   override connect(): Promise<this>;
   override connect(callback: (error: Error | null, client?: this) => void): void;
   override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {
-    if (callback === undefined) return this.#open();
-    callbackify(() => this.#open())(callback);
+    if (callback === undefined) return this.open();
+    callbackify(() => this.open())(callback);
     return undefined;
   }
 }
