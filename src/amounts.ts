@@ -42,3 +42,6 @@ export const formatDate = (date: Date): string =>
 
 /** Three decimals: sums and quotients of measured times have sixteen. */
 export const rounded = (figure: number): number => Math.round(figure * 1000) / 1000;
+
+/** Seconds since a time of `performance.now()`, to the millisecond. */
+export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);

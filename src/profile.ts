@@ -18,6 +18,9 @@ export interface LoadTimes {
   readonly ledger: number;
 }
 
+/** LoadTimes in the making. */
+export type Times = { -readonly [Key in keyof LoadTimes]: number };
+
 /** How busy the machine of the run was during a step: shares of all its cores. */
 export interface MachineUse {
   readonly step: RunStep;
@@ -45,3 +48,6 @@ export interface RunProfile {
   /** What that says: the limit of the run, and what would change it. Sentences for people. */
   readonly advice: readonly string[];
 }
+
+/** What was measured of a run, before anything was concluded. */
+export type Measurements = Omit<RunProfile, 'advice'>;

@@ -1,5 +1,6 @@
 // Reads the header of a file: byte order mark, skipped lines, names, line ends.
 
+import type { ReadBytes } from '../bytes/read-bytes.ts';
 import { isUtf8 } from 'node:buffer';
 import type { Dialect, LineEnd } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
@@ -27,9 +28,6 @@ export interface HeaderFile {
   readonly table: string;
   readonly file: string;
 }
-
-/** Reads so many bytes of a file from a byte on; fewer at its end. The same bytes are asked for several times. */
-export type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
 
 /** A file while its header is looked for. */
 interface HeadReader {

@@ -142,7 +142,10 @@ export const applyAll = async (
   await countFollowing(client, written, rows);
   rests.push(...(await apply(moved)));
   for (const { finish } of rests) await finish?.();
-  await makeForeignKeys(client, plans);
+  await makeForeignKeys(
+    client,
+    plans.map((plan) => ({ ...plan, oid: plan.publication.oidInProduction(plan) })),
+  );
   return {
     views: rests.flatMap(({ views = [] }) => views),
     locked: rests.flatMap(({ locked = [] }) => locked),

@@ -10,7 +10,7 @@ import { setDeclared } from './attributes/attributes.ts';
 import { addServerColumns, columnText, serverColumnsOf } from './attributes/server-columns.ts';
 import { createAs, indexStorage, type IndexStorage } from './attributes/storage.ts';
 import { buildConstraints } from './constraints/constraints.ts';
-import type { Building } from './contract.ts';
+import type { Building } from './building.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, productionName, type TableNames } from './names.ts';

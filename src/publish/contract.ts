@@ -4,51 +4,15 @@
 // Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
 // server.
 
-import type { ConstraintSpec } from '../constraint.ts';
-import type { IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
-import type { BuildWhat, RowChanges } from '../model.ts';
-import type { TableNames } from './names.ts';
+import type { RowChanges } from '../model.ts';
+import type { Building } from './building.ts';
+import type { BuiltOver, Found } from './built-over.ts';
 import type { BuiltTable, DeclaredTable } from './tables.ts';
 import type { Dependent } from './production/dependents.ts';
 import type { ProductionTable } from './production/production.ts';
-import type { BuiltState, TableColumn } from './production/table-state.ts';
+import type { TableColumn } from './production/table-state.ts';
 import type { ViewOver } from './production/views.ts';
-import type { StagedStatistics } from './staged-statistics.ts';
-
-/** Rows of production that a run changes, by what happens to them. Older records lose against the existing row. */
-export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
-
-/** What was found before publishing, without a lock: somebody may have written to production since. */
-export interface Found {
-  readonly counts: Differences;
-  /** The table that was built from production's rows and the run's. */
-  readonly rebuilt?: Rebuilt;
-}
-
-export interface Rebuilt {
-  readonly oid: number;
-  /** Its name in the build schema, and statements that give its indexes their names. */
-  readonly built: string;
-  readonly renames: readonly string[];
-  readonly rows: number;
-  /** Production when it was read: the number of its rows, and a sum over their versions. */
-  readonly read: ReadState;
-}
-
-export interface ReadState {
-  readonly rows: number;
-  readonly versions: string;
-}
-
-/** A built table, and the production table; undefined when there is none yet. */
-export interface BuiltOver {
-  readonly table: BuiltTable;
-  readonly builtAs: BuiltState;
-  readonly production: ProductionTable | undefined;
-  /** Views and policies that keep the table: the server would write them differently if they were made again. */
-  readonly unlike?: readonly Dependent[];
-}
 
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
@@ -59,24 +23,6 @@ export interface PublishPlan extends BuiltOver {
   readonly found?: Found | undefined;
   /** Its readers wait from `apply` to the commit, so it comes last. */
   readonly blocksReaders: boolean;
-}
-
-/** A table that is being built aside: it has its rows, and nothing else yet. */
-export interface Building {
-  readonly client: Client;
-  readonly names: TableNames;
-  /** The table that it is a partition of. */
-  readonly whole?: TableNames;
-  readonly primaryKey: readonly string[];
-  readonly indexes: readonly IndexSpec[];
-  readonly constraints: readonly ConstraintSpec[];
-  /** Announces and times a part of the work. */
-  readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
-  readonly announce: (message: string) => void;
-  /** Undefined: the table is analyzed itself. */
-  readonly statistics?: StagedStatistics | undefined;
-  /** It has no rows, and will get none, so statistics are useless. */
-  readonly isRehearsal?: boolean;
 }
 
 /** Work that `apply` leaves for later. */

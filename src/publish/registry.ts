@@ -3,7 +3,8 @@
 import type { Extent, PublishMode } from '../declaration.ts';
 import { append } from './part/append.ts';
 import type { Client } from '../db/client.ts';
-import type { BuiltOver, Found, Publication } from './contract.ts';
+import type { Publication } from './contract.ts';
+import type { BuiltOver, Found } from './built-over.ts';
 import { history } from './part/history.ts';
 import { inPlace } from './in-place.ts';
 import { lookAndRebuild, rebuild } from './part/rebuild.ts';

@@ -1,6 +1,5 @@
 // What every step of one run needs: the pipeline, the server, the coordinator's connection, and where to report.
 
-import { setMaxListeners } from 'node:events';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
@@ -10,7 +9,8 @@ import type { Queues } from '../queue/job-queue.ts';
 import type { Definition, PipelineFile } from './definition.ts';
 import type { RunSettings } from './options.ts';
 import type { Reporter } from './report.ts';
-import { rounded } from '../amounts.ts';
+import { secondsSince } from '../amounts.ts';
+import { stopIfAsked } from '../stop.ts';
 
 /** With the definition of the run, and its settings except those that its reporter has. */
 export interface RunContext
@@ -46,23 +46,6 @@ export interface BuildContext extends Pick<
 export interface OutsetContext extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;
 }
-
-/** Seconds since a moment of `performance.now()`, to the millisecond. */
-export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);
-
-/** Throws if the run was asked to stop, at once or after the chunks in flight. */
-export const stopIfAsked = ({ abort, drain }: Pick<RunSettings, 'abort' | 'drain'>): void => {
-  abort?.throwIfAborted();
-  drain?.throwIfAborted();
-};
-
-/** Aborted by either request: for work without chunks in flight. */
-export const stopSignal = ({ abort, drain }: Partial<Pick<RunSettings, 'abort' | 'drain'>>): AbortSignal => {
-  const signal = AbortSignal.any([abort, drain].filter((stop) => stop !== undefined));
-  // Every file that is looked at listens.
-  setMaxListeners(0, signal);
-  return signal;
-};
 
 /** Runs one step, announced and timed. */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {

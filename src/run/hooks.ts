@@ -8,7 +8,8 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { FailedHookContext, HookError, HookName, HookTable } from '../hook.ts';
 import { authorsPath } from '../publish/names.ts';
 import { placeInSql, type SqlText } from '../transform/sql-file.ts';
-import { stopSignal, type RunContext } from './context.ts';
+import type { RunContext } from './context.ts';
+import { stopSignal } from '../stop.ts';
 import { tablesOf } from './notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
 

@@ -6,7 +6,7 @@ import type { EncodingName } from '../decode/encoding/labels.ts';
 import { transcoded } from '../decode/encoding/registry.ts';
 import { containerNamed, decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
-import type { ReadBytes } from '../format/header.ts';
+import type { ReadBytes } from '../bytes/read-bytes.ts';
 import { withoutLastLines, type TrailerProblem } from '../format/split/last-lines.ts';
 import type { SourceFile } from '../model.ts';
 import type { Access } from '../source/contract.ts';

@@ -17,7 +17,7 @@ import { chooseBackend } from '../queue/choose-backend.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { areShared } from '../source/registry.ts';
 import { refuseMissingSecrets } from '../source/secret.ts';
-import { preflight } from '../server/preflight.ts';
+import { preflight } from './preflight.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import { findServer } from './find-server.ts';

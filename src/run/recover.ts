@@ -11,7 +11,7 @@ import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { RunSettings } from './options.ts';
-import { connectionsNeeded } from '../server/doctor.ts';
+import { connectionsNeeded } from '../server/facts.ts';
 
 export interface RecoverOptions extends Pick<
   RunSettings,

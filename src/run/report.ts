@@ -4,13 +4,21 @@ import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BuildWhat, RunEvent, RunStep, StepTime, TraceContext } from '../model.ts';
-import type { LoadTimes } from '../profile.ts';
+import type { LoadTimes, Measurements } from '../profile.ts';
+import type { Tracer } from '../trace/tracer.ts';
 import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from '../trace/run-trace.ts';
-import type { FromWorker, RunSettings } from './options.ts';
-import type { Measurements } from './profile/advice.ts';
 import { startProfiler } from './profile/profiler.ts';
 import { rounded } from '../amounts.ts';
 import { createNoticeLog, type Unsaved } from './notices/notice-log.ts';
+
+/** Who hears what a run reports. */
+export interface Listening {
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+  readonly logger: Logger;
+  readonly tracer?: Tracer | undefined;
+  /** Whether the server is looked at, too. */
+  readonly profile: boolean;
+}
 
 export interface Reporter {
   readonly logger: Logger;
@@ -45,7 +53,7 @@ const listenerError = (cause: unknown): EtlError =>
  * Calls the host's listener. An asynchronous one is not awaited; when it fails, the next event ends the run, and
  * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
  */
-const createCallListener = ({ onEvent, logger }: RunSettings): ((event: RunEvent) => void) => {
+const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) => void) => {
   let failure: EtlError | undefined;
   const fail = (cause: unknown): void => {
     failure = listenerError(cause);
@@ -73,8 +81,11 @@ const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void =>
 export interface Reported {
   readonly pipeline: string;
   readonly address: ServerAddress;
-  readonly settings: RunSettings;
-  readonly fromWorker: FromWorker;
+  readonly settings: Listening;
+  readonly fromWorker: {
+    readonly parent?: TraceContext | undefined;
+    readonly onChunk?: ((times: LoadTimes) => void) | undefined;
+  };
   /** Only a coordinator has a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
 }

@@ -4,8 +4,13 @@ import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import { foreignHint, listed, strangeHint } from '../db/bookkeeping/trust.ts';
 import { serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
-import type { QueueBackend } from '../queue/backend.ts';
-import { readServerFacts, type Bookkeeping, type ServerFacts } from './facts.ts';
+import {
+  connectionsNeeded,
+  type Demand,
+  readServerFacts,
+  type Bookkeeping,
+  type ServerFacts,
+} from './facts.ts';
 import { firstOf, plural } from '../wording.ts';
 import { settingRules } from './setting-rules.ts';
 
@@ -84,16 +89,6 @@ const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
   if (missing.length === 0) return ok('user', value);
   return refuse('user', value, `grant what a run needs; this user may not ${missing.join('; ')}`);
 };
-
-/** What is to work on the server: a run with so many workers, whose queue is there or elsewhere. */
-export interface Demand {
-  readonly workers: number;
-  readonly backend: Pick<QueueBackend, 'databaseConnectionsMax'>;
-}
-
-/** Connections of `etl run`: the run itself, its workers, and its queue. */
-export const connectionsNeeded = ({ workers, backend }: Demand): number =>
-  1 + workers + backend.databaseConnectionsMax;
 
 const judgeConnections = ({ connectionLimits }: ServerFacts, demand: Demand): Finding[] => {
   const { workers } = demand;

@@ -15,6 +15,16 @@ export interface SettingValue {
   readonly number: number | null;
 }
 
+/** What is to work on the server: a run with so many workers, whose queue is there or elsewhere. */
+export interface Demand {
+  readonly workers: number;
+  readonly backend: { readonly databaseConnectionsMax: number };
+}
+
+/** Connections of `etl run`: the run itself, its workers, and its queue. */
+export const connectionsNeeded = ({ workers, backend }: Demand): number =>
+  1 + workers + backend.databaseConnectionsMax;
+
 /** A bound on connections, without those that are reserved for superusers. */
 export interface ConnectionLimit {
   readonly name: string;

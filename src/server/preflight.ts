@@ -1,10 +1,8 @@
-// Refuses before any work what is known to fail: a standby, a read-only user, another encoding, a missing privilege.
+// What a session may do on a server, and whether the schemas that a run writes belong to those whom it trusts.
 
 import type { PipelineSpec } from '../declaration.ts';
 import { stagingName } from '../copy/staging.ts';
-import type { ServerAddress } from '../db/connect/address.ts';
-import { withPath, withTransaction, type Client } from '../db/client.ts';
-import { refuseSharedSessions } from '../db/connect/pooler.ts';
+import type { Client } from '../db/client.ts';
 import {
   areSame,
   ownSchemas,
@@ -13,11 +11,7 @@ import {
   type PipelinePlaces,
   type Trust,
 } from '../db/bookkeeping/trust.ts';
-import { EtlError } from '../errors.ts';
-import { typeOf } from '../format/column-types/registry.ts';
-import { serverVersionMin } from '../limits.ts';
-import { throwProblems } from '../pipeline/check/problems.ts';
-import { authorsPath, buildSchema, keptSchema } from '../publish/names.ts';
+import { buildSchema, keptSchema } from '../publish/names.ts';
 
 /** What a session may do, in one row. */
 export interface Access {
@@ -104,50 +98,6 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
   return (await client.query(selectAccess, values)).rows[0];
 };
 
-const selectUnknownTypes =
-  'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
-
-/** Errors: ETL_DEFINITION naming schemas of `searchPath` that the server does not have. */
-const checkSearchPath = async (
-  client: Client,
-  { name: pipeline, searchPath }: PipelineSpec,
-): Promise<void> => {
-  if (searchPath.length === 0) return;
-  const { rows } = await client.query(
-    'select name from unnest($1::text[]) as name where not exists (select from pg_namespace where nspname = name)',
-    [searchPath],
-  );
-  throwProblems(
-    pipeline,
-    rows.map(({ name }) => `searchPath: the server has no schema \`${name}\`; create it, or leave it out`),
-  );
-};
-
-/** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
-const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
-  const { name: pipeline, tables } = spec;
-  const columns = tables.flatMap((table) =>
-    (table.kind === 'source' ? table.columns : []).flatMap((column) =>
-      column.type === 'of'
-        ? [{ table: table.name, name: column.name, sqlType: typeOf(column).sql(column.options) }]
-        : [],
-    ),
-  );
-  if (columns.length === 0) return;
-  const names = columns.map(({ sqlType }) => sqlType);
-  const { rows } = await withTransaction(client, () =>
-    withPath(client, authorsPath(spec), () => client.query(selectUnknownTypes, [names])),
-  );
-  const unknown = new Set(rows.map(({ name }) => name));
-  const problems = columns
-    .filter(({ sqlType }) => unknown.has(sqlType))
-    .map(
-      ({ table, name, sqlType }) =>
-        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`,
-    );
-  throwProblems(pipeline, problems);
-};
-
 /** What a pipeline has of its own in the database, beside production. */
 const placesOf = (pipeline: string): PipelinePlaces => ({
   builds: [buildSchema(pipeline)],
@@ -169,31 +119,4 @@ export const refuseOtherSchemas = async (
 ): Promise<void> => {
   if (before === undefined || !(await areSame(client, before, [...ownSchemas, buildSchema(pipeline)])))
     await refuseStrangers(client, pipeline);
-};
-
-/**
- * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
- * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
- * ETL_DEFINITION naming schemas and types that the server does not have.
- */
-export const preflight = async (
-  client: Client,
-  address: ServerAddress,
-  spec: PipelineSpec,
-): Promise<Trust> => {
-  await refuseSharedSessions(client, address);
-  const { label } = address;
-  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
-    await readAccess(client, spec);
-  if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
-  // SQL_ASCII takes any bytes, and would take them as they come.
-  if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
-  if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
-  if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
-  const trust = await refuseStrangers(client, spec.name);
-  const problem = 'the privilege is missing';
-  if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
-  await checkSearchPath(client, spec);
-  await checkTypes(client, spec);
-  return trust;
 };

@@ -15,7 +15,7 @@ import { findRun } from '../history/history.ts';
 import { refuseUnshared } from '../run/prepare.ts';
 import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../trace/job-trace.ts';
-import { requestOfRun } from './lost-jobs.ts';
+import { requestOfRun } from './request-of-run.ts';
 import type { SiteOptions } from './options.ts';
 import { openSite, type Site } from './site.ts';
 import { checkQueueName, depthOfQueues, knownQueueNames } from './queues.ts';

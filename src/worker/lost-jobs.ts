@@ -3,34 +3,11 @@
 import { runQuery, type Client } from '../db/client.ts';
 import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
+import { requestOfRun, type RunRow } from './request-of-run.ts';
 import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
-
-/** Columns of etl.run of a run to continue. */
-interface RunRow {
-  readonly pipeline: string;
-  readonly definition: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-/** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
-export const requestOfRun = (
-  { pipeline, definition, params }: RunRow,
-  jobId: string,
-  allowShrink: readonly string[] = [],
-): RunRequest =>
-  readRunRequest(
-    {
-      pipeline,
-      definition,
-      params,
-      options: { fresh: false, fullRefresh: false, resume: true, allowShrink },
-    },
-    jobId,
-  );
 
 /** Runs that a worker began or handed over and that did not end; only the newest of a pipeline can continue. */
 const selectUnfinished = `

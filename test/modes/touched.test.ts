@@ -17,7 +17,7 @@ import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { isSame, productionTables } from '../../src/publish/production/production.ts';
-import { declaredAs } from '../../src/run/landing.ts';
+import { declaredAs } from '../../src/run/declared.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
 import { filesOf } from '../../src/run/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';

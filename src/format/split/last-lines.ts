@@ -2,7 +2,9 @@
 
 import type { LineEnd } from '../../declaration.ts';
 import { recordBytesMax } from '../../limits.ts';
-import { CR, LF } from './grammar.ts';
+
+const LF = 10;
+const CR = 13;
 
 /** The byte after the last line end in [0, end); 0 when there is none. */
 const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {

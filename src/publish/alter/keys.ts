@@ -1,7 +1,7 @@
 // Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../../db/client.ts';
-import type { BuiltOver } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { isRefusal } from '../../db/server-error.ts';

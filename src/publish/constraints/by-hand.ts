@@ -6,7 +6,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { BuiltOver } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { builtName } from '../names.ts';
 import { ProductionChanged, type ProductionTable } from '../production/production.ts';
 import type { TableConstraint } from '../production/table-state.ts';

@@ -2,7 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { productionName } from '../names.ts';
 import type { LoadedRow } from './refused-rows.ts';
 import { haveSame, type TableIndex } from '../production/table-state.ts';
@@ -17,12 +17,12 @@ const namedMax = 5;
 
 /** New rows with the keys of others; the run then finds their files and lines. */
 export class DuplicateRows extends Error {
-  readonly plan: PublishPlan;
+  readonly plan: BuiltOver;
   /** For people: "primary key (id)". */
   readonly what: string;
   readonly rows: readonly DuplicateRow[];
 
-  constructor(plan: PublishPlan, what: string, rows: readonly DuplicateRow[], options: ErrorOptions) {
+  constructor(plan: BuiltOver, what: string, rows: readonly DuplicateRow[], options: ErrorOptions) {
     super('rows have keys that others have', options);
     this.plan = plan;
     this.what = what;
@@ -36,7 +36,7 @@ const indexText = ({ isPrimary, name, columns }: TableIndex): string =>
 /** The first of them, for the key that the server named, or the first key that has any. */
 export const findDuplicates = async (
   client: Client,
-  plan: PublishPlan,
+  plan: BuiltOver,
   cause: unknown,
 ): Promise<DuplicateRows | undefined> => {
   const { table, production } = plan;

@@ -4,7 +4,7 @@ import type { ForeignKeySpec } from '../../constraint.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames, quoteText } from '../../db/sql.ts';
 import { codeOf } from '../../errors.ts';
-import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { TablesLocked } from '../locks.ts';
 import { builtName, fileColumn, mergeColumns, productionName } from '../names.ts';
 import type { BuiltTable } from '../tables.ts';
@@ -77,12 +77,11 @@ export const buildForeignKeys = async (client: Client, built: readonly BuiltTabl
 /** How long writers of a table that no run publishes wait for our lock on it, which waits for theirs. */
 const writersWaitMs = 2_000;
 
-/** The oid of the table that will be in production, and what it has. */
-const comingOf = (plan: PublishPlan) => {
-  const { production, builtAs, publication } = plan;
-  const oid = publication.oidInProduction(plan);
-  return { oid, state: production?.oid === oid ? production : builtAs };
-};
+/** A table of a run, and the oid of the one that will be in production. */
+type Published = BuiltOver & { readonly oid: number };
+
+/** What the table that will be in production has. */
+const stateOf = ({ production, builtAs, oid }: Published) => (production?.oid === oid ? production : builtAs);
 
 /** A foreign key that is made: the table that it refers to, its clause, and the declaration; undefined: somebody has made it by hand. */
 interface Making {
@@ -94,12 +93,12 @@ interface Making {
 
 /** A table that is new has its own by name: what they refer to moves with it. It gets those that were made by hand, too. */
 const missingOf = (
-  plan: PublishPlan,
-  plans: readonly PublishPlan[],
+  plan: Published,
+  plans: readonly BuiltOver[],
   names: readonly string[],
 ): readonly Making[] => {
   const { table, production, builtAs } = plan;
-  const { state } = comingOf(plan);
+  const state = stateOf(plan);
   const tables = plans.map((one) => one.table);
   const isNew = state === builtAs;
   const declared = isNew
@@ -123,7 +122,7 @@ const missingOf = (
 /** Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked. */
 const makeAll = async (
   client: Client,
-  { table, production }: PublishPlan,
+  { table, production }: BuiltOver,
   own: string,
   making: readonly Making[],
   tables: readonly BuiltTable[],
@@ -157,28 +156,25 @@ const makeAll = async (
  * table has to have like the old one. Writers of both tables wait until the commit, readers do not. Errors: RowsRefused,
  * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked, ProductionChanged.
  */
-export const makeForeignKeys = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
-  const hasAny = ({ table, production }: PublishPlan): boolean =>
+export const makeForeignKeys = async (client: Client, plans: readonly Published[]): Promise<void> => {
+  const hasAny = ({ table, production }: BuiltOver): boolean =>
     foreignKeysOf(table).length > 0 || (production !== undefined && madeByHand(production).length > 0);
   if (!plans.some(hasAny)) return;
-  const coming = plans.map(comingOf);
   const { rows } = await client.query(
     'select oid::regclass::text as name from unnest($1::oid[]) with ordinality as p (oid, place) order by place',
-    [coming.map(({ oid }) => oid)],
+    [plans.map(({ oid }) => oid)],
   );
   const names = rows.map(({ name }): string => name);
   const tables = plans.map(({ table }) => table);
   for (const [place, plan] of plans.entries()) {
     const making = missingOf(plan, plans, names);
     if (making.length > 0) await makeAll(client, plan, names[place]!, making, tables);
-    const { oid, state } = coming[place]!;
-    if (plan.production !== undefined && state === plan.builtAs)
-      await completeByHand(client, plan.production, oid);
+    if (plan.production !== undefined && stateOf(plan) === plan.builtAs)
+      await completeByHand(client, plan.production, plan.oid);
   }
-  const replaced = plans.flatMap(({ production }, place) => {
-    const { oid } = coming[place]!;
-    return production === undefined || production.oid === oid ? [] : [{ old: production.oid, by: oid }];
-  });
+  const replaced = plans.flatMap(({ production, oid }) =>
+    production === undefined || production.oid === oid ? [] : [{ old: production.oid, by: oid }],
+  );
   if (replaced.length > 0) await keepDisabled(client, replaced);
 };
 
@@ -186,7 +182,7 @@ export const makeForeignKeys = async (client: Client, plans: readonly PublishPla
 const readersWaitMs = 2_000;
 
 /** The foreign keys that tables that stay have no more. */
-export const obsoleteKeys = (plans: readonly PublishPlan[]): readonly string[] =>
+export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
   plans.flatMap(({ table, production }) =>
     production === undefined
       ? []

@@ -1,14 +1,14 @@
 // In which order tables are written where deleting a row of one deletes or changes rows of another.
 
-import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { foreignKeysOf, targetAt } from './foreign-keys.ts';
 
 /** In an order in which each comes after those that it refers to; in a circle in any order. */
-export const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => {
+export const parentsFirst = <Plan extends BuiltOver>(plans: readonly Plan[]): readonly Plan[] => {
   const tables = plans.map(({ table }) => table);
-  const ordered = new Set<PublishPlan>();
-  const visited = new Set<PublishPlan>();
-  const visit = (plan: PublishPlan): void => {
+  const ordered = new Set<Plan>();
+  const visited = new Set<Plan>();
+  const visit = (plan: Plan): void => {
     if (visited.has(plan)) return;
     visited.add(plan);
     for (const key of foreignKeysOf(plan.table)) {
@@ -22,7 +22,7 @@ export const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPla
 };
 
 /** Whether deleting rows of one of these tables deletes or changes rows of this one. */
-export const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): boolean => {
+export const followsDeletes = ({ table }: BuiltOver, plans: readonly BuiltOver[]): boolean => {
   const tables = plans.map((plan) => plan.table);
   return foreignKeysOf(table).some(
     (key) => key.onDelete !== 'no action' && targetAt(table, key, tables) !== -1,

@@ -12,7 +12,8 @@ import { quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { completeStatistics } from '../build-table.ts';
-import type { BuiltOver, Differences, Found, Publication, ReadState, Rebuilt } from '../contract.ts';
+import type { Publication } from '../contract.ts';
+import type { BuiltOver, Differences, Found, ReadState, Rebuilt } from '../built-over.ts';
 import {
   atColumn,
   columnNames,

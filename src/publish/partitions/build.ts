@@ -14,7 +14,7 @@ import {
   createShape,
   makeServerColumns,
 } from '../build-table.ts';
-import type { Building, Publication } from '../contract.ts';
+import type { Building } from '../building.ts';
 import { inheritCollations, inheritStatistics } from '../inherit.ts';
 import { builtName, fileColumn, productionName, type TableNames } from '../names.ts';
 import type { BuiltPartition } from '../tables.ts';
@@ -82,7 +82,7 @@ export const buildPartition = async (
   dividing: Dividing,
   part: PartRows & Pick<Building, 'statistics'>,
   source: string,
-  build: Publication['build'],
+  build: (work: Building) => Promise<void>,
   announce: Building['announce'],
 ): Promise<BuiltPartition> => {
   const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = dividing;

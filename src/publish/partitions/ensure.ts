@@ -2,7 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { productionName } from '../names.ts';
 import { alterPart } from '../attributes/changes.ts';
 import { keyOfBound } from './bounds.ts';
@@ -19,7 +19,7 @@ const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
  * and then attached: that takes a lock on the table that neither readers nor writers feel. Does nothing for a table that is one
  * whole. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
  */
-export const ensurePartitions = async (client: Client, plan: PublishPlan): Promise<void> => {
+export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise<void> => {
   const { table, production } = plan;
   const { partitionBy: spec } = table;
   if (spec === undefined) return;

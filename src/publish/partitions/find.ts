@@ -6,7 +6,7 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { plural } from '../../wording.ts';
 import { RowsRefused } from '../constraints/refused-rows.ts';
-import type { Building } from '../contract.ts';
+import type { Building } from '../building.ts';
 import { builtName, type TableNames } from '../names.ts';
 import { columnsOf } from '../production/table-state.ts';
 import { refuseShape } from '../shape.ts';

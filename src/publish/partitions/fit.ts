@@ -1,14 +1,14 @@
 // What partitions aside need before they can be attached: free names, and the constraints of the table.
 
 import type { Client } from '../../db/client.ts';
-import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { builtName, type TableNames } from '../names.ts';
 import type { ProductionPartition } from '../production/production.ts';
 import { quoteName } from '../../db/sql.ts';
 import { refuseShape } from '../shape.ts';
 
 interface Fitting {
-  readonly plan: PublishPlan;
+  readonly plan: BuiltOver;
   readonly coming: readonly { readonly table: TableNames }[];
   readonly leaving: readonly ProductionPartition[];
 }

@@ -6,7 +6,7 @@
 import { withRollback, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { addConstraint, madeByHand } from '../constraints/by-hand.ts';
-import type { BuiltOver } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { builtName, productionName } from '../names.ts';
 import type { Dependent } from '../production/dependents.ts';
 import { policySql } from '../production/row-security.ts';

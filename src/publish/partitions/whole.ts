@@ -7,7 +7,8 @@
 
 import { quoteName } from '../../db/sql.ts';
 import { isBound, madeByHand } from '../constraints/by-hand.ts';
-import type { BuiltOver, PublishPlan } from '../contract.ts';
+import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import type { GrantHeir } from '../grants.ts';
 import type { Heir } from '../inherit.ts';
 import { builtName, productionName, type TableNames } from '../names.ts';

@@ -5,7 +5,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
-import type { BuiltOver, PublishPlan } from '../contract.ts';
+import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { keptSchema, productionName } from '../names.ts';
 import type { ProductionTable } from './production.ts';
 

@@ -1,7 +1,7 @@
 // The sequences of identity columns of tables that are swapped: they keep their names, and no number comes twice.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
-import type { BuiltOver } from '../contract.ts';
+import type { BuiltOver } from '../built-over.ts';
 import { fittingName } from '../partitions/bounds.ts';
 
 /** Name of one while that of production still has its own, and of one that left production. */

@@ -8,7 +8,8 @@ import { createLanding } from '../../publish/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
 import type { RunContext } from '../context.ts';
 import { landingTable, landsDirectly, namesOf } from '../landing.ts';
-import type { LoadedTable, PlannedTable } from './planned-table.ts';
+import type { PlannedTable } from './planned-table.ts';
+import type { LoadedTable } from '../load/loading-run.ts';
 import { refuseOtherSchemas } from '../../server/preflight.ts';
 
 /** Names of the tables whose landing exists. */

@@ -11,7 +11,7 @@ import type { RunSettings } from '../options.ts';
 import { refuseWithdrawn } from './refuse-withdrawn.ts';
 import { existingLandings } from './make-landings.ts';
 import type { PlannedTable } from './planned-table.ts';
-import { standingRun } from '../publish/results.ts';
+import { standingRun } from './standing.ts';
 
 export interface Outset {
   /** The newest run of the pipeline. */

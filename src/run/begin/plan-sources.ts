@@ -5,7 +5,7 @@ import type { NewFile } from '../../checkpoint/ledger.ts';
 import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
-import { stopSignal } from '../context.ts';
+import { stopSignal } from '../../stop.ts';
 import type { RunSettings } from '../options.ts';
 import { askedFiles } from './asked-files.ts';
 import { refuseCopies } from './copies.ts';

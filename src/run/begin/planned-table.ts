@@ -7,14 +7,8 @@ import { EtlError } from '../../errors.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { columnsMax, identifierBytesMax } from '../../limits.ts';
 import { refuseShape } from '../../publish/shape.ts';
+import type { LoadedTable } from '../load/loading-run.ts';
 import type { Intake } from './sieve.ts';
-
-/** A table that is loaded from files: those that the run reads, and what staging looks like. */
-export interface LoadedTable {
-  readonly table: SourceTableSpec;
-  readonly files: readonly NewFile[];
-  readonly staging: readonly StagingColumn[];
-}
 
 export interface PlannedTable extends LoadedTable {
   /** What of its files the run brings. */

@@ -5,7 +5,6 @@ import type { MovedFile } from '../../checkpoint/moved-files.ts';
 import type { Extent } from '../../declaration.ts';
 import type { Outgoing } from '../../publish/tables.ts';
 import type { OutsetContext } from '../context.ts';
-import type { Counted } from '../plan/contract.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
 import { plural } from '../../wording.ts';
@@ -13,6 +12,12 @@ import type { Found } from './found-files.ts';
 
 /** How many files a message names. */
 const namedMax = 5;
+
+/** Some files: how many, and the names of the first. */
+export interface Counted {
+  readonly count: number;
+  readonly names: readonly string[];
+}
 
 /** Counts files, and remembers the names of the first. */
 export class Tally implements Counted {

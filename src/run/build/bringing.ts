@@ -6,7 +6,7 @@ import { publishedColumns, type BuiltTable, type MergeRules } from '../../publis
 import type { SqlText } from '../../transform/sql-file.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { BuildContext } from '../context.ts';
-import { versionsOf } from '../landing.ts';
+import { versionsOf } from '../declared.ts';
 import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts';
 
 /** How the rows of a table are merged; undefined: they are not. */

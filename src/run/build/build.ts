@@ -1,6 +1,6 @@
 // Builds the new version of every table aside: one table, and all of them.
 
-import { rounded } from '../../amounts.ts';
+import { rounded, secondsSince } from '../../amounts.ts';
 import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -27,8 +27,9 @@ import { buildFor } from '../../publish/registry.ts';
 import { modeOf, type BuiltTable, type DeclaredTable } from '../../publish/tables.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
-import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
-import { declaredAs, directTables, namesOf } from '../landing.ts';
+import type { BuildContext, RunContext } from '../context.ts';
+import { directTables, namesOf } from '../landing.ts';
+import { declaredAs } from '../declared.ts';
 import { withRecords } from '../publish/name-records.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
 import { buildPartitions, rehearsePartitions } from './build-partitions.ts';

@@ -20,10 +20,10 @@ import { recordAt } from '../../format/record-judge.ts';
 import { correctedDialect, csvRecord } from '../../format/record-fields.ts';
 import type { Reject, SourceFile } from '../../model.ts';
 import { formatCount, plural } from '../../wording.ts';
-import { stopIfAsked, type RunContext } from '../context.ts';
+import { stopIfAsked } from '../../stop.ts';
 import { landingTable } from '../landing.ts';
 import { createAttempts, refusalOf, tryCopy } from './refused/load-carefully.ts';
-import type { LoadingRun } from './loading-run.ts';
+import type { LoadingRun, LoadWork } from './loading-run.ts';
 import { createTableLoad, type TableLoad } from './table-load.ts';
 
 /** Corrections of one transaction: memory holds them as fields and as rows, and a record may have two megabytes. */
@@ -83,7 +83,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
 
 /** Copies the rows of files that are loaded in the same way; rows that the server refuses become faults. */
 const copyRows = async (
-  context: RunContext,
+  context: LoadWork,
   { landing }: TableLoad,
   judged: readonly Judged[],
 ): Promise<readonly Judged[]> => {
@@ -110,7 +110,7 @@ const copyRows = async (
 
 /** Loads some corrections of a table in one transaction; none when there are no more. */
 const applySome = (
-  context: RunContext,
+  context: LoadWork,
   { lease }: LoadingRun,
   table: string,
   ofFile: (fileId: number) => FileCorrections,
@@ -151,7 +151,7 @@ const applySome = (
 };
 
 const sayApplied = (
-  { report }: RunContext,
+  { report }: LoadWork,
   table: string,
   outcomes: ReadonlyMap<CorrectionOutcome['outcome'], number>,
 ): void => {
@@ -167,7 +167,7 @@ const sayApplied = (
  * Loads every correction that the run knows and has not tried, in the place of its reject. Records are copied, filtered or
  * rejected as before, and add up as before.
  */
-export const applyCorrections = async (context: RunContext, run: LoadingRun): Promise<void> => {
+export const applyCorrections = async (context: LoadWork, run: LoadingRun): Promise<void> => {
   const { client, spec } = context;
   const corrected = await correctionsByTable(client, run.lease.runId);
   for (const { table, staging } of run.planned.filter((one) => corrected.has(one.table.name))) {
@@ -195,7 +195,7 @@ export const applyCorrections = async (context: RunContext, run: LoadingRun): Pr
 };
 
 /** Reports corrections that belong to another version of their file. */
-export const sayOutdated = async ({ client, report }: RunContext, { lease }: LoadingRun): Promise<void> => {
+export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadingRun): Promise<void> => {
   for (const { file, corrections } of await outdatedCorrections(client, lease.runId, filesShown))
     report.emit({
       type: 'notice',
@@ -211,9 +211,9 @@ const raised = (limit: RejectLimit, by: number): RejectLimit =>
  * under the limits that were declared.
  */
 export const withRoomForCorrections = async (
-  context: RunContext,
+  context: LoadWork,
   run: LoadingRun,
-): Promise<{ readonly context: RunContext; readonly run: LoadingRun }> => {
+): Promise<{ readonly context: LoadWork; readonly run: LoadingRun }> => {
   const corrected = await correctionsByTable(context.client, run.lease.runId);
   if (corrected.size === 0) return { context, run };
   const raise = (table: SourceTableSpec): SourceTableSpec => ({

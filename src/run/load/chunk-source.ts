@@ -3,7 +3,7 @@
 import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../limits.ts';
 import type { Counts, Lease, Position, Reject, SourceFile } from '../../model.ts';
-import type { LoadTimes } from '../../profile.ts';
+import type { Times } from '../../profile.ts';
 import type { DecodedBlock, Decoder } from '../../format/decoder.ts';
 import { positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
@@ -39,9 +39,6 @@ export interface ChunkTally {
   rejects: Reject[];
   readonly times: Times;
 }
-
-/** LoadTimes in the making. */
-export type Times = { -readonly [Key in keyof LoadTimes]: number };
 
 /** A tally before the first block. */
 export const emptyTally = (from: Position): ChunkTally => ({

@@ -9,7 +9,7 @@ import type { Query } from '../../db/sql.ts';
 import { codeOf, EtlError, isSqlState } from '../../errors.ts';
 import { chunkAttemptsMax } from '../../limits.ts';
 import type { Counts, Position } from '../../model.ts';
-import type { LoadTimes } from '../../profile.ts';
+import type { LoadTimes, Times } from '../../profile.ts';
 import { keepRejects } from '../../reject/store.ts';
 import { formatCount, plural } from '../../wording.ts';
 import {
@@ -19,7 +19,6 @@ import {
   takeBlock,
   type ChunkTally,
   type FileLoad,
-  type Times,
 } from './chunk-source.ts';
 import { copyCarefully } from './refused/load-carefully.ts';
 

@@ -9,7 +9,7 @@ import type { Counts, Lease, Position, SourceFile } from '../../model.ts';
 import type { LoadTimes } from '../../profile.ts';
 import { rejectsKeptMax, stopIfHopeless } from '../../reject/store.ts';
 import type { ChunkNews } from '../../trace/run-trace.ts';
-import { stopIfAsked } from '../context.ts';
+import { stopIfAsked } from '../../stop.ts';
 import type { FileLoad } from './chunk-source.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { loadChunk } from './load-chunk.ts';

@@ -11,12 +11,12 @@ import type { Counts, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
 import type { LoadQueue, SegmentJob, ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
-import { stopIfAsked, type RunContext } from '../context.ts';
+import { stopIfAsked } from '../../stop.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
-import type { LoadingRun } from './loading-run.ts';
+import type { LoadingRun, LoadWork } from './loading-run.ts';
 import { streamChunkBytesOf } from './segment-blocks.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { loadStream } from './stream/load-stream.ts';
@@ -38,7 +38,7 @@ interface LoadingTable {
 }
 
 const followTables = (
-  context: RunContext,
+  context: LoadWork,
   { planned, files }: LoadingRun,
   chunks: readonly LoadedChunkRow[],
 ): ReadonlyMap<string, LoadingTable> =>
@@ -51,7 +51,7 @@ const followTables = (
   );
 
 /** Stops the run when all of its tables together are certainly over the limit of the run. Errors: ETL_REJECT_LIMIT. */
-const stopRun = ({ spec }: RunContext, { lease }: LoadingRun, counts: readonly Counts[]): void => {
+const stopRun = ({ spec }: LoadWork, { lease }: LoadingRun, counts: readonly Counts[]): void => {
   const { rejectLimit } = spec;
   if (rejectLimit !== undefined)
     stopIfHopeless(lease.runId, { rejectLimit }, counts.reduce(addCounts, noCounts));
@@ -59,7 +59,7 @@ const stopRun = ({ spec }: RunContext, { lease }: LoadingRun, counts: readonly C
 
 /** What the process needs to load jobs of the run. */
 interface Loading {
-  readonly context: RunContext;
+  readonly context: LoadWork;
   readonly run: LoadingRun;
   readonly tables: ReadonlyMap<string, LoadingTable>;
   readonly loaders: LoaderPool;
@@ -156,7 +156,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
 
 /** Sets up a process to load a run, and passes `use` the options for serving its queue. */
 export const withSegmentWork = async <T>(
-  context: RunContext,
+  context: LoadWork,
   run: LoadingRun,
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
@@ -204,14 +204,11 @@ export const withSegmentWork = async <T>(
 };
 
 /** The run's files, read again if the end of one was unknown: a loader may have found it since. */
-const filesNow = async (
-  { client }: RunContext,
-  { lease, files }: LoadingRun,
-): Promise<readonly SourceFile[]> =>
+const filesNow = async ({ client }: LoadWork, { lease, files }: LoadingRun): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
 /** If all jobs are done and the ledger has gaps, the queue was emptied. The run then starts over from the ledger. */
-const expectLoaded = async (context: RunContext, run: LoadingRun): Promise<void> => {
+const expectLoaded = async (context: LoadWork, run: LoadingRun): Promise<void> => {
   const { client, queues } = context;
   const chunks = await loadedChunks(client, run.lease.runId);
   const left = missingSegments(await filesNow(context, run), chunks).length;
@@ -231,7 +228,7 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is certainly over its limit.
  */
 export const loadMissing = async (
-  context: RunContext,
+  context: LoadWork,
   planned: LoadingRun,
   queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {

@@ -3,7 +3,7 @@
 import type { LoadedChunkRow } from '../../checkpoint/ledger.ts';
 import { progressIntervalMs } from '../../limits.ts';
 import type { Counts, RunEvent, SourceFile } from '../../model.ts';
-import { secondsSince } from '../context.ts';
+import { secondsSince } from '../../amounts.ts';
 import { addCounts, noCounts } from './counts.ts';
 
 export interface TableProgress {

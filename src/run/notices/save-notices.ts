@@ -2,12 +2,13 @@
 
 import { keepNotices } from '../../checkpoint/run-story.ts';
 import type { Client } from '../../db/client.ts';
-import type { Reporter } from '../report.ts';
+import type { Logger } from '../../logger.ts';
+import type { Unsaved } from './notice-log.ts';
 
 /** Saves those that are new. A failure is only logged: the run is published, or has failed, with or without them. */
 export const saveNotices = async (
   client: Client,
-  { logger, unsaved }: Pick<Reporter, 'logger' | 'unsaved'>,
+  { logger, unsaved }: { readonly logger: Logger; readonly unsaved: () => Unsaved },
   runId: number,
 ): Promise<void> => {
   const { notices, said, isSaved } = unsaved();

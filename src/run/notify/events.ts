@@ -9,7 +9,6 @@ import type { EtlError } from '../../errors.ts';
 import type { HookTable } from '../../hook.ts';
 import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../../notification.ts';
 import { insertNotifications } from '../../notify/outbox.ts';
-import type { RunContext } from '../context.ts';
 import { countsOfTable } from '../load/counts.ts';
 
 /** A receiver wants to know what kinds of faults there are, and not each of them. */
@@ -148,7 +147,7 @@ const oweEnd = async (
 
 /** In the publishing transaction: its receivers are owed the news with the commit. */
 export const owePublished = (
-  { client, spec, receivers }: Pick<RunContext, 'client' | 'spec' | 'receivers'>,
+  { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,
 ): Promise<boolean> => oweEnd(client, { spec, receivers }, runId, 'published');
 

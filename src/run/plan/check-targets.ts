@@ -5,7 +5,8 @@ import { checkTargets as checkProduction } from '../../publish/plan.ts';
 import type { ProductionTable } from '../../publish/production/production.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { RunContext } from '../context.ts';
-import { declaredAs, landingTable } from '../landing.ts';
+import { landingTable } from '../landing.ts';
+import { declaredAs } from '../declared.ts';
 
 /**
  * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Returns what is in production, by the

@@ -1,12 +1,7 @@
 // What a run would do, as plain data: for the command line, the library, and tests that compare it with what the run did.
 
 import type { NotifyEvent } from '../../notification.ts';
-
-/** Some files: how many, and the names of the first. */
-export interface Counted {
-  readonly count: number;
-  readonly names: readonly string[];
-}
+import type { Counted } from '../begin/sieve.ts';
 
 /** How long others wait. */
 export type Wait = 'none' | 'instant' | 'while rows are written';

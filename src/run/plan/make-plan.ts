@@ -14,7 +14,7 @@ import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { modeOf } from '../../publish/tables.ts';
 import { namesOfTouched } from '../../publish/partitions/touched.ts';
 import { freeBytesOf } from '../../server/facts.ts';
-import { preflight } from '../../server/preflight.ts';
+import { preflight } from '../preflight.ts';
 import { plural } from '../../wording.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../begin/outset.ts';
 import { planNeeded, planSources } from '../begin/plan-sources.ts';

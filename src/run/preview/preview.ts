@@ -16,7 +16,7 @@ import { stagingColumns } from '../begin/planned-table.ts';
 import { readDefinition } from '../definition.ts';
 import { openInput } from '../input.ts';
 import { resolveOptions, type RunOptions } from '../options.ts';
-import { stopSignal } from '../context.ts';
+import { stopSignal } from '../../stop.ts';
 import { valuePrinter } from './print-value.ts';
 
 /** A row with the line of its record. */

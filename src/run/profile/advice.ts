@@ -4,11 +4,8 @@
 import { formatSeconds } from '../../amounts.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import type { RunStep, StepTime } from '../../model.ts';
-import type { MachineUse, RunProfile } from '../../profile.ts';
+import type { MachineUse, Measurements } from '../../profile.ts';
 import { modeOf } from '../../publish/tables.ts';
-
-/** What was measured of a run, before anything was concluded. */
-export type Measurements = Omit<RunProfile, 'advice'>;
 
 /** A machine that is busier has nothing left for more workers. */
 const busyShareMin = 0.85;

@@ -7,10 +7,8 @@ import { withClient } from '../../db/client.ts';
 import { profileIntervalMs } from '../../limits.ts';
 import type { Logger } from '../../logger.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
-import type { LoadTimes, RunProfile } from '../../profile.ts';
-import type { Times } from '../load/chunk-source.ts';
+import type { LoadTimes, RunProfile, Times, Measurements } from '../../profile.ts';
 import { rounded } from '../../amounts.ts';
-import type { Measurements } from './advice.ts';
 import { watchMachine } from './machine.ts';
 import { watchSessions } from './session-cpu.ts';
 

@@ -14,7 +14,8 @@ import type { BuiltTable } from '../../publish/tables.ts';
 import { watchShapes } from '../../publish/production/gone.ts';
 import { ProductionChanged } from '../../publish/production/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
-import { stopIfAsked, type RunContext } from '../context.ts';
+import type { RunContext } from '../context.ts';
+import { stopIfAsked } from '../../stop.ts';
 
 /** How long publishing is tried again, before the run stops with a clear error. */
 const publishWaitMs = 60_000;

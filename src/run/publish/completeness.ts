@@ -11,7 +11,8 @@ import { faultKinds, isOverLimit, kindLines, limitExceeded, type Limited } from 
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import { formatCount, plural } from '../../wording.ts';
-import { stopSignal, type RunContext } from '../context.ts';
+import type { RunContext } from '../context.ts';
+import { stopSignal } from '../../stop.ts';
 import { addCounts, countsOfTable, noCounts } from '../load/counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>

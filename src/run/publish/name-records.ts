@@ -16,7 +16,8 @@ import {
   type RefusedFrom,
 } from '../../publish/constraints/refused-rows.ts';
 import { plural } from '../../wording.ts';
-import { stopSignal, type RunContext } from '../context.ts';
+import type { RunContext } from '../context.ts';
+import { stopSignal } from '../../stop.ts';
 import { lineOfRow } from './line-of-row.ts';
 
 /**

@@ -18,7 +18,8 @@ import {
   planInPlace,
   planUniformly,
 } from '../../publish/uniform.ts';
-import { stopIfAsked, type RunContext } from '../context.ts';
+import type { RunContext } from '../context.ts';
+import { stopIfAsked } from '../../stop.ts';
 import { holdersText } from '../notices/notice.ts';
 import { saveNotices } from '../notices/save-notices.ts';
 

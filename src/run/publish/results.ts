@@ -1,16 +1,11 @@
-// The results of a run, read back from the ledger; and whether the last published run is still current.
+// The results of a run, read back from the ledger.
 
 import { fileTotals } from '../../checkpoint/ledger.ts';
 import { publishedTables } from '../../checkpoint/published-tables.ts';
 import type { PipelineSpec } from '../../declaration.ts';
-import { runQuery, type Client } from '../../db/client.ts';
-import { mayHaveRows } from '../../db/rows.ts';
-import { quoteName, type Query } from '../../db/sql.ts';
+import type { Client } from '../../db/client.ts';
 import type { TableResult } from '../../model.ts';
-import { plural } from '../../wording.ts';
-import type { OutsetContext } from '../context.ts';
 import { countsOfTable } from '../load/counts.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
 
 /** When a run was published, and the results of its tables in declared order. */
 export const tableResults = async (
@@ -40,55 +35,4 @@ export const tableResults = async (
     };
   });
   return { publishedAt: published[0]!.publishedAt, tables };
-};
-
-/** The newest published run, if its definition is this one and every table it published is still that very table. */
-const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
-  text: `select u.id::float8 as id from (
-      select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
-    ) u
-    where u.definition_hash = $2 and not exists (
-      select from unnest($3::text[]) as wanted (name)
-      left join etl.published_table p on p.run_id = u.id and p.table_name = wanted.name
-      left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
-      left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
-      where n.oid is null)`,
-  values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
-});
-
-/** A table that a run published with rows and that has none. */
-interface EmptiedTable {
-  readonly schema: string;
-  readonly table: string;
-  readonly rows: number;
-}
-
-const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable | undefined> => {
-  const { rows: tables }: { rows: EmptiedTable[] } = await client.query(
-    `select schema_name as schema, table_name as "table", rows::float8 from etl.published_table
-      where run_id = $1 and rows > 0 order by table_name`,
-    [runId],
-  );
-  for (const one of tables) if (!(await mayHaveRows(client, quoteName(one.schema, one.table)))) return one;
-  return undefined;
-};
-
-/**
- * The run that already published exactly these files with this definition; undefined when there is work to do. Says so when
- * that is because a table was emptied since: test/modes/publish-protects.test.ts, "is loaded again".
- */
-export const standingRun = async (
-  { client, spec, hashes, report }: OutsetContext,
-  planned: readonly PlannedTable[],
-): Promise<number | undefined> => {
-  const { rows } = await runQuery(client, selectStandingRun(spec, hashes.definition));
-  const runId: number | undefined = rows[0]?.id;
-  if (runId === undefined) return undefined;
-  if (planned.some(({ intake }) => intake.hasWork)) return undefined;
-  const emptied = await emptiedTable(client, runId);
-  if (emptied === undefined) return runId;
-  const { schema, table, rows: had } = emptied;
-  const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
-  report.emit({ type: 'notice', message });
-  return undefined;
 };

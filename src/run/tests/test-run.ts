@@ -14,7 +14,8 @@ import { authorsPath, buildSchema } from '../../publish/names.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { partRows, showRows } from '../../publish/part/views.ts';
 import { planPublish } from '../../publish/plan.ts';
-import { step, stopSignal, type BuildContext, type RunContext } from '../context.ts';
+import { step, type BuildContext, type RunContext } from '../context.ts';
+import { stopSignal } from '../../stop.ts';
 import { rowsInProduction } from '../publish/guard.ts';
 import {
   problemsOf,

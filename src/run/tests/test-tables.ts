@@ -20,7 +20,7 @@ import { fileColumn } from '../../publish/names.ts';
 import { isOverLimit } from '../../reject/store.ts';
 import { placeInSql, type SqlText } from '../../transform/sql-file.ts';
 import { formatCount, onOneLine, plural, asList } from '../../wording.ts';
-import { versionsOf } from '../landing.ts';
+import { versionsOf } from '../declared.ts';
 import { rounded } from '../../amounts.ts';
 
 /** Where the tables of a pipeline are that are tested. */

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { findingLines } from '../../../src/cli/commands/check/doctor.ts';
 import type { Paint } from '../../../src/cli/text/paint.ts';
-import { findingsOf, settingBytes, type Demand, type Finding } from '../../../src/server/doctor.ts';
-import type { ServerFacts, SettingValue } from '../../../src/server/facts.ts';
+import { findingsOf, settingBytes, type Finding } from '../../../src/server/doctor.ts';
+import type { Demand, ServerFacts, SettingValue } from '../../../src/server/facts.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

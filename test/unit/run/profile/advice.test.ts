@@ -3,7 +3,8 @@
 import { expect, it } from 'vitest';
 import { column, csv, definePipeline } from '../../../../src/index.ts';
 import { bindPipeline } from '../../../../src/pipeline/bind.ts';
-import { adviceOf, type Measurements } from '../../../../src/run/profile/advice.ts';
+import { adviceOf } from '../../../../src/run/profile/advice.ts';
+import type { Measurements } from '../../../../src/profile.ts';
 
 const specOf = (staging: 'typed' | 'none') =>
   bindPipeline(
