@@ -22,9 +22,8 @@ export const recordTests = async (
   });
 };
 
-/** Those of a run, in the order of the declaration; none in a bookkeeping that is older than they are. */
+/** Those of a run, in the order of the declaration. */
 export const testsOfRun = async (client: Client, runId: number): Promise<readonly DataTestResult[]> => {
-  if (!(await isThere(client, 'etl.data_test'))) return [];
   const { rows } = await client.query(
     `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
       from etl.data_test where run_id = $1 order by place`,
@@ -56,7 +55,7 @@ export const rowsBeforeNewest = async (
 ): Promise<number | null> => {
   if (!(await isThere(client, 'etl.published_table'))) return null;
   const { rows } = await client.query(
-    `select (to_jsonb(p) ->> 'rows_before')::float8 as before from etl.published_table p
+    `select rows_before::float8 as before from etl.published_table
       where schema_name = $1 and table_name = $2 order by published_at desc, run_id desc limit 1`,
     [schema, table],
   );

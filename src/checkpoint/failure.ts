@@ -67,7 +67,7 @@ export interface FailuresWanted {
   readonly ofJobs?: boolean;
 }
 
-/** Newest first; none in a database that is older than they. */
+/** Newest first; none in a database without bookkeeping. */
 export const listFailures = async (
   client: Client,
   { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,

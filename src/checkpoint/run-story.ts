@@ -1,6 +1,6 @@
 // The plan and the notices of a run, kept within bounds for later.
 
-import { isThere, runQuery, type Client } from '../db/client.ts';
+import { runQuery, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';
 
 /** What is planned for a table: label and text, in the order of a byte. */
@@ -96,9 +96,8 @@ export const keepNotices = async (client: Client, runId: number, { notices, said
 
 const nothing: RunStory = { plan: { tables: [], rowsCut: 0 }, notices: [], said: 0, traceId: null };
 
-/** What is kept of a run; a bookkeeping of an earlier version keeps nothing. */
+/** What is kept of a run that is there. */
 export const storyOfRun = async (client: Client, runId: number): Promise<RunStory> => {
-  if (!(await isThere(client, 'etl.run_plan'))) return nothing;
   const { rows } = await runQuery(client, {
     text: `select tables, rows_cut as "rowsCut", notices, said, trace_id as "traceId" from etl.run_plan where run_id = $1`,
     values: [runId],

@@ -147,7 +147,7 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
-/** Whether there is a relation of that name, quoted where it has to be: an older bookkeeping lacks some of ours. */
+/** Whether there is a relation of that name, quoted where it has to be: a database in which nothing ever ran lacks ours. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 

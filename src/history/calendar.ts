@@ -17,7 +17,7 @@ export interface CalendarSlots {
   readonly run: number | null;
 }
 
-/** The days up to today, of schedules that are there. A schema of an older version keeps no slots. */
+/** The days up to today, of schedules that are there. */
 export const calendarOf = async (client: Client, days: number): Promise<readonly CalendarSlots[]> => {
   if (!(await isThere(client, 'etl.schedule_slot'))) return [];
   return rowsOf<CalendarSlots>(client, {

@@ -94,9 +94,9 @@ export interface RunDetails extends RunStory {
   readonly tables: readonly TableSummary[];
   readonly files: readonly FileSummary[];
   readonly tests: readonly DataTestResult[];
-  /** Oldest first; none in a bookkeeping that is older than they are. */
+  /** Oldest first. */
   readonly earlier: readonly EarlierAttempt[];
-  /** Where its time went and what would change that, in sentences; none of a run that was short, or is older than they are. */
+  /** Where its time went and what would change that, in sentences; none of a run that was short. */
   readonly advice: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export const runColumns = `
   r.started_at as "startedAt", r.finished_at as "finishedAt",
   round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
-  r.error_code as "errorCode", r.error, (to_jsonb(r) ->> 'rolled_back_to')::float8 as "rolledBackTo"`;
+  r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
 
 /** States that people tell apart: a run that was interrupted goes on, one that is under way has not ended. */
 export const shownStates = {
@@ -154,10 +154,7 @@ const selectRow = (runId: number): Query => ({
   values: [runId],
 });
 
-/**
- * Tables of a run: those with files, those it published, and derived ones that it did not get to publish. A schema older than 0010
- * has no `rows_before`.
- */
+/** Tables of a run: those with files, those it published, and derived ones that it did not get to publish. */
 const selectTables = (runId: number): Query => ({
   text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
@@ -168,8 +165,8 @@ const selectTables = (runId: number): Query => ({
       coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
-      (to_jsonb(p) ->> 'rows_before')::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
-      to_jsonb(p) -> 'partitions' as partitions,
+      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
+      p.partitions,
       round(p.seconds::numeric, 3)::float8 as seconds
     from loaded l
     full join published p using (table_name)
@@ -178,28 +175,23 @@ const selectTables = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Files of a run, in the order in which they count as written. An older schema does not say how they differ, nor how they are encoded. */
+/** Files of a run, in the order in which they count as written. */
 const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
-  text: `select f.table_name as table, f.name as file, f.location, nullif(j.file -> 'differs', 'null') as differs,
-      j.file ->> 'decoding' as decoding, coalesce(j.file ->> 'encoding', 'utf-8') as encoding,
-      coalesce((j.file ->> 'reading')::integer, 0) as reading, f.bytes::float8 as bytes,
+  text: `select f.table_name as table, f.name as file, f.location, f.differs, f.decoding, f.encoding, f.reading, f.bytes::float8 as bytes,
       c.records, c.copied, c.rejected, c.filtered
     from etl.run r
     join lateral (
       select * from etl.source_file where run_id = r.id order by table_name, ordinal offset $2 limit $3
     ) f on true
-    cross join lateral (select to_jsonb(f) as file offset 0) j
     cross join lateral ${totalsOfFile} c
     where r.id = $1
     order by f.table_name, f.ordinal`,
   values: [runId, first, limit],
 });
 
-/** What the run's row has of its own: an older schema has less. */
+/** What the run's row has of its own. */
 const selectKept = (runId: number): Query => ({
-  text: `select coalesce(j.run -> 'earlier', '[]') as earlier, coalesce(nullif(j.run -> 'advice', 'null'), '[]') as advice,
-      coalesce(j.run -> 'formats', '{}') as formats
-    from etl.run r cross join lateral (select to_jsonb(r) as run offset 0) j where r.id = $1`,
+  text: `select earlier, coalesce(advice, '{}') as advice, formats from etl.run where id = $1`,
   values: [runId],
 });
 
@@ -242,15 +234,12 @@ interface ReadFile extends Omit<FileSummary, 'dialect'> {
 }
 
 interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
-  /** Earlier versions recorded one dialect. */
-  readonly formats: Readonly<Record<string, Partial<RecordedFormats>>>;
+  readonly formats: Readonly<Record<string, RecordedFormats>>;
 }
 
 /** Files with what is special about the dialects of their tables. */
 const withDialects = (files: readonly ReadFile[], formats: KeptOfRun['formats']): readonly FileSummary[] => {
-  const own = new Map(
-    Object.entries(formats).map(([name, { dialects = [] }]) => [name, ownOptions(dialects)]),
-  );
+  const own = new Map(Object.entries(formats).map(([name, { dialects }]) => [name, ownOptions(dialects)]));
   return files.map(({ reading, ...file }) => {
     const ofTable = own.get(file.table) ?? [];
     return { ...file, dialect: ofTable.length > 1 ? (ofTable[reading] ?? null) : null };

@@ -27,9 +27,7 @@ export interface RecordShape {
   readonly readings: Readonly<Record<string, number>>;
 }
 
-interface ShapeRow extends Omit<RecordShape, 'formats'> {
-  /** null: of a run of a version that recorded none. */
-  readonly formats: RecordedFormats | null;
+interface ShapeRow extends RecordShape {
   /** The first of its files that has rejects. */
   readonly file: string;
 }
@@ -37,31 +35,20 @@ interface ShapeRow extends Omit<RecordShape, 'formats'> {
 /** Shapes that an error names. */
 const shapesShown = 5;
 
-/**
- * SQL: the formats of a table that run `$1` recorded; null: none. The schema of an older version has no such column, and its runs
- * had one dialect for each table.
- */
-const formatsOf = (table: string): string => `(
-      select jsonb_build_object('columns', o.formats -> 'columns',
-          'dialects', coalesce(o.formats -> 'dialects', jsonb_build_array(o.formats -> 'dialect')))
-        from (select to_jsonb(u) -> 'formats' -> ${table} as formats from etl.run u where u.id = $1) o
-        where o.formats is not null
-    )`;
-
-/** SQL: which of them a file has. */
-const readingOf = (file: string): string => `coalesce((to_jsonb(${file}) ->> 'reading')::integer, 0)`;
+/** SQL: the formats of a table that run `$1` recorded. */
+const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
 /** SQL: the format of a file of run `$1`. */
 export const formatOf = (file: string): string => `(
-      select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${readingOf(file)})
-        from (select ${formatsOf(`${file}.table_name`)} as formats) a where a.formats is not null
+      select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${file}.reading)
+        from (select ${formatsOf(`${file}.table_name`)} as formats) a
     )`;
 
 /** Shapes of the files that have rejects; only the first few. */
 const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted): Promise<ShapeRow[]> =>
   rowsOf<ShapeRow>(client, {
     text: `select f.table_name as table, f.header, ${formatsOf('f.table_name')} as formats,
-        coalesce(jsonb_object_agg(f.name, ${readingOf('f')}) filter (where ${readingOf('f')} > 0), '{}') as readings,
+        coalesce(jsonb_object_agg(f.name, f.reading) filter (where f.reading > 0), '{}') as readings,
         (array_agg(f.name order by f.ordinal))[1] as file
       from etl.source_file f
       where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
@@ -99,12 +86,7 @@ export const shapeOfRejects = async (
         shapesShown,
       ).join(', ')}.`,
     );
-  if (first.formats === null)
-    throw usage(
-      `run ${runId} is of a version that did not record how its files are written`,
-      'Run the pipeline again, with --full-refresh if nothing has changed.',
-    );
-  return { ...first, formats: first.formats };
+  return first;
 };
 
 /** The bytes of such records are not what `raw` says, or they have no fields of which each is that of a column. */
@@ -131,9 +113,9 @@ export const fieldsOfReject = (
   return correctableFields(Buffer.from(reject.raw), dialect, header.length);
 };
 
-/** A reject, and how its file is written; the format is null in a run of a version that recorded none. */
+/** A reject, and how its file is written. */
 export interface RejectInFile extends RejectRow, Pick<RecordShape, 'header'> {
-  readonly format: RecordedFormat | null;
+  readonly format: RecordedFormat;
 }
 
 /** Rejects whose records are, or reach to, a line of a file of that name. */

@@ -13,20 +13,19 @@ export const totalsOfFile = `(
     from etl.chunk where file_id = f.id and epoch = r.epoch
   )`;
 
-/** Columns of an element of etl.run.totals. A schema older than 0035 has none. */
+/** Columns of an element of etl.run.totals. */
 const columns =
   'table_name text, files float8, bytes float8, bytes_read float8, records float8, copied float8, rejected float8, filtered float8';
 
 /** Of each table with files of a run r: table_name, files, bytes, bytes_read and counts; in the order of `place`. */
 export const totalsOfTables = `(
-    select k.* from (select nullif(to_jsonb(r) -> 'totals', 'null') as totals offset 0) j,
-      rows from (jsonb_to_recordset(j.totals) as (${columns})) with ordinality as k (table_name, files, bytes, bytes_read, records, copied,
+    select k.* from rows from (jsonb_to_recordset(r.totals) as (${columns})) with ordinality as k (table_name, files, bytes, bytes_read, records, copied,
         rejected, filtered, place)
     union all
     select f.table_name, count(*)::float8, sum(f.bytes)::float8, sum(c.bytes_read), sum(c.records), sum(c.copied), sum(c.rejected),
       sum(c.filtered), min(f.id)
     from etl.source_file f cross join lateral ${totalsOfFile} c
-    where f.run_id = r.id and to_jsonb(r) ->> 'totals' is null
+    where f.run_id = r.id and r.totals is null
     group by f.table_name
   )`;
 

@@ -66,7 +66,7 @@ export interface ReceiverNames {
   readonly secret_name: string | null;
 }
 
-/** Receivers of what is pending; none in a bookkeeping that is older than notifications. */
+/** Receivers of what is pending; none in a database without bookkeeping. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
   if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
@@ -154,7 +154,7 @@ export interface DeliveriesWanted {
   readonly state?: DeliveryState | undefined;
 }
 
-/** Newest first; none in a bookkeeping that is older than notifications. */
+/** Newest first; none in a database without bookkeeping. */
 export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,

@@ -172,15 +172,6 @@ describe('rejects of a shop', () => {
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });
     expect(existsSync(join(files.directory, 'no'))).toBe(false);
   });
-
-  it('rejects of a run of a version that recorded no formats: shown without fields, exported after another run', async () => {
-    await database.query(`update etl.run set formats = '{}' where id = $1`, [run]);
-    expect((await etl('show', `${prices}:6`, run, '--table', 'price')).out).toMatch(
-      /type: "z" is not an integer\n {2}record:/,
-    );
-    const { exit, err } = await etl('export', run, '--table', 'price');
-    expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('--full-refresh') });
-  });
 });
 
 describe('corrections', () => {

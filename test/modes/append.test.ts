@@ -185,26 +185,6 @@ describe('append', () => {
   });
 });
 
-it('a database of an earlier version knows what is in production', async () => {
-  const replacing = pipeline('replace');
-  write('02.csv', '3:7');
-  await run(replacing);
-  const before = await rowsOf('select * from etl.published_file order by name');
-  await database.query(`drop table etl.published_file, etl.kept_table, etl.schedule_slot, etl.data_test, etl.notification, etl.audit, etl.run_plan; alter table etl.schedule drop column late_after; alter table etl.published_table drop column version, drop column constraints,
-    drop column changes, drop column partitions, drop column partition_oids;
-    alter table etl.run drop column full_refresh, drop column rolled_back_to, drop column hook_pending, drop column end_room, drop column earlier, drop column continued_at, drop column totals, drop column advice, drop column kept_build, reset (fillfactor);
-    drop index etl.reject_file; alter table etl.source_file drop column reading;
-    drop index etl.run_newest; alter table etl.chunk drop column session, drop column lost_at;
-    delete from etl.migration where version >= 21`);
-  expect(await run(replacing)).toMatchObject({ outcome: 'unchanged' });
-  const after = await rowsOf('select * from etl.published_file order by name');
-  const timeless = (rows: typeof before) =>
-    rows.map((row) => ({ ...row, published_at: null, seen_at: null }));
-  expect([before.length, timeless(after)]).toEqual([2, timeless(before)]);
-  write('03.csv', '4:8');
-  expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });
-});
-
 it('another pipeline may append other files to the table, but not the same', async () => {
   await run();
   const other = (location: string, name = 'renamed'): Pipeline =>

@@ -4,7 +4,7 @@ import { keptTables } from '../../checkpoint/kept.ts';
 import type { KeptVersion } from '../../checkpoint/upkeep.ts';
 import { isThere, type Client } from '../../db/client.ts';
 
-/** Those that left production last come first. A bookkeeping that is older than them has none. */
+/** Those that left production last come first. A database without bookkeeping has none. */
 export const listVersionsOn = async (client: Client, pipeline: string): Promise<readonly KeptVersion[]> => {
   if (!(await isThere(client, 'etl.kept_table'))) return [];
   return (await keptTables(client, pipeline)).map(

@@ -34,7 +34,7 @@ export interface ScheduleRow {
 
 const columns = `name, pipeline, definition_hash as definition, params,
   pinned_params as "pinnedParams", cron, time_zone as "timeZone", priority,
-  catch_up as "catchUp", paused, queue, (to_jsonb(schedule) ->> 'late_after')::float8 * 1000 as "lateAfterMs", next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
+  catch_up as "catchUp", paused, queue, late_after * 1000 as "lateAfterMs", next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
 
 /** Whether the bookkeeping is new enough to have a table. */

@@ -88,7 +88,7 @@ export const showRejects = async (
       });
     const rejects = found.map(({ header, format, ...reject }): ShownReject => ({
       ...reject,
-      fields: format === null ? null : markedFields(reject, header, format),
+      fields: markedFields(reject, header, format),
       isCut: isCut(reject),
     }));
     const paint = paintFor(io.stdout, io.env);
