@@ -2,7 +2,7 @@
 // not there, and a table would be replaced by what is left of its files.
 
 import { readdir as readDirectory, stat } from 'node:fs/promises';
-import type { Dirent, PathLike } from 'node:fs';
+import { realpath, type Dirent, type PathLike } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { glob, type FileSystemAdapter } from 'tinyglobby';
 import { codeOf } from '../errors.ts';
@@ -14,6 +14,16 @@ export interface Unreadable {
 }
 
 type Listed = (error: unknown, entries: readonly Dirent[]) => void;
+
+/** No dot of tinyglobby's expressions matches a line break: while it looks, half characters, which no name has, stand for these. */
+const hideBreaks = (text: string): string =>
+  text.replace(/[\n\r\u2028\u2029]/g, (at) => String.fromCharCode(0xdc00 + (at.charCodeAt(0) & 0xff)));
+
+const showBreaks = (text: string): string =>
+  text.replace(/[\udc0a\udc0d\udc28\udc29]/gu, (half) => {
+    const code = half.charCodeAt(0) - 0xdc00;
+    return String.fromCharCode(code < 0x20 ? code : 0x2000 + code);
+  });
 
 /** An entry of this name that claims to be a file or a directory. */
 const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
@@ -39,24 +49,28 @@ const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent
 
 const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   const entries = await readDirectory(path, { withFileTypes: true });
-  return (await Promise.all(entries.map((entry) => seenAs(path, entry)))).flat();
+  const seen = (await Promise.all(entries.map((entry) => seenAs(path, entry)))).flat();
+  return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
 /** A file system that remembers what could not be read. That the pattern begins at no directory only means no match. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
-  const readdir = (path: PathLike, _options: unknown, listed: Listed): void => {
+  const readdir = (hidden: PathLike, _options: unknown, listed: Listed): void => {
+    const path = showBreaks(String(hidden));
     const isMissing = isRoot ? ['ENOENT', 'ENOTDIR'] : [];
     isRoot = false;
-    listDirectory(String(path)).then(
+    listDirectory(path).then(
       (entries) => listed(null, entries),
       (cause: unknown) => {
-        if (!isMissing.includes(codeOf(cause) ?? '')) unreadable.push({ path: String(path), cause });
+        if (!isMissing.includes(codeOf(cause) ?? '')) unreadable.push({ path, cause });
         listed(cause, []);
       },
     );
   };
-  return { readdir: readdir as unknown as NonNullable<FileSystemAdapter['readdir']> };
+  const ownRealpath = (hidden: string, resolved: (error: Error | null, path: string) => void): void =>
+    realpath(showBreaks(hidden), resolved);
+  return { readdir, realpath: ownRealpath } as unknown as FileSystemAdapter;
 };
 
 /** What a glob came to. */
@@ -87,12 +101,12 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
 export const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];
-  const found = await glob(rest, {
+  const found = await glob(hideBreaks(rest), {
     cwd: resolve(workingDirectory, base),
     absolute: true,
     onlyFiles: true,
     expandDirectories: false,
     fs: watchedFileSystem(unreadable),
   });
-  return { found, unreadable };
+  return { found: found.map(showBreaks), unreadable };
 };

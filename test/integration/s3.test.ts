@@ -140,6 +140,9 @@ describe('keys', () => {
     expect(await list(['s3://glob/m/**/e.csv', 's3://glob/m/{b,a}.csv'])).toEqual(
       ['d/e', 'a', 'b'].map((name) => `s3://glob/m/${name}.csv`),
     );
+    for (const key of ['n/\na.csv', 'n/i\nb.csv']) server.put('glob', key, key);
+    for (const glob of ['n/*.csv', '**/{\n,i}*.csv'])
+      expect(await list([`s3://glob/${glob}`])).toEqual(['s3://glob/n/\na.csv', 's3://glob/n/i\nb.csv']);
     // A key that is there is no glob.
     expect(await list(['s3://glob/m/x[1].csv'])).toEqual(['s3://glob/m/x[1].csv']);
     expect(await list(['s3://glob/m/?.csv', '!s3://glob/m/b*', 's3://glob/m/a.csv'])).toEqual([

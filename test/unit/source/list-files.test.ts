@@ -158,6 +158,10 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
 };
 
 describe('links', () => {
+  /** Of names, the last with a character whose second half is written like a hidden line break. */
+  const broken = ['\nn', '\rr', 'i\nn', 'i\u2028s', '\u2028s', '\u2029p', '🐊'].map(
+    (name) => `d/${name}.csv`,
+  );
   const linked: readonly { name: string; entries: string[]; patterns: string[]; found: string[] }[] = [
     {
       name: 'to files and directories elsewhere are followed',
@@ -207,19 +211,31 @@ describe('links', () => {
       patterns: ['d/*.csv'],
       found: ['d/a.csv'],
     },
+    ...['*', '?*', '[!a]*', '{a,?}*', '**/*'].map((glob) => ({
+      name: `or files in whose names lines end: ${glob}`,
+      entries: broken,
+      patterns: [`d/${glob}.csv`],
+      found: broken,
+    })),
+    {
+      name: 'to and in directories in whose names lines end',
+      entries: ['far\n/x\r.csv', 'd\n/e\r -> ../far\n', 'd\n/\u2028/y.csv', 'd\n/z.csv'],
+      patterns: ['d\n/**/*.csv', '!d?/[\nz]*'],
+      found: ['d\n/e\r/x\r.csv', 'd\n/\u2028/y.csv'],
+    },
   ];
   it.each(linked)('$name', async ({ entries, patterns, found }) => {
     expect(await listed(entries, ...patterns)).toEqual(found);
   });
 
-  const broken = [
+  const dead = [
     { entries: ['d/a.csv', 'd/b.csv -> /nonexistent'], pattern: 'd/*.csv', names: 'd/b.csv' },
     { entries: ['d/a.csv', 'd/x/b.csv -> nowhere'], pattern: 'd/**/*.csv', names: 'd/x/b.csv' },
     { entries: ['d/a.csv', 'd/b.csv -> b.csv'], pattern: 'd/[ab].csv', names: 'd/b.csv' },
     { entries: ['d/a.csv', 'd/2023 -> /mnt/gone'], pattern: 'd/**/*.csv', names: 'd/2023' },
     { entries: ['d/1/a.csv', 'd/2 -> /mnt/gone'], pattern: 'd/*/a.csv', names: 'd/2' },
   ];
-  it.each(broken)(
+  it.each(dead)(
     '$names, which leads nowhere: ETL_SOURCE_UNREADABLE with $pattern',
     async ({ entries, pattern, names }) => {
       const error: unknown = await listed(entries, pattern).catch((thrown: unknown) => thrown);
