@@ -55,6 +55,9 @@ export interface Publication {
   /** Of one that is chosen by what is found in the rows: whether it may be, by all that is known without them. */
   mayTake?(over: BuiltOver): boolean;
 
+  /** What it needs to be allowed on the table in production. Missing: nothing that its owner cannot lack. */
+  needs?(plan: PublishPlan): readonly ('select' | 'insert' | 'update' | 'delete')[];
+
   /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 

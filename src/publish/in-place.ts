@@ -166,6 +166,13 @@ export const inPlace: Publication = {
       );
   },
 
+  needs: ({ production }) => [
+    'select',
+    'insert',
+    'delete',
+    ...(production!.isReferenced ? (['update'] as const) : []),
+  ],
+
   build: buildAside,
 
   rowsAtLeast: rowsWith,

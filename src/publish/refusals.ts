@@ -23,6 +23,8 @@ const advice: Readonly<Record<string, string>> = {
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
   '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
   '42P07': adviceTaken,
+  '42501':
+    'Grant the privilege to the user of the run, or to the role for which a trigger, view or policy of the table needs it.',
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 

@@ -2,7 +2,16 @@
 
 import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, list, planPipeline, rollbackPipeline } from '../../src/index.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  list,
+  planPipeline,
+  rollbackPipeline,
+  type RunEvent,
+} from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const { files, database, notices, rowsOf, run } = usePipelineRuns();
@@ -184,5 +193,40 @@ describe('that the run may not make again keep the table in place, and the plan 
     }
     expect(await rowsOf('select id from geo.city')).toEqual([{ id: 2 }]);
     expect([await grants(), await oid()]).toEqual(before);
+  });
+});
+
+describe('that the owner does not have, and publishing will need, are missed before the load', () => {
+  const referring =
+    'create table geo.shop (id integer, state text, foreign key (id, state) references geo.city)';
+  it.each([
+    ['in place', 'replace', 'create view geo.seen as select id from geo.city', ['insert', 'delete']],
+    ['in place by key', 'replace', referring, ['insert', 'delete', 'update']],
+    ['append', 'append', '', ['insert']],
+    [
+      'append in the place of rows',
+      { mode: 'append', changed: 'reload' },
+      referring,
+      ['insert', 'delete', 'update'],
+    ],
+    ['merge', 'merge', '', ['insert', 'update']],
+  ])('%s', async (_, publish, ddl, privileges) => {
+    const pipeline = declare({ publish });
+    await night(pipeline, 1, asLoader());
+    await database.query(
+      `${ddl}; revoke insert, update, delete, truncate, references, trigger on geo.city from ${loader}`,
+    );
+    if (publish === 'append' || publish === 'merge') files.write('in/b.csv', 'id,state\n3,HE\n');
+    else files.write('in/a.csv', 'id,state\n1,HE\n3,HE\n');
+    const events: string[] = [];
+    const onEvent = ({ type }: RunEvent) => void events.push(type);
+    expect(await failureOf(run(pipeline, { ...asLoader(), onEvent }))).toMatchObject({
+      code: 'ETL_PERMISSION',
+      details: { user: loader, action: privileges.map((one) => `${one} rows of table geo.city`).join('; ') },
+    });
+    expect(events).not.toContain('loaded');
+    await database.query(`grant ${privileges.join(', ')} on geo.city to ${loader}`);
+    expect(await run(pipeline, asLoader())).toMatchObject({ outcome: 'published' });
+    expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 3 }]);
   });
 });

@@ -100,6 +100,13 @@ const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly K
 export const append: Publication = {
   ...beside,
   name: 'append',
+
+  needs: ({ table: { outgoing, primaryKey }, production }) => {
+    if (outgoing.files.length === 0) return ['insert'];
+    const isUpserted = production!.isReferenced && primaryKey.length > 0;
+    return ['select', 'insert', 'delete', ...(isUpserted ? (['update'] as const) : [])];
+  },
+
   rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
   apply: (client, plans) => writeEach(client, plans, appendRows),
 

@@ -49,6 +49,11 @@ export const merge: Publication = {
     refuseOtherKey(table, production);
   },
 
+  needs: ({ table: { merge: rules } }) => {
+    if (rules!.by === 'rebuild') return ['select'];
+    return ['select', 'insert', 'update', ...(rules!.deletes ? (['delete'] as const) : [])];
+  },
+
   /** Rows that come are there afterwards, or newer ones with their keys. */
   rowsAtLeast: ({ rows, deletions }, before) => Math.max((before ?? 0) - deletions, rows),
 

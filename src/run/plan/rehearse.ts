@@ -24,6 +24,7 @@ import type { PublishPlan } from '../../publish/contract.ts';
 import { buildSchema, builtName, productionName } from '../../publish/names.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { planOver } from '../../publish/plan.ts';
+import { refuseLacking } from '../../publish/production/privileges.ts';
 import { refuseTakenNames } from '../../publish/production/taken.ts';
 import type { BuiltTable } from '../../publish/tables.ts';
 import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
@@ -150,8 +151,10 @@ export const rehearse = async (
     const plans = await withRollback(client, async () => {
       const made = await rehearseAll(quiet, planned);
       if (hooks.includes('before')) await rehearseHooks(quiet);
-      // A hook may rename what has them.
-      if (!hooks.includes('before') || spec.hooks?.before === undefined) await refuseTakenNames(client, made);
+      // A hook may rename what has the names, and grant privileges.
+      if (hooks.includes('before') && spec.hooks?.before !== undefined) return made;
+      await refuseTakenNames(client, made);
+      await refuseLacking(client, made);
       return made;
     });
     return { plans, notices, hindered: null };
