@@ -283,13 +283,13 @@ export type RunEvent =
     }
   | { readonly type: 'finished'; readonly result: RunResult };
 
-/** A file that is listed, or in production, or both. `moved`: in production under another name, until the next run. */
+/** A file that is listed, or in production, or both. `moved`: in production under another name, until the next run. `copy`: new, and refused. */
 export interface FileState {
   readonly table: string;
   /** Its name, as `reload` and `unload` take it. */
   readonly file: string;
   readonly location: string;
-  readonly state: 'in production' | 'moved' | 'new' | 'changed' | 'corrected' | 'unloaded' | 'gone';
+  readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
   /** The run that brought it into production, what that run read, and its rows there; null: none did. */
   readonly run: number | null;
   readonly records: number | null;

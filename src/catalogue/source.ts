@@ -144,7 +144,7 @@ export const sourceErrors = {
   ETL_FILE_COPY: {
     message:
       'table {table}: copies, by their size, beginning and end, whose records would be loaded twice: {files}; nothing was loaded',
-    hint: "Remove one of the files. If both are meant, declare copies: 'load' for the table. A file that is moved keeps its rows if it keeps its modification time (mv, cp -p).",
+    hint: "Remove one of the files. If both are meant, declare copies: 'load' for the table. A file that is moved keeps its rows if it keeps its modification time (mv, cp -p). Rows of a file that is no longer listed leave with gone: 'unload', or once with `etl unload`; exclude files that are compressed after they were loaded ('!in/*.gz').",
     retry: 'never',
     exit: failed,
   },

@@ -14,9 +14,9 @@ import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { FileState } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
-import { modeOf } from '../publish/tables.ts';
 import { refuseStrangers } from '../server/preflight.ts';
 import { versionsAsListed } from './begin/as-listed.ts';
+import { findCopies } from './begin/copies.ts';
 import type { Found } from './begin/found-files.ts';
 import { Sightings, type Moves, type Unsettled } from './begin/moves.ts';
 import { takeEverything, type Sieve } from './begin/sieve.ts';
@@ -49,23 +49,53 @@ const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['sta
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
-/** States of files that were moved, and of new files under their names, in the place of those that their names alone tell. */
-const statesOfMoved = (
+/** States of files that their names alone do not tell: those that were moved, new files under their names, and copies. */
+const statesOfOthers = async (
+  client: Client,
+  of: FilesOf,
+  table: SourceTableSpec,
+  { unsettled, listed }: Sightings,
   { followed, gone }: Moves,
-  { unsettled }: Sightings,
-  stateOf: ReadonlyMap<Unsettled['file'], FileState>,
-): ReadonlyMap<FileState, FileState> => {
-  const states = new Map<FileState, FileState>();
+  missing: readonly PublishedFile[],
+): Promise<ReadonlyMap<Unsettled['file'], FileState>> => {
+  const states = new Map<Unsettled['file'], FileState>();
+  const { publish } = table;
+  const reloads = publish === 'replace' || publish.changed === 'reload';
+  const leaves = publish === 'replace' || publish.mode === 'replace' || publish.gone === 'unload';
+  const leaving = leaves ? missing.map(({ id }) => id) : [];
+  const loaded: Unsettled['file'][] = [];
   for (const one of unsettled.values()) {
     const { file, version } = one;
     const from = followed.get(one);
-    const known = judge(from);
-    const state = known === 'in production' ? 'moved' : known;
-    if (from !== undefined || (version !== undefined && gone.has(version.id)))
-      states.set(stateOf.get(file)!, fileState(file.table, file, state, from));
+    const isSuccessor = version !== undefined && gone.has(version.id);
+    const known = judge(from ?? (isSuccessor ? undefined : version));
+    if (known === 'new' || (known === 'changed' && reloads)) loaded.push(file);
+    if (known === 'changed' && reloads) leaving.push((from ?? version)!.id);
+    if (from !== undefined || isSuccessor)
+      states.set(file, fileState(file.table, file, known === 'in production' ? 'moved' : known, from));
+  }
+  const intake = {
+    extent: 'part',
+    outgoing: { files: leaving, unloaded: [] },
+    moved: [...followed].map(
+      ([
+        {
+          file: { name },
+        },
+        { id },
+      ]) => ({ id, name }),
+    ),
+    basis: { listed },
+  } as const;
+  for (const [file, original] of await findCopies(client, of, { table, files: loaded, intake })) {
+    const problem = `${file.name}, a copy of ${original}`;
+    states.set(file, { ...fileState(file.table, file, 'copy', undefined), problem });
   }
   return states;
 };
+
+/** No name counts in a table that is loaded again as a whole. */
+const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
 
 /** A sieve that lets nothing through, and keeps what it has seen, in the order in which it is listed. */
 const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
@@ -108,13 +138,12 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
       return [];
     },
     end: async () => {
-      // A table that is replaced is loaded again as a whole, whatever its files are called.
-      if (modeOf(spec.publish) !== 'replace') {
-        const others = statesOfMoved(await seen.moves(client, of, spec), seen, stateOf);
-        for (const [place, state] of states.entries()) states[place] = others.get(state) ?? state;
-      }
-      for (const file of await goneFiles(client, of, seen.listed))
-        states.push(fileState(table, file, 'gone', file));
+      const moves = spec.publish === 'replace' ? noMoves : await seen.moves(client, of, spec);
+      const missing = await goneFiles(client, of, seen.listed);
+      const others = await statesOfOthers(client, of, spec, seen, moves, missing);
+      const other = new Map([...others].map(([file, state]) => [stateOf.get(file), state]));
+      for (const [place, state] of states.entries()) states[place] = other.get(state) ?? state;
+      for (const file of missing) states.push(fileState(table, file, 'gone', file));
       return takeEverything().end();
     },
   };

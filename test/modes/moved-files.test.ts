@@ -1,7 +1,8 @@
 // Files that are moved or renamed after they were loaded are the same files; copies of files are refused, unless both are meant.
 
-import { copyFileSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -151,6 +152,7 @@ describe.each(Object.entries(modes))('%s', (_, given) => {
       });
     copyFileSync(at('in/a.csv'), at('in/d.csv'));
     await refused('in/d.csv of in/a.csv, which is in production');
+    expect(await states(given)).toContain('in/d.csv copy');
     rmSync(at('in/d.csv'));
     write('in/d.csv', '4:8');
     copyFileSync(at('in/d.csv'), at('in/e.csv'));
@@ -159,6 +161,89 @@ describe.each(Object.entries(modes))('%s', (_, given) => {
     // Header lines alone are no records.
     for (const name of ['d', 'e']) write(`in/${name}.csv`);
     expect(await run(given)).toMatchObject({ outcome: 'published' });
+  });
+});
+
+it('of a copy whose original is gone it is said that its rows are there', async () => {
+  await run(shop('append'));
+  copyFileSync(at('in/a.csv'), at('in/d.csv'));
+  rmSync(at('in/a.csv'));
+  expect(await failureOf(run(shop('append')))).toMatchObject({
+    code: 'ETL_FILE_COPY',
+    details: {
+      files: '1 file: in/d.csv of in/a.csv, which is no longer listed, and whose rows are in production',
+    },
+  });
+  expect(await states(shop('append'))).toEqual(['in/b.csv in production', 'in/d.csv copy', 'in/a.csv gone']);
+  expect(await states(shop({ ...keeping, gone: 'unload' }))).toContain('in/d.csv new');
+});
+
+describe('a file that is compressed after it was loaded, or no longer compressed', () => {
+  const source = csv('in/**/*.csv{,.gz}');
+  const compress = (name: string): void => {
+    files.write(`${name}.gz`, gzipSync(readFileSync(at(name))));
+    rmSync(at(name));
+  };
+
+  it.each([
+    ['appended', 'append', {}],
+    ['merged', 'merge', keyed],
+    [
+      'and whose path is in its rows',
+      'append',
+      { columns: { ...columns, dir: column.text(path(/^(\w+)/)) } },
+    ],
+  ])('stops the run: %s', async (_, publish, change) => {
+    const given = shop(publish, { source, ...change });
+    await run(given);
+    compress('in/a.csv');
+    const because =
+      'which is no longer listed, and whose rows are in production (by its name, but for the compression)';
+    expect(await failureOf(run(given))).toMatchObject({
+      code: 'ETL_FILE_COPY',
+      details: { files: `1 file: in/a.csv.gz of in/a.csv, ${because}` },
+      hint: expect.stringContaining("copies: 'load'"),
+    });
+    expect(await states(given)).toEqual(['in/a.csv.gz copy', 'in/b.csv in production', 'in/a.csv gone']);
+    const allowed = shop(publish, { source, ...change, copies: 'load' });
+    expect(await run(allowed)).toMatchObject({ tables: [{ files: 1, copied: 2 }] });
+    // They are two files by now.
+    write('in/a.csv', '1:5', '2:6');
+    expect(await states(given)).not.toContain('in/a.csv copy');
+  });
+
+  it('is loaded where the rows of the other one leave', async () => {
+    const given = shop({ ...keeping, gone: 'unload' }, { source });
+    await run(given);
+    compress('in/a.csv');
+    await run(given);
+    expect(await sales()).toBe('1:5 in/a.csv.gz, 2:6 in/a.csv.gz, 3:7 in/b.csv');
+    files.write('in/a.csv', gunzipSync(readFileSync(at('in/a.csv.gz'))));
+    expect(await failureOf(run(given))).toMatchObject({
+      message: expect.stringContaining('in/a.csv of in/a.csv.gz, which is in production (by its name'),
+    });
+    rmSync(at('in/a.csv.gz'));
+    await run(given);
+    expect(await sales()).toBe('1:5 in/a.csv, 2:6 in/a.csv, 3:7 in/b.csv');
+  });
+
+  it('is loaded where another file has come under its name, or it was taken out', async () => {
+    const given = shop(keeping, { source });
+    await run(given);
+    compress('in/a.csv');
+    write('in/a.csv', '4:8');
+    await run(given);
+    expect(await sales()).toBe('1:5 in/a.csv.gz, 2:6 in/a.csv.gz, 3:7 in/b.csv, 4:8 in/a.csv');
+    compress('in/b.csv');
+    await run(given, { unload: ['in/b.csv'] });
+    expect(await sales()).toBe('1:5 in/a.csv.gz, 2:6 in/a.csv.gz, 3:7 in/b.csv.gz, 4:8 in/a.csv');
+    // It has another name by now.
+    move('in/a.csv', 'in/c.csv');
+    files.write('in/c.csv.gz', gzipSync('id,day,pieces\n7,2024-01-05,7\n'));
+    expect((await states(given)).filter((one) => one.startsWith('in/c'))).toEqual([
+      'in/c.csv moved',
+      'in/c.csv.gz new',
+    ]);
   });
 });
 

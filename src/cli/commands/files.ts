@@ -14,8 +14,9 @@ import { paintFor } from '../text/paint.ts';
 import { runFile, withRunFlags } from './run.ts';
 
 const examples = `
-States: in production; new, not loaded yet; changed since it was loaded; corrected: rejected records of it were corrected
-since; unloaded on request; gone: in production, but the file no longer exists.
+States: in production; moved: in production under another name; new, not loaded yet; copy: new, and a run would refuse it as
+a copy of another file; changed since it was loaded; corrected: rejected records of it were corrected since; unloaded on
+request; gone: in production, but no longer listed.
 
 Examples:
   $ etl files pipelines/sales.ts

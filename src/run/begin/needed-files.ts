@@ -12,7 +12,7 @@ import {
   type KnownVersion,
 } from '../../checkpoint/published-files.ts';
 import { publicationsOf } from '../../checkpoint/published-tables.ts';
-import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
+import type { Extent, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -20,7 +20,7 @@ import { modeOf, takesParts } from '../../publish/tables.ts';
 import { Sightings } from './moves.ts';
 import { takeNew } from './new-files.ts';
 import { refuseLoss } from '../publish/refuse-loss.ts';
-import { takesAll, Tally, type Basis, type Judging, type Sieve } from './sieve.ts';
+import { takesAll, Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
 /** Whether the newest run published the table without rows; a table that somebody emptied had some. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
@@ -32,7 +32,7 @@ const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise
   return rows[0]?.isEmpty ?? false;
 };
 
-type FoundBasis = Omit<Basis, 'listed'> & { readonly extent: Extent };
+type FoundBasis = BasisFound & { readonly extent: Extent };
 
 /** Whether production has the rows of files that were loaded before, by any pipeline. */
 export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
@@ -62,7 +62,7 @@ const takeAll = async (
   judging: Judging,
   table: SourceTableSpec,
   of: FilesOf,
-  basis?: Omit<Basis, 'listed'>,
+  basis?: BasisFound,
 ): Promise<Sieve> => {
   const { client, isFullRefresh } = judging;
   const isAppended = modeOf(table.publish) !== 'replace';
@@ -109,6 +109,5 @@ export const createSieve = async (judging: Judging, table: SourceTableSpec): Pro
   if (!takesParts(modeOf(table.publish))) return takeAll(judging, table, of);
   const { extent, ...basis } = await findBasis(judging, of, judging.publications.get(table.name)!);
   if (extent === 'whole') return takeAll(judging, table, of, basis);
-  const sieve = takeNew(judging, table, table.publish as PartSpec, of);
-  return { ...sieve, end: async () => ({ ...(await sieve.end()), basis: { ...basis, listed: [] } }) };
+  return takeNew(judging, table, of, basis);
 };

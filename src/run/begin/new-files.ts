@@ -17,7 +17,7 @@ import { modeOf, type Outgoing } from '../../publish/tables.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import { movedTo, Sightings } from './moves.ts';
-import { Tally, type Judging, type Sieve } from './sieve.ts';
+import { Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
 /** Versions that leave, each once: two locations may list the same file. */
 const createLeaving = () => {
@@ -165,8 +165,9 @@ const settle = async (
 };
 
 /** Only files that production lacks are loaded, and those to be loaded again. */
-export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
+export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
   const { client, asked } = judging;
+  const publish = spec.publish as PartSpec;
   const seen = new Sightings();
   const judge = createJudge(publish);
   const { isNeeded, leaving, left, taken, staysOut } = judge;
@@ -197,15 +198,12 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       reportLeft(judging, spec, publish.changed, left.changed, left.corrected);
       const unloads = publish.gone === 'unload';
       // Files that stay may be many, so they are read only if somebody asks for them.
-      const gone =
-        unloads || asked.hasAny || judging.countsGone === true
-          ? await goneFiles(client, of, seen.listed)
-          : [];
+      const isWanted = unloads || asked.hasAny || judging.countsGone === true;
+      const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
       for (const file of gone) {
         const wish = wishOf(judging, spec, file);
         const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
-        if (unloads) leaving.add(file);
-        else if (isAskedFor) leaving.add(file, wish);
+        if (unloads || isAskedFor) leaving.add(file, isAskedFor ? wish : undefined);
         if (isAskedFor) taken.unloaded.add(file.name);
         else if (!file.isUnloaded) missing.add(file.name);
       }
@@ -218,6 +216,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
         gone: missing,
         goneRows: unloads ? 'leave' : 'stay',
         outgoing: leaving.outgoing(publish.mode === 'replace' ? seen.listed : undefined),
+        basis: { ...basis, listed: seen.listed },
         hasWork: added.count + leaving.count() > 0,
         moved,
         unneeded,

@@ -42,13 +42,16 @@ export interface Basis {
   readonly own: string;
   /** Everything is loaded again although production has rows: these are replaced. */
   readonly isFullRefresh: boolean;
-  /** Of a run that brings all rows: versions of this pipeline whose files are listed. */
+  /** Versions of this pipeline whose files are listed, some under other names. */
   readonly listed: readonly number[];
   /** Versions of all pipelines whose rows are gone: they are recorded, and the table was empty. */
   readonly stale: readonly number[];
   /** The table got rows after the run was planned: the run brings all its files, and relies on none that is there. */
   readonly isFilledSince?: true;
 }
+
+/** Before files are listed. */
+export type BasisFound = Omit<Basis, 'listed'>;
 
 /** What a run brings to a table, and takes from it. */
 export interface Intake {
