@@ -173,7 +173,7 @@ export interface RunFailure {
   readonly failedAt: Date;
 }
 
-/** How long one step of a run took. Steps are sequential and add up to the run. */
+/** How long one step of a run took. Between steps it calls hooks, waits for a lost server, and tidies up. */
 export interface StepTime {
   readonly step: RunStep;
   readonly seconds: number;

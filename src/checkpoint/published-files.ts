@@ -228,18 +228,26 @@ export const replaceRows = (
   values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
-/** Rows of all files of a table that are not among these, of any pipeline: what a table that takes its place would lose. */
+/** Rows of all files of a table that are not among these, by pipeline: what a table that takes its place would lose. */
 export const rowsOfOthers = async (
   client: Client,
   { schema, table }: FilesOf,
   listed: readonly number[],
-): Promise<{ readonly files: number; readonly rows: number; readonly first: string | null }> =>
+): Promise<
+  readonly {
+    readonly pipeline: string;
+    readonly files: number;
+    readonly rows: number;
+    readonly first: string;
+  }[]
+> =>
   (
     await runQuery(client, {
-      text: `select count(*)::float8 as files, coalesce(sum(p.rows), 0)::float8 as rows, min(p.name) as first
+      text: `select p.pipeline, count(*)::float8 as files, sum(p.rows)::float8 as rows, min(p.name) as first
         from etl.published_file p
         where p.schema_name = $1 and p.table_name = $2 and p.rows > 0
-          and not exists (select from unnest($3::bigint[]) l (id) where l.id = p.file_id)`,
+          and not exists (select from unnest($3::bigint[]) l (id) where l.id = p.file_id)
+        group by p.pipeline order by p.pipeline`,
       values: [schema, table, listed],
     })
-  ).rows[0];
+  ).rows;

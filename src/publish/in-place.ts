@@ -110,7 +110,7 @@ const refused = ({ table: names, production }: PublishPlan, cause: unknown): unk
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}; then give the new table the properties of the old one.`;
+  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}.`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 

@@ -53,6 +53,7 @@ describe('a table that no run has made', () => {
     expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't' } });
     expect(error.message).toContain('declared name text, in the table secret text');
     expect(error.hint).toContain('Declare its columns, drop it, or move it to another schema');
+    expect(error.hint).toContain('without the grants, indexes and other properties that people gave it');
     expect(await rowsOf('select * from precious.t')).toEqual([{ id: 7, secret: 'gold' }]);
     expect(await chunks()).toBe(0);
     await doAsSaid(error);

@@ -217,9 +217,14 @@ describe('a full refresh', () => {
     await begin('append');
     const options = { fullRefresh: true, allowShrink: ['sale'] };
     expect(await interrupted(pipeline('a'), planned, () => run(pipeline('b')), options)).toBe('swap');
+    const deletes =
+      'shop.sale: loading everything again deletes 1 row of 1 file of pipeline b that it does not list, such as in/b.csv';
+    expect(notices.filter((notice) => notice.includes('deletes'))).toEqual([deletes]);
     expect([await ids(), await recorded()]).toEqual(['1', 'a in/a.csv 1']);
     await run(pipeline('b'));
     expect([await ids(), await recorded()]).toEqual(['1 2', 'a in/a.csv 1, b in/b.csv 1']);
+    expect(await outcomeOf(pipeline('a'), options)).toBe('swap');
+    expect(notices.filter((notice) => notice.includes('deletes'))).toEqual([deletes]);
   });
 
   it.each([

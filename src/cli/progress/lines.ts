@@ -54,7 +54,7 @@ const order: readonly RunStep[] = ['plan', 'load', 'build', 'test', 'publish'];
 export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
   const progress = emptyProgress(io.clock());
   const saidMs = new Map<string, number>();
-  let step: { readonly name: RunStep; readonly startedMs: number } | undefined;
+  let step: RunStep | undefined;
 
   const say = (text: string): void => {
     const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
@@ -68,22 +68,22 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
     saidMs.set(table, nowMs);
     return true;
   };
-  const endStep = (nowMs: number, next?: RunStep): void => {
-    if (step === undefined) return;
-    // A step is done again after a lost connection, and when somebody has changed production.
-    const isDone = next === undefined || order.indexOf(next) > order.indexOf(step.name);
-    const seconds = formatSeconds((nowMs - step.startedMs) / 1000);
-    say(`${step.name} ${isDone ? 'done' : 'broken off'}, ${seconds}`);
-    step = undefined;
+  const endStep = (next?: RunStep): void => {
+    if (step !== undefined) {
+      // A step is done again after a lost connection, and when somebody has changed production.
+      const isDone = next === undefined || order.indexOf(next) > order.indexOf(step);
+      // Its seconds are in the summary: what follows a step, such as a hook, is no part of it.
+      say(`${step} ${isDone ? 'done' : 'broken off'}`);
+    }
+    step = next;
   };
   return {
     event(event) {
       const nowMs = io.clock();
       applyEvent(progress, event, nowMs);
       if (event.type === 'progress' && !isDue(event.table, nowMs)) return;
-      if (event.type === 'finished') endStep(nowMs);
-      if (event.type === 'step') endStep(nowMs, event.step);
-      if (event.type === 'step') step = { name: event.step, startedMs: nowMs };
+      if (event.type === 'finished') endStep();
+      if (event.type === 'step') endStep(event.step);
       linesOf(event, progress, nowMs, verbose).forEach(say);
     },
     note: say,

@@ -39,12 +39,6 @@ const defaultPort = 5432;
 /** A comma-separated list; undefined when the parameter is not given. */
 const listOf = (text: string | undefined): readonly string[] | undefined => text?.split(',') || undefined;
 
-const portOf = (text: string): number => {
-  const port = text === '' ? defaultPort : Number(text);
-  if (/^\d*$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw usage('port must be a number from 1 to 65535, or one for each host, separated by commas');
-};
-
 const hostaddrOf = (text: string): string => {
   if (isIP(text) !== 0) return text;
   throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
@@ -66,7 +60,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
       // libpq would try a Unix socket first, whose directory is compiled in.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
-      port: portOf(ports[ports.length === 1 ? 0 : index]!),
+      port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),
     };
   });
 };

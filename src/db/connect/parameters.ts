@@ -124,9 +124,14 @@ const hint = 'docs/operations/connecting.md lists every parameter and its values
 export const usage = (problem: string, advice = hint): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint: advice });
 
+const isPort = (text: string): boolean =>
+  text === '' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
+
 /** What is wrong with a value; undefined: nothing. Only values of parameters that have a list of values are repeated. */
 const problemOf = (name: ParameterName, value: string): string | undefined => {
   const { values, isNumber, why } = parameterTable[name];
+  if (name === 'port' && !value.split(',').every(isPort))
+    return 'it must be a number from 1 to 65535, or one for each host, separated by commas';
   if (isNumber && !/^(?:-?\d{1,6})?$/.test(value)) return 'it must be a number of seconds';
   // An empty value is libpq's way to ask for the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))

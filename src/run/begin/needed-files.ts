@@ -84,7 +84,8 @@ const takeAll = async (
     end: async () => {
       // Rows of a file that was moved come back under its new name: they are not lost.
       if (isAppended) await seen.moves(client, of, table);
-      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, seen.listed);
+      const judged = { listed: seen.listed, said: new Set<string>() };
+      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, judged);
       for (const { name } of await goneFiles(client, of, seen.listed)) missing.add(name);
       const hasWork = isAppended || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;
@@ -96,7 +97,7 @@ const takeAll = async (
         unchanged,
         gone: missing,
         hasWork,
-        ...(basis && { basis: { ...basis, listed: seen.listed } }),
+        ...(basis && { basis: { ...basis, ...judged } }),
       };
     },
   };

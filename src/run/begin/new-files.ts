@@ -216,7 +216,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
         gone: missing,
         goneRows: unloads ? 'leave' : 'stay',
         outgoing: leaving.outgoing(publish.mode === 'replace' ? seen.listed : undefined),
-        basis: { ...basis, listed: seen.listed },
+        basis: { ...basis, listed: seen.listed, said: new Set() },
         hasWork: added.count + leaving.count() > 0,
         moved,
         unneeded,

@@ -44,6 +44,8 @@ export interface Basis {
   readonly isFullRefresh: boolean;
   /** Versions of this pipeline whose files are listed, some under other names. */
   readonly listed: readonly number[];
+  /** Which rows a full refresh deletes, as far as that was said. */
+  readonly said: Set<string>;
   /** Versions of all pipelines whose rows are gone: they are recorded, and the table was empty. */
   readonly stale: readonly number[];
   /** The table got rows after the run was planned: the run brings all its files, and relies on none that is there. */
@@ -51,7 +53,7 @@ export interface Basis {
 }
 
 /** Before files are listed. */
-export type BasisFound = Omit<Basis, 'listed'>;
+export type BasisFound = Omit<Basis, 'listed' | 'said'>;
 
 /** What a run brings to a table, and takes from it. */
 export interface Intake {

@@ -23,6 +23,8 @@ export const holdersText = (holders: readonly SnapshotHolder[]): string =>
 /** The line, or undefined when the event is no notice. */
 export const noticeOf = (event: RunEvent): string | undefined => {
   if (event.type === 'notice') return event.message;
+  if (event.type === 'resumed' && event.chunks === 0)
+    return `continuing run ${event.runId}: nothing of it is loaded yet`;
   if (event.type === 'resumed')
     return `continuing run ${event.runId}: ${chunksAndRecords(event)} ${event.chunks === 1 ? 'is' : 'are'} already loaded`;
   if (event.type === 'waiting')

@@ -95,7 +95,7 @@ const confirmFiles = async (
   if (basis === undefined) return undefined;
   const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
   if (basis.isFullRefresh) {
-    await refuseLoss(context, table, of, basis.listed);
+    await refuseLoss(context, table, of, basis);
     return undefined;
   }
   const isFilled = await hasOthers(client, of);

@@ -9,7 +9,7 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { fileColumn } from '../../publish/names.ts';
 import { modeOf } from '../../publish/tables.ts';
-import type { Judging } from '../begin/sieve.ts';
+import type { Basis, Judging } from '../begin/sieve.ts';
 import { plural } from '../../wording.ts';
 
 /** Whether each row of production has the file that it came from. */
@@ -40,34 +40,50 @@ const rowsOfNoRun = async (
   return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
 };
 
-/**
- * Refuses a full refresh that would lose rows, unless somebody allows that. `listed`: versions of this pipeline whose files are listed. Called
- * when a run is planned, and when it is published. Errors: ETL_ROWS_LOST.
- */
-export const refuseLoss = async (
-  { client, allowShrink }: Pick<Judging, 'client' | 'allowShrink'>,
-  { publish }: SourceTableSpec,
+/** The first rows found that a full refresh would lose, in words; undefined: none. */
+const lossOf = async (
+  client: Client,
+  publish: SourceTableSpec['publish'],
   of: FilesOf,
   listed: readonly number[],
-): Promise<void> => {
+): Promise<string | undefined> => {
   const { schema, table } = of;
   const name = quoteName(schema, table);
-  if (allowShrink.includes(table) || !(await isFilled(client, name))) return;
-  const refuse = (problem: string): never => {
-    throw new EtlError('ETL_ROWS_LOST', { table, problem });
-  };
-  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
-    refuse('versions whose times are those of earlier runs');
+  if (!(await isFilled(client, name))) return undefined;
   const others = await rowsOfOthers(client, of, listed);
-  if (others.files > 0)
-    refuse(
-      `${plural(others.rows, 'row')} of ${plural(others.files, 'file')} that it does not list, such as ${others.first}`,
-    );
+  const parts = others.map(({ pipeline, files, rows, first }) => {
+    const whose = pipeline === of.pipeline ? '' : ` of pipeline ${pipeline}`;
+    return `${plural(rows, 'row')} of ${plural(files, 'file')}${whose} that it does not list, such as ${first}`;
+  });
+  if (parts.length > 0) return parts.join('; ');
+  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
+    return 'versions whose times are those of earlier runs';
   const { rows } = await client.query(
     `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
     [name],
   );
-  if (!rows[0].isOurs) refuse('rows of no file: no run has made the table');
+  if (!rows[0].isOurs) return 'rows of no file: no run has made the table';
   const ownerless = await rowsOfNoRun(client, of, publish);
-  if (ownerless > 0) refuse(`${plural(ownerless, 'row')} that no run has loaded`);
+  return ownerless > 0 ? `${plural(ownerless, 'row')} that no run has loaded` : undefined;
+};
+
+/**
+ * Refuses a full refresh that would lose rows, unless somebody allows that: then it says which. `listed`: versions of this pipeline whose files
+ * are listed; `said`: what was said already. Called when a run is planned, and when it is published. Errors: ETL_ROWS_LOST.
+ */
+export const refuseLoss = async (
+  { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,
+  { publish }: SourceTableSpec,
+  of: FilesOf,
+  { listed, said }: Pick<Basis, 'listed' | 'said'>,
+): Promise<void> => {
+  const { schema, table } = of;
+  const problem = await lossOf(client, publish, of, listed);
+  if (problem === undefined || said.has(problem)) return;
+  if (!allowShrink.includes(table)) throw new EtlError('ETL_ROWS_LOST', { table, problem });
+  said.add(problem);
+  report.emit({
+    type: 'notice',
+    message: `${schema}.${table}: loading everything again deletes ${problem}`,
+  });
 };

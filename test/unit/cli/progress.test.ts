@@ -61,6 +61,7 @@ const events = {
   build: { type: 'step', step: 'build' },
   building: { type: 'building', table: 'daily', what: 'primary key' },
   publish: { type: 'step', step: 'publish' },
+  again: { type: 'resumed', runId: 3, chunks: 0, records: 0 },
   notice: { type: 'notice', message: 'the server says\u001b[2J hello' },
   finished: { type: 'finished', result },
 } as const satisfies Record<string, RunEvent>;
@@ -232,6 +233,7 @@ describe('lines', () => {
     send(io, display, [
       'started',
       'planned',
+      'again',
       'load',
       'begin',
       'half',
@@ -247,12 +249,13 @@ describe('lines', () => {
       '[   2.0 s] station: 1 file, 1.0 kB',
       '[   2.0 s] observation: 6 files, 100 MB',
       '[   2.0 s] daily: derived',
-      '[   3.0 s] load started',
-      '[   6.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
-      '[   7.0 s] load done, 4.0 s',
-      '[   7.0 s] build started',
-      '[   9.0 s] the server says\\u001b[2J hello',
-      '[  10.0 s] build done, 3.0 s',
+      '[   3.0 s] continuing run 3: nothing of it is loaded yet',
+      '[   4.0 s] load started',
+      '[   7.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
+      '[   8.0 s] load done',
+      '[   8.0 s] build started',
+      '[  10.0 s] the server says\\u001b[2J hello',
+      '[  11.0 s] build done',
       '',
     ]);
   });
@@ -264,12 +267,12 @@ describe('lines', () => {
     display.close();
     const lines = io.stderr.text.split('\n').map((line) => line.replace(/^\[.*\] /, ''));
     expect(lines.filter((line) => !line.endsWith(' started'))).toEqual([
-      'load broken off, 1.0 s',
-      'load done, 1.0 s',
-      'build done, 1.0 s',
-      'publish broken off, 1.0 s',
-      'build done, 1.0 s',
-      'publish done, 1.0 s',
+      'load broken off',
+      'load done',
+      'build done',
+      'publish broken off',
+      'build done',
+      'publish done',
       '',
     ]);
   });

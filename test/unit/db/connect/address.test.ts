@@ -72,7 +72,7 @@ describe('a connection string', () => {
     ['postgres://db/x?hostaddr=db', /hostaddr must be an IP address/],
     ['postgres://a,b/x?hostaddr=127.0.0.1', /there are 2 hosts, but 1 addresses/],
     ['postgres://a,b,c/x?port=1,2', /there are 2 ports for 3 hosts/],
-    ['postgres://db:70000/x', /port must be a number from 1 to 65535/],
+    ['postgres://db:70000/x', /the database URL: port: it must be a number from 1 to 65535/],
     ['postgres://db/x?sslmode', /has no value/],
     ["host='db", /cannot be read after its 0\. parameter/],
     ['host=db oops', /cannot be read after its 1\. parameter/],
@@ -133,6 +133,8 @@ describe('the environment', () => {
     { variable: 'PGGSSENCMODE', value: 'require' },
     { variable: 'PGSSLCERTMODE', value: 'require' },
     { variable: 'PGREQUIREPEER', value: 'postgres' },
+    { variable: 'PGPORT', value: 'abc' },
+    { variable: 'PGPORT', value: '5432,0' },
   ])('$variable=$value is refused', ({ variable, value }) =>
     expect(failureFrom(() => addressFromUrl('postgres://db', { [variable]: value }))).toMatchObject({
       code: 'ETL_ENVIRONMENT',
