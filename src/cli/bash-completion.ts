@@ -6,10 +6,11 @@ export const bashScript = String.raw`# bash completion for etl
 
 _etl_complete() {
     local line=§{COMP_LINE:0:COMP_POINT} words word typed head out reply directive=0
-    read -r -a words <<< "$line"
-    [[ $line == *[[:space:]] ]] && words+=("")
+    # Without -r: a backslash before a blank makes it part of the word.
+    read -a words <<< "$line"
+    [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
     word=§{words[§{#words[@]} - 1]}
-    out=$(etl complete -- "§{words[@]:1}" 2>/dev/null) || return
+    out=$(etl complete blanks -- "§{words[@]:1}" 2>/dev/null) || return
     # bash ends a word at = and : too, and puts the reply after the last of them.
     typed=$word
     [[ $word == -*=* ]] && typed=§{word#*=}
@@ -18,7 +19,7 @@ _etl_complete() {
     while IFS= read -r reply; do
         case $reply in
             :*) directive=§{reply#:} ;;
-            ?*) reply=§{reply%%$'\t'*}; COMPREPLY+=("§{reply#"$head"}") ;;
+            ?*) reply=§{reply%%$'\t'*}; reply=§{reply#"$head"}; COMPREPLY+=("§{reply// /\\ }") ;;
         esac
     done <<< "$out"
     # 2: the word goes on, as a folder does. compopt came with bash 4.

@@ -22,18 +22,20 @@ const readFolder = (folder: string) => {
 
 /**
  * Whether every shell reads a text as one word and nothing else. Not all scripts quote what they insert, so that the
- * file `a$(reboot).ts` would be run; a leading hyphen would make a flag of it, and a line break more offers.
+ * file `a$(reboot).ts` would be run; a leading hyphen would make a flag of it, and a line break more offers. Our script for bash
+ * puts a backslash before a blank.
  */
-const isPlainWord = (text: string): boolean => /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(text);
+const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
+  /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
 /** Folders and pipeline files that begin with what is typed: the library itself never offers files. */
-const filesLike = (typed: string, workingDirectory: string): string[] => {
+const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
     .filter((entry) => entry.isDirectory() || isPipelineFile(entry.name))
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
-    .filter(isPlainWord)
+    .filter((path) => isPlainWord(path, takesBlanks))
     .slice(0, completionsMax);
 };
 
@@ -44,7 +46,7 @@ const namesLike = (typed: string, io: Io): string[] =>
     : readFolder(resolve(io.workingDirectory, pipelinesFolder(io)))
         .filter((entry) => entry.isFile() && isPipelineFile(entry.name))
         .map(({ name }) => parse(name).name)
-        .filter(isPlainWord)
+        .filter((name) => isPlainWord(name, false))
         .slice(0, completionsMax);
 
 const ignore = (): void => {};
@@ -71,7 +73,8 @@ export const complete = (args: readonly string[], io: Io): void => {
   const completion = tab(program, { completionCommandName: 'completion' });
   // Before the library takes words off the list.
   const typed = words.at(-1) ?? '';
-  const files = [...filesLike(typed, io.workingDirectory), ...namesLike(typed, io)];
+  const takesBlanks = args[0] === 'blanks';
+  const files = [...filesLike(typed, io.workingDirectory, takesBlanks), ...namesLike(typed, io)];
   for (const { arguments: named } of completion.commands.values()) {
     const file = named.get('pipeline');
     if (file) file.handler = (add) => files.forEach((path) => add(path, ''));

@@ -87,13 +87,19 @@ describe('etl complete offers', () => {
 });
 
 it('offers only what every shell reads as one word', async () => {
-  const offersOf = async (typed: string) => {
+  const offersOf = async (typed: string, ...how: string[]) => {
     printed.length = 0;
-    await main(['complete', '--', 'run', typed], fakeIo({ workingDirectory: evil.directory }));
+    await main(['complete', ...how, '--', 'run', typed], fakeIo({ workingDirectory: evil.directory }));
     return printed.map((line) => line.split('\t')[0]);
   };
   expect((await offersOf('')).toSorted(byCode)).toEqual([':4', 'good-one_1.ts', 'more/', 'данные.v2.ts']);
   expect(await offersOf('evil')).toEqual([':4']);
+  // To a script that quotes blanks.
+  expect((await offersOf('evil', 'blanks')).toSorted(byCode)).toEqual([
+    ':4',
+    'evil touch made.ts',
+    'evil touch made/',
+  ]);
   // Below a folder nothing begins with a hyphen.
   expect((await offersOf('more/')).toSorted(byCode)).toEqual([
     ':4',

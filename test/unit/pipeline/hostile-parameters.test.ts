@@ -140,6 +140,12 @@ describe('a path', () => {
       found: ['in/data (1)/c.csv'],
     },
     {
+      written: 'a glob that is the value: in/${a}',
+      path: ({ a }) => `in/${a}`,
+      values: { a: '{a,*/b}.csv' },
+      found: ['in/2024/b.csv', 'in/a.csv'],
+    },
+    {
       written: 'in/20${a}/*.csv',
       path: ({ a }) => `in/20${a.slice(2, 4)}/*.csv`,
       values: { a: '2024-01-02' },
