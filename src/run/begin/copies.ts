@@ -78,12 +78,24 @@ interface Loading {
   };
 }
 
+/** Other pipelines that append to the table: only of appended rows nothing else tells whether they are there already. */
+const appending = async (
+  client: Judging['client'],
+  of: FilesOf,
+  { table, files, intake }: Loading,
+): Promise<readonly string[]> =>
+  modeOf(table.publish) === 'append' && intake.extent === 'part' && files.length > 0
+    ? otherPipelines(client, of)
+    : [];
+
 /** Those of the files that are copies of others, of the run or in production, each with what it is a copy of. */
 export const findCopies = async (
   client: Judging['client'],
   of: FilesOf,
-  { table, files, intake }: Loading,
+  loading: Loading,
+  others?: readonly string[],
 ): Promise<ReadonlyMap<Listed, string>> => {
+  const { table, files, intake } = loading;
   const copies = new Map<Listed, string>();
   const filled = files.filter(hasRecords);
   if (table.copies === 'load' || filled.length === 0) return copies;
@@ -92,13 +104,12 @@ export const findCopies = async (
   const staying = outgoing.stays && new Set(outgoing.stays);
   const stays = ({ id, rows }: PublishedFile): boolean =>
     rows > 0 && !leaving.has(id) && (staying === undefined || staying.has(id));
-  // Only of appended rows nothing else tells whether they are there already.
-  const others = modeOf(table.publish) === 'append' ? await otherPipelines(client, of) : [];
   const renamed = new Map(intake.moved.map(({ id, name }) => [id, name]));
   const listed = basis && new Set(basis.listed);
   const comparable = withoutPlace(table, filled);
   const known = new Map<string | undefined, string>();
-  for (const pipeline of extent === 'whole' ? [] : [of.pipeline, ...others]) {
+  const filling = [of.pipeline, ...(others ?? (await appending(client, of, loading)))];
+  for (const pipeline of extent === 'whole' ? [] : filling) {
     const whose = pipeline === of.pipeline ? '' : ` by pipeline ${pipeline}`;
     const textOf = ({ id, name }: PublishedFile): string => {
       const isGone = whose === '' && listed?.has(id) === false;
@@ -124,13 +135,34 @@ export const findCopies = async (
   return copies;
 };
 
-/** Refuses files of a run that are copies. Errors: ETL_FILE_COPY. */
+/** Refuses to append a file that another pipeline has appended: its rows would be there twice. Errors: ETL_FILE_TWICE. */
+const refuseTwice = async (
+  client: Judging['client'],
+  of: FilesOf,
+  files: readonly Listed[],
+  others: readonly string[],
+): Promise<void> => {
+  if (others.length === 0) return;
+  // Versions of our own are replaced.
+  const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
+  const added = files.filter((_, place) => !own.has(place));
+  for (const pipeline of others) {
+    const known = await knownVersions(client, { ...of, pipeline }, added);
+    const there = known.find(({ isUnloaded }) => !isUnloaded);
+    if (there !== undefined)
+      throw new EtlError('ETL_FILE_TWICE', { table: of.table, file: there.name, pipeline });
+  }
+};
+
+/** Refuses files of a run that are there already, or are copies. Errors: ETL_FILE_TWICE, ETL_FILE_COPY. */
 export const refuseCopies = async (
   { client, spec }: Pick<Judging, 'client' | 'spec'>,
   planned: PlannedTable,
 ): Promise<void> => {
   const of: FilesOf = { pipeline: spec.name, schema: spec.schema, table: planned.table.name };
-  const copies = await findCopies(client, of, planned);
+  const others = await appending(client, of, planned);
+  await refuseTwice(client, of, planned.files, others);
+  const copies = await findCopies(client, of, planned, others);
   if (copies.size === 0) return;
   const tally = new Tally();
   for (const [{ name }, original] of copies) tally.add(`${name} of ${original}`);

@@ -5,7 +5,6 @@ import type { MovedFile } from '../../checkpoint/moved-files.ts';
 import {
   goneFiles,
   knownVersions,
-  otherPipelines,
   type FilesOf,
   type KnownVersion,
   type PublishedFile,
@@ -113,23 +112,6 @@ const createJudge = ({ changed: choice }: PartSpec) => {
   return { isNeeded, leaving, left, taken, staysOut: (): number => out };
 };
 
-/**
- * Refuses to append a file that another pipeline has appended to the same table: its rows would be there twice. Other pipelines are looked
- * up once, and only if there are new files. Errors of the returned function: ETL_FILE_TWICE.
- */
-export const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
-  let others: Promise<readonly string[]> | undefined;
-  return async (added: readonly Omit<NewFile, 'ordinal'>[]): Promise<void> => {
-    if (added.length === 0) return;
-    for (const pipeline of await (others ??= otherPipelines(client, of))) {
-      const known = await knownVersions(client, { ...of, pipeline }, added);
-      const there = known.find(({ isUnloaded }) => !isUnloaded);
-      if (there !== undefined)
-        throw new EtlError('ETL_FILE_TWICE', { table: of.table, file: there.name, pipeline });
-    }
-  };
-};
-
 /** Judges the files that are not in production under their names, when all files are listed. */
 const settle = async (
   judging: Judging,
@@ -171,7 +153,6 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
   const seen = new Sightings();
   const judge = createJudge(publish);
   const { isNeeded, leaving, left, taken, staysOut } = judge;
-  const refuseTwice = createTwiceGuard(client, of);
   let files = 0;
   const missing = new Tally();
   return {
@@ -186,7 +167,6 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
     },
     take: async (batch) => {
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
-      if (publish.mode === 'append') await refuseTwice(batch.filter((_, place) => !known.has(place)));
       files += batch.length;
       return [...batch.keys()].filter((place) => {
         const [file, version] = [batch[place]!, known.get(place)];

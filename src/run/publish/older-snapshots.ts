@@ -79,12 +79,14 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   let stays: Dependent | undefined;
   let isFirst = true;
 
-  /** Waits for older snapshots; plans without new tables when the time is over. */
-  const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number) => {
+  /** Waits for older snapshots; plans without new tables when the time is over. `isTried`: the tables cannot be kept. */
+  const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
     const before = await watch();
     if (before.length === 0) return plans;
     const mayStay =
-      (await areSmall(client, plans)) && (await planInPlace(client, built, oldest(before))) !== undefined;
+      !isTried &&
+      (await areSmall(client, plans)) &&
+      (await planInPlace(client, built, oldest(before))) !== undefined;
     const holders = await waitForOlder(
       context,
       runId,
@@ -114,6 +116,6 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
     }
     if (mixed !== undefined && !isAnnounced)
       report.emit({ type: 'notice', message: mixedText(plans, mixed) });
-    return hasEmpty ? planPastOlder(plans, waitMs) : plans;
+    return hasEmpty ? planPastOlder(plans, waitMs, mixed !== undefined) : plans;
   };
 };

@@ -12,14 +12,13 @@
 //
 // Proved by test/modes/several-pipelines.test.ts and test/fault/several-pipelines.test.ts.
 
-import { knownVersions, ownFilesOf, type FilesOf } from '../../checkpoint/published-files.ts';
+import { ownFilesOf, type FilesOf } from '../../checkpoint/published-files.ts';
 import { publicationsOf } from '../../checkpoint/published-tables.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
 import { hasOthers } from '../begin/needed-files.ts';
 import { refuseCopies } from '../begin/copies.ts';
-import { createTwiceGuard } from '../begin/new-files.ts';
 import type { PlannedTable } from '../begin/planned-table.ts';
 import type { Basis, Intake } from '../begin/sieve.ts';
 import { isOtherExtent } from '../build/bringing.ts';
@@ -47,19 +46,6 @@ export class Overtaken extends Error {
 export const keepsWritersOut = ({ publication, table, production }: PublishPlan): boolean =>
   publication.holdsWriters === true ||
   (production !== undefined && table.extent === 'whole' && takesParts(table.mode));
-
-/**
- * A file that both pipelines list, under one name or two, is loaded by one of them. Versions of our own are replaced. Errors:
- * ETL_FILE_TWICE, ETL_FILE_COPY.
- */
-const refuseTwice = async (context: RunContext, planned: PlannedTable, of: FilesOf): Promise<void> => {
-  const { client } = context;
-  const { table, files, intake } = planned;
-  if (modeOf(table.publish) !== 'append') return;
-  const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
-  await createTwiceGuard(client, of)(files.filter((_, place) => !own.has(place)));
-  await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
-};
 
 /** Why a run may not add rows to a table: those that were to stay are gone. Undefined: they are there. */
 const whyMissing = async (
@@ -101,7 +87,9 @@ const confirmFiles = async (
   const isFilled = await hasOthers(client, of);
   if (extent === 'whole' && !isFilled) return undefined;
   const isPublished = basis.publications !== publications;
-  if (isPublished) await refuseTwice(context, planned, of);
+  // A file that both pipelines list, under one name or two, is loaded by one of them.
+  if (isPublished && modeOf(table.publish) === 'append')
+    await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
   if (extent === 'whole') return besideOthers(planned, basis);
   if (basis.isFilledSince === true) return undefined;
   const problem = await whyMissing(context, of, basis, { isFilled, isPublished });
