@@ -1,15 +1,12 @@
 // A server that the experiments start themselves, so that they may restart and kill it; and a standby of it.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { chown, mkdir, stat, writeFile, appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { saveCluster } from '../../src/embedded/cluster.ts';
-import { choosePort } from '../../src/embedded/port.ts';
 import { identityOf } from '../../src/embedded/process.ts';
 import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
-import { takeBackup } from './base-backup.ts';
+import { makeStandby } from '../../test/helpers/standby.ts';
 import { ask, askUntil } from './connect.ts';
 
 export type Settings = Readonly<Record<string, string>>;
@@ -60,27 +57,11 @@ const removeServer = async (directory: string): Promise<void> => {
 };
 
 const startStandby = async (primary: EmbeddedServer, extra: Settings): Promise<Standby> => {
-  const { username, password, port } = new URL(primary.url);
-  const owner = await stat(primary.directory);
   const directory = makeDirectory();
   try {
-    const etlDirectory = join(directory, '.etl');
-    const data = join(etlDirectory, 'database');
-    // Ours, because a directory of another user is not trusted; the server's account has to get through it.
-    await mkdir(etlDirectory, { mode: 0o755 });
-    await mkdir(data, { mode: 0o700 });
-    await chown(data, owner.uid, owner.gid);
-    const backup = await takeBackup(primary.url, data, owner);
-    const write = async (name: string, text: string): Promise<void> => {
-      await writeFile(join(data, name), text);
-      await chown(join(data, name), owner.uid, owner.gid);
-    };
-    await write('standby.signal', '');
-    const conninfo = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
-    await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
-    await saveCluster(etlDirectory, { directory: data, port: await choosePort(), password });
+    const backup = await makeStandby(primary, directory);
     const settings = { ...extra, ...replicaSettings, hot_standby: 'on' };
-    const { url } = await startEmbedded(etlDirectory, { settings });
+    const { url } = await startEmbedded(join(directory, '.etl'), { settings });
     return { url, backup, remove: () => removeServer(directory) };
   } catch (error) {
     await removeServer(directory);

@@ -1,14 +1,14 @@
-// A streaming standby of a test's server, made by copying its files: the npm build has no pg_basebackup.
+// A streaming standby of a server that is ours, made of a physical backup: the npm build has no pg_basebackup.
 //
-// PostgreSQL, "Making a Base Backup Using the Low Level API" and "Setting Up a Standby Server".
+// PostgreSQL, "Setting Up a Standby Server".
 
-import { execFile } from 'node:child_process';
-import { appendFile, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { takeBackup } from '../../bench/experiments/base-backup.ts';
 import { saveCluster } from '../../src/embedded/cluster.ts';
 import { choosePort } from '../../src/embedded/port.ts';
-import { makeServerDirectory, openOwnServer, withPg, type OwnServer, type Settings } from './own-server.ts';
+import type { EmbeddedServer } from '../../src/embedded/server.ts';
+import { makeServerDirectory, openOwnServer, type OwnServer, type Settings } from './own-server.ts';
 
 /** A primary that a standby can follow. */
 export const primarySettings: Settings = {
@@ -17,45 +17,31 @@ export const primarySettings: Settings = {
   hot_standby: 'on',
 };
 
-const run = promisify(execFile);
-
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** Copies a data directory while its server runs; the label says where the copy's recovery begins. */
-const copyDataDirectory = async (url: string, from: string, to: string, owner: Owner): Promise<string> =>
-  withPg(url, async (client) => {
-    // The session that starts a backup must be the one that ends it.
-    await client.query(`select pg_backup_start('standby', true)`);
-    await run('cp', ['-a', from, to], owner);
-    const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
-    return rows[0].labelfile;
-  });
-
-/** Starts a hot standby that follows the primary, on a port of its own. */
-export const startStandby = async (primary: OwnServer): Promise<OwnServer> => {
-  const { url, directory: source } = primary.server;
-  const { username, password, port: primaryPort } = new URL(url);
-  const owner = await stat(source);
-  const directory = await makeServerDirectory();
+/** Makes a standby below `directory`, on a port of its own, for the embedded server to start. Returns the paths of the backup's files. */
+export const makeStandby = async (
+  primary: EmbeddedServer,
+  directory: string,
+): Promise<ReadonlySet<string>> => {
+  const { username, password, port } = new URL(primary.url);
+  const owner = await stat(primary.directory);
   const etlDirectory = join(directory, '.etl');
-  await mkdir(etlDirectory);
-  await chown(etlDirectory, owner.uid, owner.gid);
   const data = join(etlDirectory, 'database');
-  const label = await copyDataDirectory(url, source, data, owner);
-  // A directory of another user is not trusted.
-  await chown(etlDirectory, process.getuid!(), process.getgid!());
-  await rm(join(data, 'postmaster.pid'));
-  const write = async (name: string, text: string): Promise<void> => {
-    await writeFile(join(data, name), text);
-    await chown(join(data, name), owner.uid, owner.gid);
-  };
-  await write('backup_label', label);
-  await write('standby.signal', '');
-  const conninfo = `host=127.0.0.1 port=${primaryPort} user=${username} password=${password}`;
+  // Ours, because a directory of another user is not trusted; the server's account has to get through it.
+  await mkdir(etlDirectory, { mode: 0o755 });
+  await mkdir(data, { mode: 0o700 });
+  await chown(data, owner.uid, owner.gid);
+  const backup = await takeBackup(primary.url, data, owner);
+  await writeFile(join(data, 'standby.signal'), '');
+  await chown(join(data, 'standby.signal'), owner.uid, owner.gid);
+  const conninfo = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
   await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
   await saveCluster(etlDirectory, { directory: data, port: await choosePort(), password });
+  return backup;
+};
+
+/** Starts a hot standby that follows the primary. */
+export const startStandby = async (primary: OwnServer): Promise<OwnServer> => {
+  const directory = await makeServerDirectory();
+  await makeStandby(primary.server, directory);
   return openOwnServer(directory, { fsync: 'off', ...primarySettings });
 };
