@@ -77,14 +77,7 @@ const statesOfOthers = async (
   const intake = {
     extent: 'part',
     outgoing: { files: leaving, unloaded: [] },
-    moved: [...followed].map(
-      ([
-        {
-          file: { name },
-        },
-        { id },
-      ]) => ({ id, name }),
-    ),
+    moved: [...followed].map(([{ file }, { id }]) => ({ id, name: file.name })),
     basis: { listed },
   } as const;
   for (const [file, original] of await findCopies(client, of, { table, files: loaded, intake })) {

@@ -78,6 +78,8 @@ export const history: Publication = {
   ...merge,
   name: 'history',
 
+  needs: () => ['select', 'insert', 'update'],
+
   /** Versions come; those that a late record makes one of are few. */
   rowsAtLeast: (_, before) => before ?? 0,
 
