@@ -8,7 +8,7 @@ import type { Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../errors.ts';
 import { typeOf } from '../format/column-types/registry.ts';
 import { serverVersionMin } from '../limits.ts';
-import { throwProblems } from '../pipeline/check/problems.ts';
+import { Problems } from '../pipeline/check/problems.ts';
 import { authorsPath } from '../publish/names.ts';
 import { readAccess, refuseStrangers } from '../server/preflight.ts';
 
@@ -25,10 +25,10 @@ const checkSearchPath = async (
     'select name from unnest($1::text[]) as name where not exists (select from pg_namespace where nspname = name)',
     [searchPath],
   );
-  throwProblems(
-    pipeline,
-    rows.map(({ name }) => `searchPath: the server has no schema \`${name}\`; create it, or leave it out`),
-  );
+  const problems = new Problems();
+  for (const { name } of rows)
+    problems.at('searchPath').add(`the server has no schema \`${name}\`; create it, or leave it out`);
+  problems.throwIfAny(pipeline);
 };
 
 /** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
@@ -47,13 +47,13 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
     withPath(client, authorsPath(spec), () => client.query(selectUnknownTypes, [names])),
   );
   const unknown = new Set(rows.map(({ name }) => name));
-  const problems = columns
-    .filter(({ sqlType }) => unknown.has(sqlType))
-    .map(
-      ({ table, name, sqlType }) =>
-        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`,
-    );
-  throwProblems(pipeline, problems);
+  const problems = new Problems();
+  for (const { table, name, sqlType } of columns)
+    if (unknown.has(sqlType))
+      problems
+        .at(`table ${table}, column ${name}`)
+        .add(`the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`);
+  problems.throwIfAny(pipeline);
 };
 
 /**

@@ -15,20 +15,14 @@ import { withChecks } from '../../format/field-reader.ts';
 import { didYouMean, nearest } from '../../nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
 import { columnRules } from './column-rules.ts';
-import { fieldSchema, fieldsMust } from './field.ts';
+import { fieldsSchema } from './field.ts';
 import { valueText } from './declared-values.ts';
 import { columnNameProblem } from './names.ts';
-import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
+import { boolean, functionSchema, mustBe, show, strict, text, texts, type Problems } from './problems.ts';
 
-const headersSchema = z.union(
-  [fieldSchema.transform((one) => [one]), z.array(fieldSchema, fieldsMust).min(1, fieldsMust)],
-  fieldsMust,
-);
-const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
-const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
 
-/** What a type says of an option, as a schema; what options mean together is for the type to judge. */
+/** What a type says of an option, as a schema. Whether options fit together is for the type to judge. */
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
@@ -37,7 +31,7 @@ const optionSchema = (shape: OptionShape): z.ZodType => {
     return z.union([text(shape.must), z.array(text(shape.must), must).min(1, must)], must);
   }
   if (shape.takes === 'texts') return texts;
-  return shape.takes === 'flag' ? z.boolean(mustBe('true or false')) : z.int(mustBe('a whole number'));
+  return shape.takes === 'flag' ? boolean : z.int(mustBe('a whole number'));
 };
 
 const separatorMust = "a text to put between fields, such as ' ', without NUL and unpaired surrogates";
@@ -81,81 +75,55 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /** The checked column, or undefined and the problems. */
-export const columnSpec = (
-  name: string,
-  input: unknown,
-  table: string,
-  problems: Problems,
-): ColumnSpec | undefined => {
-  const where = `table ${table}, column ${name}`;
-  const problem = columnNameProblem(name);
-  if (problem !== undefined) addProblem(problems, where, `the name ${problem}`);
+export const columnSpec = (name: string, input: unknown, problems: Problems): ColumnSpec | undefined => {
+  problems.add(columnNameProblem(name), 'the name');
   const state = stateOf(input);
-  if (state === undefined) {
-    addProblem(
-      problems,
-      where,
+  if (state === undefined)
+    return problems.add(
       `${show(input)} is not a column; use column.text('Header') …; known types: ${columnTypeNames.join(', ')}`,
     );
-    return undefined;
-  }
-  if (!isTypeName(state.type)) {
-    addProblem(problems, where, unknownType(state.type));
-    return undefined;
-  }
+  const { type } = state;
+  if (!isTypeName(type)) return problems.add(unknownType(type));
   for (const modifier of state.unknown)
-    addProblem(
-      problems,
-      where,
-      `unknown modifier \`.${modifier}\`${didYouMean(modifier, columnModifierNames)}`,
-    );
-  const headers = parsePart(headersSchema, state.headers, where, problems, 'header');
-  const options = readOptions(state.type, state, where, problems);
-  const modifiers = parsePart(modifiersSchema, state, where, problems);
-  const rules = options && columnRules(state.rules, state.type, options.own, where, problems);
-  if (headers === undefined || options === undefined || modifiers === undefined || rules === undefined)
-    return undefined;
-  if (options.separator !== undefined && headers.length === 1)
-    addProblem(
-      problems,
-      where,
-      'separator goes between several fields, and the column names one; leave it out',
-    );
+    problems.add(`unknown modifier \`.${modifier}\`${didYouMean(modifier, columnModifierNames)}`);
+  const headers = problems.parse(fieldsSchema, state.headers, 'header');
+  const read = readOptions(type, state, problems);
+  const modifiers = problems.parse(modifiersSchema, state);
+  if (read === undefined) return undefined;
+  const { own: options, separator } = read;
+  const rules = columnRules(state.rules, { type, options }, problems);
+  if (headers === undefined || modifiers === undefined || rules === undefined) return undefined;
+  if (separator !== undefined && headers.length === 1)
+    problems.add('separator goes between several fields, and the column names one; leave it out');
   const spec: ColumnSpec = {
     name,
-    type: state.type,
-    options: options.own,
+    type,
+    options,
     headers,
-    separator: options.separator ?? '',
+    separator: separator ?? '',
     nullable: state.nullable,
-    nulls: [...new Set([...options.nulls, ...modifiers.nulls.flat()])],
-    tokens: Object.assign({}, options.tokens, ...modifiers.tokens) as Record<string, string>,
-    default:
-      state.default && valueText('default', state.type, options.own, state.default.value, where, problems),
+    nulls: [...new Set([...read.nulls, ...modifiers.nulls.flat()])],
+    tokens: Object.assign({}, read.tokens, ...modifiers.tokens) as Record<string, string>,
+    default: state.default && valueText('default', { type, options }, state.default.value, problems),
     map: modifiers.map,
     rules,
     checks: modifiers.checks,
     schema: modifiers.schema,
   };
-  checkDefault(spec, where, problems);
+  checkDefault(spec, problems);
   return spec;
 };
 
 /** A default replaces a field that was not checked, so it is checked here: production contains only values that the checks allow. */
-const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void => {
+const checkDefault = (spec: ColumnSpec, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
-  const add = (what: string): void =>
-    addProblem(
-      problems,
-      where,
-      `default ${show(spec.default)} does not pass the column's own check: ${what}`,
-    );
+  const failed = `default ${show(spec.default)} does not pass the column's own check`;
   try {
     const judged = judge(spec.default);
-    if (isRefusal(judged)) add(judged.reason);
+    if (isRefusal(judged)) problems.add(`${failed}: ${judged.reason}`);
   } catch (error) {
-    add(messageOf(error));
+    problems.add(`${failed}: ${messageOf(error)}`);
   }
 };
 
@@ -165,6 +133,7 @@ const unknownType = (type: string): string => {
   return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
 };
 
+/** Options as they are read: the type's own, and those of every column. */
 interface ReadOptions {
   readonly own: ColumnOptions;
   readonly nulls: readonly string[];
@@ -175,23 +144,17 @@ interface ReadOptions {
 const readOptions = (
   type: ColumnTypeName,
   state: ColumnState,
-  where: string,
   problems: Problems,
 ): ReadOptions | undefined => {
-  const read = parsePart(optionSchemas[type]!, state.options ?? {}, where, problems) as
+  const read = problems.parse(optionSchemas[type]!, state.options ?? {}) as
     | (ColumnOptions & Omit<ReadOptions, 'own'>)
     | undefined;
   if (read === undefined) return undefined;
   const { nulls, tokens: replaced, separator, ...rest } = read;
   const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType } : rest;
-  if (type === 'of' && parsePart(sqlType, state.sqlType, where, problems, 'type') === undefined) {
-    return undefined;
-  }
+  if (type === 'of' && problems.parse(sqlType, state.sqlType, 'type') === undefined) return undefined;
   const problem = typeOf({ type }).optionsProblem?.(own);
-  if (problem !== undefined) {
-    addProblem(problems, where, problem);
-    return undefined;
-  }
+  if (problem !== undefined) return problems.add(problem);
   return { own, nulls, tokens: replaced, separator };
 };
 

@@ -11,57 +11,53 @@ import { isExclusion, locationProblem, optionsOf } from '../../source/registry.t
 import { inQuotes } from '../../wording.ts';
 import type { CsvSource } from '../declare/csv.ts';
 import { dialectProblems } from './dialect-problems.ts';
-import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+import {
+  boolean,
+  choice,
+  mustBe,
+  oneOrMore,
+  strict,
+  text,
+  texts,
+  wholeNumber,
+  type Problems,
+} from './problems.ts';
 
-const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
-const pathsMust = mustBe(
-  "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them",
-);
+const path = text('a path or glob');
+const pathsText = "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them";
 /** A location as it may be written: what an object holds is read when its path is known. */
-const location = z.union([path.transform((one) => ({ path: one })), z.looseObject({ path })], pathsMust);
-const pathsSchema = z.union(
-  [location.transform((one) => [one]), z.array(location).min(1, pathsMust)],
-  pathsMust,
+const location = z.union(
+  [path.transform((one) => ({ path: one })), z.looseObject({ path })],
+  mustBe(pathsText),
 );
+const pathsSchema = oneOrMore(location, pathsText);
 
-const constantsMust = mustBe('an object of texts and numbers');
 const constants = z.record(
   z.string(),
   z
     .union(
-      [z.string().refine((text) => !text.includes('\0') && text.isWellFormed()), z.number()],
+      [z.string().refine((value) => !value.includes('\0') && value.isWellFormed()), z.number()],
       mustBe('a text or a number'),
     )
     .transform(String),
-  constantsMust,
+  mustBe('an object of texts and numbers'),
 );
 
 const lineBreak = /[\r\n\0]/;
 const oneCharacter = mustBe('one ASCII character, not a line break');
 const character = z
   .string(oneCharacter)
-  .refine((text) => text.length === 1 && text < '\x80' && !lineBreak.test(text), oneCharacter);
+  .refine((value) => value.length === 1 && value < '\x80' && !lineBreak.test(value), oneCharacter);
 const delimiter = z
   .string(mustBe('a text'))
   .refine(
-    (text) => text !== '' && !lineBreak.test(text),
+    (value) => value !== '' && !lineBreak.test(value),
     mustBe('at least one character, and no line break'),
   );
 const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
-const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 /** A trailer is held in memory while a stream is read. */
 const lastLinesMax = 100;
-const ragged = ['reject', 'pad', 'cut'] as const;
-const backslashes = ['postgres', 'mysql', 'any'] as const;
-const commenting = ['lines', 'infix'] as const;
-const quotings = ['strict', 'lenient'] as const;
-const matches = ['exact', 'relaxed'] as const;
-const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
-
-/** Its name; undefined: there is none. */
-const encodingNamed = (label: string): string | undefined =>
-  label === 'detect' ? label : encodingOfLabel(label);
 
 const unknownEncoding = (label: string): string => {
   const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
@@ -72,34 +68,29 @@ const dialectShape = {
   delimiter: delimiter.optional(),
   quote: character.nullable().optional(),
   escape: character.nullable().optional(),
-  escapes: z.enum(backslashes, mustBeOneOf(backslashes)).nullable().optional(),
+  escapes: choice(['postgres', 'mysql', 'any']).nullable().optional(),
   header: z.union([z.boolean(), names], headerMust).optional(),
   nulls: texts.optional(),
-  quotedNulls: z.boolean(mustBe('true or false')).optional(),
-  quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
-  match: z.enum(matches, mustBeOneOf(matches)).optional(),
-  lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
+  quotedNulls: boolean.optional(),
+  quotes: choice(['strict', 'lenient']).optional(),
+  match: choice(['exact', 'relaxed']).optional(),
+  lineEnd: choice(['auto', 'lf', 'crlf', 'cr']).optional(),
   trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
-  skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
-  skipEnd: z
-    .int(mustBe('a number of lines'))
-    .min(0, mustBe('a number of lines'))
+  skipLines: wholeNumber('a number of lines', 0).optional(),
+  skipEnd: wholeNumber('a number of lines', 0)
     .max(lastLinesMax, mustBe(`at most ${lastLinesMax} lines`))
     .optional(),
-  headerLines: z
-    .int(mustBe('a number of lines from 1'))
-    .min(1, mustBe('a number of lines from 1'))
-    .optional(),
+  headerLines: wholeNumber('a number of lines from 1', 1).optional(),
   comment: delimiter.nullable().optional(),
-  comments: z.enum(commenting, mustBeOneOf(commenting)).optional(),
-  anywhere: z.boolean(mustBe('true or false')).optional(),
+  comments: choice(['lines', 'infix']).optional(),
+  anywhere: boolean.optional(),
   maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
-  maxBytes: z.int(mustBe('a number of bytes')).min(1, mustBe('a number of bytes')).optional(),
-  ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
+  maxBytes: wholeNumber('a number of bytes', 1).optional(),
+  ragged: choice(['reject', 'pad', 'cut']).optional(),
   encoding: z
     .string(mustBe("the label of an encoding, or 'detect'"))
     .transform((label, context) => {
-      const name = encodingNamed(label);
+      const name = label === 'detect' ? label : encodingOfLabel(label);
       if (name !== undefined) return name;
       context.addIssue(unknownEncoding(label));
       return z.NEVER;
@@ -116,11 +107,11 @@ const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (va
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 /** What is wrong with a location that names members of an archive. */
-const memberProblem = (text: string): string | undefined => {
-  const { location: archive, member } = memberLocation(text);
+const memberProblem = (written: string): string | undefined => {
+  const { location: archive, member } = memberLocation(written);
   if (member === undefined) return undefined;
   if (member === '') return `names no member: ${archive}!/*.csv`;
-  return isExclusion(text)
+  return isExclusion(written)
     ? `excludes members, which their glob can do: ${archive.slice(1)}!/!(${member})`
     : undefined;
 };
@@ -149,29 +140,24 @@ interface Located {
   readonly isOwn: boolean;
 }
 
-const isSaid = ([, value]: readonly [string, unknown]): boolean => value !== undefined;
-
 /** The checked options of a location: its own before those of csv(); undefined, and the problems, where they are wrong. */
 const locatedAt = (
   written: z.output<typeof location>,
   all: DialectOptions & SourceOptions,
-  place: string,
   problems: Problems,
 ): Located | undefined => {
   const sourceShape = sourceShapeOf([memberLocation(written.path).location]);
   const schema = strict({ path, constants: constants.optional(), ...sourceShape, ...dialectShape });
-  const read: (z.output<typeof schema> & Written & DialectOptions) | undefined = parsePart(
+  const read: (z.output<typeof schema> & Written & DialectOptions) | undefined = problems.parse(
     schema,
     written,
-    place,
-    problems,
   );
   if (read === undefined) return undefined;
   const { path: at, constants: fixed = {}, ...own } = read;
-  const said = Object.entries(own).filter(isSaid);
+  const said = Object.entries(own).filter(([, value]) => value !== undefined);
   const isOwn = said.length > 0;
   if (isExclusion(at) && (isOwn || Object.keys(fixed).length > 0))
-    problems.push(`${place}: leaves files out, and has no options; write the path alone`);
+    problems.add('leaves files out, and has no options; write the path alone');
   return { path: at, constants: fixed, options: { ...all, ...Object.fromEntries(said) }, isOwn };
 };
 
@@ -196,7 +182,6 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
 const groupReadings = (
   located: readonly Located[],
   isVerbatim: boolean,
-  place: string,
   problems: Problems,
 ): readonly Reading[] => {
   const named = located.filter((one) => !isExclusion(one.path));
@@ -207,17 +192,14 @@ const groupReadings = (
     const key = JSON.stringify(reading);
     const group = groups.get(key);
     const twice = [...groups.values()].some((other) => other !== group && other.paths.has(one.path));
-    if (twice) problems.push(`${place}: names ${inQuotes(one.path)} twice, with different options`);
+    if (twice) problems.add(`names ${inQuotes(one.path)} twice, with different options`);
     if (group !== undefined) {
       group.paths.add(one.path);
       continue;
     }
     groups.set(key, { reading, paths: new Set([one.path]) });
-    const where = one.isOwn ? placeOf(place, located.indexOf(one)) : place;
-    for (const what of dialectProblems(reading.format.dialect)) {
-      const problem = `${where}: ${what}`;
-      if (!problems.includes(problem)) problems.push(problem);
-    }
+    const ofDialect = one.isOwn ? problems.at(partAt(located.indexOf(one))) : problems;
+    for (const what of dialectProblems(reading.format.dialect)) ofDialect.addOnce(what);
   }
   return [...groups.values()].map(({ reading: { source, format }, paths }) => {
     const own = located.map((one) => one.path).filter((one) => paths.has(one) || isExclusion(one));
@@ -225,34 +207,24 @@ const groupReadings = (
   });
 };
 
-const placeOf = (place: string, index: number): string => `${place}, path ${index + 1}`;
+const partAt = (index: number): string => `path ${index + 1}`;
 
-/** The checked readings, or undefined and the problems. `where` names the table; `isVerbatim`: COPY reads the fields. */
+/** The checked readings, or undefined and the problems. `isVerbatim`: COPY reads the fields. */
 export const readingsOf = (
   source: CsvSource,
-  where: string,
-  problems: Problems,
   isVerbatim: boolean,
+  problems: Problems,
 ): readonly Reading[] | undefined => {
-  const place = `${where}, csv`;
-  const written = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  const written = problems.parse(pathsSchema, source.paths, 'path');
   const files = written?.map((one) => memberLocation(one.path).location);
   written?.forEach((one, index) => {
-    const problem = memberProblem(one.path) ?? locationProblem(files![index]!);
-    if (problem !== undefined) problems.push(`${place}: path ${index + 1} ${problem}`);
+    problems.add(memberProblem(one.path) ?? locationProblem(files![index]!), partAt(index));
   });
   const schema = strict({ ...sourceShapeOf(files), ...dialectShape });
-  const all: (z.output<typeof schema> & DialectOptions) | undefined = parsePart(
-    schema,
-    source.options,
-    place,
-    problems,
-  );
+  const all: (z.output<typeof schema> & DialectOptions) | undefined = problems.parse(schema, source.options);
   if (written === undefined || all === undefined) return undefined;
-  const located = written.map((one, index) => locatedAt(one, all, placeOf(place, index), problems));
-  return located.every((one) => one !== undefined)
-    ? groupReadings(located, isVerbatim, place, problems)
-    : undefined;
+  const located = written.map((one, index) => locatedAt(one, all, problems.at(partAt(index))));
+  return located.every((one) => one !== undefined) ? groupReadings(located, isVerbatim, problems) : undefined;
 };
 
 const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {

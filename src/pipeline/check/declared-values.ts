@@ -1,28 +1,28 @@
 // Values in a declaration (defaults, bounds) as the texts that loading uses.
 
-import type { ColumnOptions } from '../../declaration.ts';
+import type { ColumnSpec } from '../../declaration.ts';
 import { isRefusal } from '../../format/column-types/contract.ts';
-import { canonicalReader, typeOf, type ColumnTypeName } from '../../format/column-types/registry.ts';
-import { addProblem, show, type Problems } from './problems.ts';
+import { canonicalReader, typeOf } from '../../format/column-types/registry.ts';
+import { show, type Problems } from './problems.ts';
 
-/** The text of a value of the type, or undefined and a problem; `what` names the value. */
+/** The type of a column, with the options that it was declared with. */
+export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;
+
+/** Types whose values are times. */
+export const timeTypes: readonly string[] = ['timestamptz', 'timestamp', 'date'];
+
+/** The text of a value of the column, or undefined and a problem; `what` names the value. */
 export const valueText = (
   what: string,
-  type: ColumnTypeName,
-  options: ColumnOptions,
+  column: TypedColumn,
   value: unknown,
-  where: string,
   problems: Problems,
 ): string | undefined => {
-  const known = typeOf({ type });
-  const written = known.fromValue(value);
-  const must = `${what} must be a value of type ${known.sql(options)}${type === 'of' ? ', as a text' : ''}`;
-  if (written === undefined) {
-    addProblem(problems, where, `${must}, not ${show(value)}`);
-    return undefined;
-  }
-  const read = canonicalReader(known, options)(written);
-  if (!isRefusal(read)) return read;
-  addProblem(problems, where, `${must}, not ${show(value)}: ${read.reason}`);
-  return undefined;
+  const type = typeOf(column);
+  const asText = column.type === 'of' ? ', as a text' : '';
+  const must = `${what} must be a value of type ${type.sql(column.options)}${asText}, not ${show(value)}`;
+  const written = type.fromValue(value);
+  if (written === undefined) return problems.add(must);
+  const read = canonicalReader(type, column.options)(written);
+  return isRefusal(read) ? problems.add(`${must}: ${read.reason}`) : read;
 };

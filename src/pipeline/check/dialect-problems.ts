@@ -6,19 +6,19 @@ import { inQuotes } from '../../wording.ts';
 
 /** What cannot hold at the same time. */
 export const dialectProblems = (dialect: Dialect): string[] => {
-  const { delimiter: between, quote, escape, header, comment } = dialect;
+  const { delimiter, quote, escape, header, comment } = dialect;
   const problems: string[] = [];
-  if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
+  if (quote !== null && delimiter.includes(quote)) problems.push('delimiter and quote must differ');
   if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
   if (quote === null && dialect.quotes === 'lenient')
     problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
   if (quote === null && !dialect.quotedNulls)
     problems.push('quotedNulls has no meaning without a quote; leave it out');
-  if (escape !== null && escape !== quote && between.includes(escape))
+  if (escape !== null && escape !== quote && delimiter.includes(escape))
     problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
   if (comment === null && dialect.comments === 'infix')
     problems.push("comments: 'infix' has no meaning without a comment; give one, such as comment: '#'");
-  if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
+  if (comment !== null && (comment.startsWith(delimiter) || delimiter.startsWith(comment)))
     problems.push(
       'comment and delimiter must differ: a record whose first field is empty would be a comment',
     );
@@ -36,24 +36,17 @@ export const dialectProblems = (dialect: Dialect): string[] => {
 };
 
 /** What backslash escapes leave no room for. */
-const escapesProblems = ({
-  escapes,
-  quote,
-  escape,
-  delimiter: between,
-  comment,
-  trim,
-  quotes,
-}: Dialect): string[] => {
+const escapesProblems = (dialect: Dialect): string[] => {
+  const { escapes, quote, escape, delimiter, comment, trim } = dialect;
   if (escapes === null) return [];
   const problems: string[] = [];
   if (escapes === 'postgres' && quote !== null)
     problems.push("quote has no meaning with escapes: 'postgres', whose text format has none; leave it out");
   if (escape !== quote) problems.push('escape and escapes exclude each other; leave escape out');
-  if (`${between}${quote ?? ''}${comment ?? ''}`.includes('\\'))
+  if (`${delimiter}${quote ?? ''}${comment ?? ''}`.includes('\\'))
     problems.push('with escapes, neither delimiter nor quote nor comment can have a backslash');
   if (trim !== false) problems.push('trim has no place with escapes, whose blanks are data; leave it out');
-  if (quotes === 'lenient') problems.push("quotes: 'lenient' is not read with escapes; leave it out");
+  if (dialect.quotes === 'lenient') problems.push("quotes: 'lenient' is not read with escapes; leave it out");
   return problems;
 };
 
@@ -78,32 +71,23 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
 
 /** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
-  const {
-    delimiter: between,
-    quote,
-    quotes,
-    lineEnd,
-    match,
-    trim,
-    nulls,
-    quotedNulls,
-    ragged: short,
-  } = dialect;
-  const instead =
-    "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
-  return [
-    ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
-    ...(match === 'exact'
-      ? []
-      : ["match has no effect with staging: 'text', because every field is a column; remove it"]),
-    ...(dialect.escapes === null ? [] : [`escapes ${instead}, or declare typed columns`]),
-    ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
-    ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
-    ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
-    ...(quote !== null && quotedNulls ? [`quotedNulls: true ${instead}, and use nullif in the SQL`] : []),
-    ...(short !== 'reject' ? [`ragged: '${short}' ${instead}, or declare typed columns`] : []),
-    ...(Buffer.byteLength(between) === 1
-      ? []
-      : ["delimiter must be one byte with staging: 'text', because COPY knows no other"]),
-  ];
+  const { nulls, ragged } = dialect;
+  const problems: string[] = [];
+  const ignored = (option: string, instead: string): void => {
+    const reason = "has no effect with staging: 'text', because the server reads the bytes untouched";
+    problems.push(`${option} ${reason}; remove it, ${instead}`);
+  };
+  if (dialect.quotes === 'lenient') ignored("quotes: 'lenient'", 'or declare typed columns');
+  if (dialect.match !== 'exact')
+    problems.push("match has no effect with staging: 'text', because every field is a column; remove it");
+  if (dialect.escapes !== null) ignored('escapes', 'or declare typed columns');
+  if (dialect.lineEnd !== 'auto') ignored('lineEnd', 'or declare typed columns');
+  if (dialect.trim !== false) ignored('trim', 'and trim in the SQL');
+  if (nulls.length !== 1 || nulls[0] !== '') ignored('nulls', 'and use nullif in the SQL');
+  if (dialect.quote !== null && dialect.quotedNulls)
+    ignored('quotedNulls: true', 'and use nullif in the SQL');
+  if (ragged !== 'reject') ignored(`ragged: '${ragged}'`, 'or declare typed columns');
+  if (Buffer.byteLength(dialect.delimiter) !== 1)
+    problems.push("delimiter must be one byte with staging: 'text', because COPY knows no other");
+  return problems;
 };

@@ -1,18 +1,12 @@
 // How a declaration names a field of a file, as a schema.
 
 import { z } from 'zod';
-import { mustBe } from './problems.ts';
+import { mustBe, oneOrMore, text, wholeNumber } from './problems.ts';
 
 const groupsOf = (pattern: RegExp): number => new RegExp(`${pattern.source}|`).exec('')!.length - 1;
 
-const fieldMust = mustBe(
-  "a header name, a position from 1, { from: ['name', 'other name'] }, or path(/pattern/)",
-);
-export const fieldsMust = mustBe(
-  "a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together",
-);
-
-const headerName = z.string(fieldMust).min(1, fieldMust);
+const nameOrPosition = "a header name, a position from 1, { from: ['name', 'other name'] }";
+const oneField = `${nameOrPosition}, or path(/pattern/)`;
 
 const patternMust = mustBe('a pattern with one group at most: path(/(\\d{4})/)');
 const pattern = z.instanceof(RegExp, patternMust).refine((found) => groupsOf(found) <= 1, patternMust);
@@ -20,10 +14,16 @@ const pattern = z.instanceof(RegExp, patternMust).refine((found) => groupsOf(fou
 /** One field. */
 export const fieldSchema = z.union(
   [
-    headerName,
-    z.int(fieldMust).min(1, fieldMust),
-    z.strictObject({ from: z.array(headerName).min(1) }),
+    text(oneField),
+    wholeNumber(oneField, 1),
+    z.strictObject({ from: z.array(text(oneField)).min(1) }),
     z.strictObject({ path: pattern }),
   ],
-  fieldMust,
+  mustBe(oneField),
+);
+
+/** One field or several. */
+export const fieldsSchema = oneOrMore(
+  fieldSchema,
+  `${nameOrPosition}, path(/pattern/), or a list of them to glue together`,
 );

@@ -5,16 +5,16 @@ import {
   changedChoices,
   type ColumnSpec,
   type HistorySpec,
-  type PublishSpec,
   type SourceTableSpec,
 } from '../../declaration.ts';
+import { didYouMean } from '../../nearest.ts';
 import { diffName, mergeColumns, partName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
-import { stagedFor } from './merge-spec.ts';
+import { timeTypes } from './declared-values.ts';
 import { madeColumn } from './made-column.ts';
+import { stagedFor } from './merge-spec.ts';
 import { columnNameProblem, derivedProblem } from './names.ts';
-import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
-import { didYouMean } from '../../nearest.ts';
+import { choice, mustBe, strict, type Problems } from './problems.ts';
 
 const columnName = z.string(mustBe('the name of a column'));
 const keeps = "gone: 'unload' needs mode 'append': a version may come from several files";
@@ -22,16 +22,13 @@ const keeps = "gone: 'unload' needs mode 'append': a version may come from sever
 /** `publish: { mode: 'history', … }`. */
 export const historySchema = strict({
   mode: z.literal('history'),
-  changed: z.enum(changedChoices, mustBeOneOf(changedChoices)).default('error'),
+  changed: choice(changedChoices).default('error'),
   gone: z.enum(['keep'], { error: () => keeps }).default('keep'),
   from: columnName.default('valid_from'),
   to: columnName.default('valid_to'),
   at: columnName.optional(),
   deleted: filterSchema,
 });
-
-/** Types whose values are times. */
-const timeTypes = ['timestamptz', 'timestamp', 'date'];
 
 /** The column of the time from which a version is valid: that of the run, or of the record. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {
@@ -53,57 +50,48 @@ export const withVersions = (table: SourceTableSpec): SourceTableSpec => {
 
 /** What a table with versions cannot be; problems are added. */
 export const checkHistory = (
-  where: string,
-  {
-    name,
-    primaryKey,
-    staging,
-    publish,
-    lineage,
-    partitionBy,
-  }: Pick<SourceTableSpec, 'name' | 'primaryKey' | 'staging' | 'partitionBy'> & {
-    readonly publish: PublishSpec;
-    readonly lineage: readonly string[];
-  },
+  table: Pick<SourceTableSpec, 'name' | 'primaryKey' | 'staging' | 'publish' | 'partitionBy'>,
+  lineage: readonly string[],
   columns: readonly ColumnSpec[],
   problems: Problems,
 ): void => {
+  const { name, primaryKey, publish } = table;
   if (typeof publish === 'string' || publish.mode !== 'history') return;
-  const { from, to, at } = publish;
-  const add = (what: string): void => addProblem(problems, where, what);
+  const { from, to } = publish;
   if (primaryKey.length === 0)
-    add("publish: 'history' needs a primaryKey, of which versions are kept; declare one");
-  if (staging !== 'typed') add("publish: 'history' needs columns and staging: 'typed'; remove staging");
-  if (partitionBy !== undefined)
-    add('keeps versions, and cannot be divided into partitions; remove partitionBy');
+    problems.add("publish: 'history' needs a primaryKey, of which versions are kept; declare one");
+  if (table.staging !== 'typed')
+    problems.add("publish: 'history' needs columns and staging: 'typed'; remove staging");
+  if (table.partitionBy !== undefined)
+    problems.add('keeps versions, and cannot be divided into partitions; remove partitionBy');
   const known = columns.map((column) => column.name);
   for (const made of [from, to]) {
-    const problem = columnNameProblem(made);
-    if (problem !== undefined) addProblem(problems, `${where}, publish`, `the name ${made} ${problem}`);
+    problems.at('publish').add(columnNameProblem(made), `the name ${made}`);
     if ([...known, ...lineage].includes(made))
-      addProblem(
-        problems,
-        `${where}, column ${made}`,
-        "publish: 'history' makes a column of this name; choose another name",
-      );
+      problems
+        .at(`column ${made}`)
+        .add("publish: 'history' makes a column of this name; choose another name");
   }
-  if (from === to)
-    addProblem(problems, `${where}, publish`, `from and to are both ${from}; choose another name`);
+  if (from === to) problems.at('publish').add(`from and to are both ${from}; choose another name`);
   for (const taken of known.filter((one) => (Object.values(mergeColumns) as string[]).includes(one)))
-    addProblem(problems, `${where}, column ${taken}`, 'has a name that versions need; choose another name');
-  if (at !== undefined) {
-    const time = columns.find((column) => column.name === at);
-    const place = `${where}, publish.at`;
-    if (time === undefined)
-      addProblem(problems, place, `\`${at}\` is not a column of the table${didYouMean(at, known)}`);
-    else if (!timeTypes.includes(time.type))
-      addProblem(problems, place, `\`${at}\` is not a time; it must be a ${timeTypes.join(', ')}`);
-    else if (time.nullable) addProblem(problems, place, `\`${at}\` may be null; a version needs a time`);
-    if (primaryKey.includes(at))
-      addProblem(problems, place, `\`${at}\` is in the primaryKey; leave it out there`);
-  }
-  for (const other of [partName(name), diffName(name)]) {
-    const problem = derivedProblem('name for versions', other, 'the name of the table');
-    if (problem !== undefined) add(problem);
-  }
+    problems.at(`column ${taken}`).add('has a name that versions need; choose another name');
+  if (publish.at !== undefined) checkTime(publish.at, primaryKey, columns, problems.at('publish.at'));
+  for (const other of [partName(name), diffName(name)])
+    problems.add(derivedProblem('name for versions', other, 'the name of the table'));
+};
+
+/** What a column cannot be that says when a record became valid. */
+const checkTime = (
+  at: string,
+  primaryKey: readonly string[],
+  columns: readonly ColumnSpec[],
+  problems: Problems,
+): void => {
+  const known = columns.map(({ name }) => name);
+  const time = columns.find(({ name }) => name === at);
+  if (time === undefined) problems.add(`\`${at}\` is not a column of the table${didYouMean(at, known)}`);
+  else if (!timeTypes.includes(time.type))
+    problems.add(`\`${at}\` is not a time; it must be a ${timeTypes.join(', ')}`);
+  else if (time.nullable) problems.add(`\`${at}\` may be null; a version needs a time`);
+  if (primaryKey.includes(at)) problems.add(`\`${at}\` is in the primaryKey; leave it out there`);
 };

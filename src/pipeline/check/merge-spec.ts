@@ -10,28 +10,26 @@ import {
   type TableSpec,
 } from '../../declaration.ts';
 import { neededFields } from '../../format/header-check.ts';
+import { didYouMean } from '../../nearest.ts';
 import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { madeColumn } from './made-column.ts';
 import { derivedProblem } from './names.ts';
-import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
-import { didYouMean } from '../../nearest.ts';
+import { choice, mustBe, strict, type Problems } from './problems.ts';
 
-const twiceChoices = ['last', 'reject'] as const;
-const ways = ['upsert', 'rebuild'] as const;
 const columnName = z.string(mustBe('the name of a column'));
 const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";
 
 /** `publish: { mode: 'merge', … }`. */
 export const mergeSchema = strict({
   mode: z.literal('merge'),
-  changed: z.enum(changedChoices, mustBeOneOf(changedChoices)).default('error'),
+  changed: choice(changedChoices).default('error'),
   gone: z.enum(['keep'], { error: () => unloads }).default('keep'),
   update: z.array(columnName, mustBe('a list of columns')).min(1, mustBe('a list of columns')).optional(),
   newer: columnName.optional(),
   deleted: filterSchema,
-  twice: z.enum(twiceChoices, mustBeOneOf(twiceChoices)).default('last'),
-  by: z.enum(ways, mustBeOneOf(ways)).optional(),
+  twice: choice(['last', 'reject']).default('last'),
+  by: choice(['upsert', 'rebuild']).optional(),
 });
 
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
@@ -51,62 +49,53 @@ export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] =>
 
 /** Columns that the merge names must be there, and not be the key's. */
 const checkColumns = (
-  where: string,
-  { primaryKey }: Pick<TableSpec, 'primaryKey'>,
   { update = [], newer }: MergeSpec,
+  primaryKey: readonly string[],
   known: readonly string[] | undefined,
   problems: Problems,
 ): void => {
-  const check = (what: string, name: string): void => {
-    const at = `${where}, publish.${what}`;
+  const check = (key: string, name: string): void => {
     if (known?.includes(name) === false)
-      addProblem(problems, at, `\`${name}\` is not a column of the table${didYouMean(name, known)}`);
+      problems.at(key).add(`\`${name}\` is not a column of the table${didYouMean(name, known)}`);
     else if (primaryKey.includes(name))
-      addProblem(problems, at, `\`${name}\` is in the primaryKey, by which rows are merged; leave it out`);
+      problems.at(key).add(`\`${name}\` is in the primaryKey, by which rows are merged; leave it out`);
   };
-  for (const name of update) check('update', name);
+  for (const name of update) check('publish.update', name);
   if (newer === undefined) return;
-  check('newer', newer);
+  check('publish.newer', newer);
   if (update.length > 0 && !update.includes(newer))
-    addProblem(
-      problems,
-      `${where}, publish.update`,
-      `leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`,
-    );
+    problems
+      .at('publish.update')
+      .add(`leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`);
 };
 
 /** What a merged table cannot be; problems are added. `known` is undefined where SQL makes the columns. */
 export const checkMerge = (
-  where: string,
   table: Pick<TableSpec, 'name' | 'primaryKey' | 'publish'> & Partial<Pick<SourceTableSpec, 'staging'>>,
   known: readonly string[] | undefined,
   problems: Problems,
 ): void => {
   const { name, primaryKey, publish, staging } = table;
   if (typeof publish === 'string' || publish.mode !== 'merge') return;
-  const add = (what: string): void => addProblem(problems, where, what);
   if (primaryKey.length === 0)
-    add("publish: 'merge' needs a primaryKey, by which rows are merged; declare one");
-  if (staging === 'none') add("publish: 'merge' needs staging: 'typed' or 'text'; remove staging");
+    problems.add("publish: 'merge' needs a primaryKey, by which rows are merged; declare one");
+  if (staging === 'none') problems.add("publish: 'merge' needs staging: 'typed' or 'text'; remove staging");
   if (staging !== 'typed' && publish.deleted.length > 0)
-    add('deleted looks at fields of records, and here SQL makes the rows; remove it');
-  checkColumns(where, table, publish, known, problems);
-  const made = [mergeColumns.file, mergeColumns.line, mergeColumns.deleted];
-  for (const column of (known ?? []).filter((one) => (made as readonly string[]).includes(one)))
-    addProblem(problems, `${where}, column ${column}`, 'has a name that merging needs; choose another name');
-  for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)]) {
-    const problem = derivedProblem('name for merging', other, 'the name of the table');
-    if (problem !== undefined) add(problem);
-  }
+    problems.add('deleted looks at fields of records, and here SQL makes the rows; remove it');
+  checkColumns(publish, primaryKey, known, problems);
+  const made: readonly string[] = Object.values(mergeColumns);
+  for (const column of known?.filter((one) => made.includes(one)) ?? [])
+    problems.at(`column ${column}`).add('has a name that merging needs; choose another name');
+  for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)])
+    problems.add(derivedProblem('name for merging', other, 'the name of the table'));
 };
 
 /** How a table that SQL makes from others cannot be published; problems are added. */
-export const checkDerived = (where: string, publish: PublishSpec, problems: Problems): void => {
+export const checkDerived = (publish: PublishSpec, problems: Problems): void => {
   if (publish === 'replace') return;
-  const add = (what: string): void => addProblem(problems, where, what);
   if (publish.mode !== 'merge')
-    return add(
+    problems.add(
       "is made from other tables, and can only be replaced or merged; remove publish, or use 'merge'",
     );
-  if (publish.changed !== 'error') add('has no files; remove changed');
+  else if (publish.changed !== 'error') problems.add('has no files; remove changed');
 };

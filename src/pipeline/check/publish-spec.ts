@@ -20,12 +20,12 @@ import { derivedProblem } from './names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';
 import { mergeSchema } from './merge-spec.ts';
-import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
+import { choice, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 
 const appendSchema = strict({
   mode: z.literal('append'),
-  changed: z.enum(changedChoices, mustBeOneOf(changedChoices)).default('error'),
-  gone: z.enum(goneChoices, mustBeOneOf(goneChoices)).default('keep'),
+  changed: choice(changedChoices).default('error'),
+  gone: choice(goneChoices).default('keep'),
 });
 
 const replaceSchema = strict({
@@ -46,37 +46,32 @@ export const publishSchema = z.preprocess(
           ? mustBeOneOf(publishModes).error({ input: input.mode })
           : mustBe(choices).error({ input }),
     })
-    .transform((written): PublishSpec =>
-      written.mode === 'replace'
-        ? written.only === undefined
-          ? 'replace'
-          : { mode: 'replace', only: 'touched', changed: 'reload', gone: 'keep' }
-        : written.mode === 'append'
-          ? written
-          : written.mode === 'history'
-            ? { ...written, at: written.at }
-            : { ...written, update: written.update, newer: written.newer },
-    ),
+    .transform((written): PublishSpec => {
+      if (written.mode === 'append') return written;
+      if (written.mode === 'history') return { ...written, at: written.at };
+      if (written.mode === 'merge') return { ...written, update: written.update, newer: written.newer };
+      return written.only === undefined
+        ? 'replace'
+        : { mode: 'replace', only: 'touched', changed: 'reload', gone: 'keep' };
+    }),
 );
 
 /** What `evolve` is not for; problems are added. */
 export const checkEvolve = (
-  where: string,
   { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
   problems: Problems,
 ): void => {
   if (['replace', 'touched'].includes(modeOf(publish)) && evolve !== undefined)
-    addProblem(problems, where, 'evolve is for tables that stay, and this one is replaced; remove evolve');
+    problems.add('evolve is for tables that stay, and this one is replaced; remove evolve');
 };
 
 /** What `keep` is not for; problems are added. */
 export const checkKeep = (
-  where: string,
   { publish, keep }: Pick<TableSpec, 'publish' | 'keep'>,
   problems: Problems,
 ): void => {
   if (publish !== 'replace' && keep !== undefined)
-    addProblem(problems, where, "keep needs publish: 'replace', which is the default; remove keep");
+    problems.add("keep needs publish: 'replace', which is the default; remove keep");
 };
 
 /** Whether rows must be known by their file, because those of a single file may leave. */
@@ -91,7 +86,6 @@ const columnsOfHistory = 1;
 
 /** The limit of PostgreSQL for the widest table that runs make, with what is not declared by name. */
 const checkWidth = (
-  where: string,
   { columns, attributes, publish }: SourceTableSpec,
   lineage: number,
   problems: Problems,
@@ -103,9 +97,7 @@ const checkWidth = (
     (['merge', 'history'].includes(mode) ? columnsToCompare : 0) +
     (mode === 'history' ? columnsOfHistory : 0);
   if (published <= columnsMax && published + added > columnsMax)
-    addProblem(
-      problems,
-      where,
+    problems.add(
       `has ${published} columns, lineage and publish need ${added} more, and PostgreSQL allows ${columnsMax}; leave some out`,
     );
 };
@@ -114,10 +106,7 @@ const checkWidth = (
 export const lineageSchema = z
   .preprocess(
     (written) => (written === true ? lineageNames : written === false ? [] : written),
-    z.array(
-      z.enum(lineageNames, mustBeOneOf(lineageNames)),
-      mustBe(`true, or a list of ${lineageNames.join(', ')}`),
-    ),
+    z.array(choice(lineageNames), mustBe(`true, or a list of ${lineageNames.join(', ')}`)),
   )
   .default([]);
 
@@ -147,47 +136,39 @@ const fileNeed = (publish: PublishSpec): string =>
   modeOf(publish) === 'touched' ? "only: 'touched'" : "changed: 'reload' and gone: 'unload'";
 
 /** What a table cannot be whose files are known in production; problems are added. */
-const checkAppend = (where: string, table: SourceTableSpec, problems: Problems): void => {
+const checkAppend = (table: SourceTableSpec, problems: Problems): void => {
   const { name, staging, publish, partitionBy } = table;
-  const add = (what: string): void => addProblem(problems, where, what);
   if (modeOf(publish) === 'touched' && (partitionBy === undefined || partitionBy.by === 'hash'))
-    add("only: 'touched' replaces partitions, and needs partitionBy: range(…) or list(…)");
+    problems.add("only: 'touched' replaces partitions, and needs partitionBy: range(…) or list(…)");
   if (staging === 'none' && modeOf(publish) === 'append')
-    add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
+    problems.add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
   if (needsFile(publish) && staging === 'text')
-    add(
+    problems.add(
       `${fileNeed(publish)} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
     );
-  for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])]) {
-    const problem = derivedProblem('name for appending', made, 'the name of the table');
-    if (problem !== undefined) add(problem);
-  }
+  for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])])
+    problems.add(derivedProblem('name for appending', made, 'the name of the table'));
 };
 
 /** The table as it is published: with the columns that say where its rows are from, where they are wanted or needed. */
 export const withLineage = (
-  where: string,
   table: SourceTableSpec,
   asked: readonly LineageName[],
   problems: Problems,
 ): SourceTableSpec => {
   const { name, publish, staging, columns, indexes } = table;
-  if (['append', 'touched'].includes(modeOf(publish))) checkAppend(where, table, problems);
-  checkKeep(where, table, problems);
+  if (['append', 'touched'].includes(modeOf(publish))) checkAppend(table, problems);
+  checkKeep(table, problems);
   if (asked.length > 0 && staging === 'text')
-    addProblem(
-      problems,
-      where,
+    problems.add(
       "lineage needs columns, because SQL does not keep the file and the line of a row; remove lineage or staging: 'text'",
     );
   const lineage = lineageOf(asked, publish);
-  for (const taken of lineage.filter((made) => columns.some((column) => column.name === made)))
-    addProblem(
-      problems,
-      `${where}, column ${taken}`,
-      `${asked.includes(taken) ? 'lineage makes' : `${fileNeed(publish)} make`} a column of this name; choose another name`,
-    );
-  checkWidth(where, table, lineage.length, problems);
+  for (const taken of lineage.filter((made) => columns.some((column) => column.name === made))) {
+    const maker = asked.includes(taken) ? 'lineage makes' : `${fileNeed(publish)} make`;
+    problems.at(`column ${taken}`).add(`${maker} a column of this name; choose another name`);
+  }
+  checkWidth(table, lineage.length, problems);
   return {
     ...table,
     columns: [...columns, ...lineage.map(lineageColumn)],

@@ -3,7 +3,6 @@
 import type {
   ColumnSpec,
   FieldRef,
-  FilterSpec,
   IndexSpec,
   PartitionSpec,
   Reading,
@@ -13,92 +12,78 @@ import type {
 import { fieldsOf, mainName } from '../../format/file-fields.ts';
 import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
-import { newName, oldName } from '../../publish/names.ts';
-import { derivedProblem, nameProblem } from './names.ts';
-import { isOfFiles } from './shape/server-column-spec.ts';
-import { addProblem, type Problems } from './problems.ts';
 import { didYouMean } from '../../nearest.ts';
+import { newName, oldName } from '../../publish/names.ts';
+import { timeTypes } from './declared-values.ts';
+import { derivedProblem, nameProblem } from './names.ts';
+import type { Problems } from './problems.ts';
+import { isOfFiles } from './shape/server-column-spec.ts';
 
-interface StagingInput {
-  readonly staging: 'typed' | 'text' | 'none';
+interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'missing' | 'extra'> {
   readonly columns?: object | undefined;
   readonly transform?: unknown;
   readonly row?: unknown;
-  readonly filter: readonly FilterSpec[];
-  readonly missing: 'error' | 'null';
-  readonly extra: 'ignore' | 'error';
 }
 
 /** typed, none: columns and no SQL · text: SQL and no columns. */
-export const checkStaging = (where: string, table: StagingInput, problems: Problems): void => {
-  const add = (what: string): void => addProblem(problems, where, what);
+export const checkStaging = (table: StagingInput, problems: Problems): void => {
   if (table.staging !== 'text') {
-    const columns: unknown[] | undefined = table.columns && Object.values(table.columns);
-    if (columns === undefined) add("has no columns; declare them, or use staging: 'text' with a transform");
-    else if (columns.length === 0) add('columns is empty; declare at least one');
-    else if (!columns.some(isOfFiles))
-      add('columns has only some that the server fills; declare one that files have');
-    else if (columns.length > columnsMax)
-      add(`has ${columns.length} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
-    if (table.transform !== undefined) {
-      add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
-    }
+    problems.add(columnsProblem(table.columns));
+    if (table.transform !== undefined)
+      problems.add(
+        "transform needs staging: 'text'; or derive another table with from: ['…'] and the transform",
+      );
     if (table.row !== undefined)
-      add('row is only for tables that SQL makes; here the columns declare it, remove row');
+      problems.add('row is only for tables that SQL makes; here the columns declare it, remove row');
     return;
   }
   if (table.transform === undefined)
-    add("staging: 'text' needs transform: sqlFile('….sql'), which makes the rows");
+    problems.add("staging: 'text' needs transform: sqlFile('….sql'), which makes the rows");
   if (table.columns !== undefined)
-    add("staging: 'text' allows no columns, the SQL makes them; remove columns");
+    problems.add("staging: 'text' allows no columns, the SQL makes them; remove columns");
+  const defaults = { missing: 'error', extra: 'ignore' } as const;
   for (const key of ['missing', 'extra'] as const)
-    if (table[key] !== (key === 'missing' ? 'error' : 'ignore'))
-      add(`staging: 'text' allows no ${key}: every field of the files is a column; remove ${key}`);
-  if (table.filter.length > 0) add("staging: 'text' allows no filter; put a where clause into the SQL");
+    if (table[key] !== defaults[key])
+      problems.add(`staging: 'text' allows no ${key}: every field of the files is a column; remove ${key}`);
+  if (table.filter.length > 0)
+    problems.add("staging: 'text' allows no filter; put a where clause into the SQL");
+};
+
+const columnsProblem = (declared: object | undefined): string | undefined => {
+  if (declared === undefined) return "has no columns; declare them, or use staging: 'text' with a transform";
+  const columns: unknown[] = Object.values(declared);
+  if (columns.length === 0) return 'columns is empty; declare at least one';
+  if (!columns.some(isOfFiles))
+    return 'columns has only some that the server fills; declare one that files have';
+  return columns.length > columnsMax
+    ? `has ${columns.length} columns, and PostgreSQL allows ${columnsMax}; leave some out`
+    : undefined;
 };
 
 /** `known` is undefined where SQL makes the columns. */
 export const checkKey = (
-  where: string,
   primaryKey: readonly string[],
   known: readonly string[] | undefined,
   columns: readonly ColumnSpec[],
   problems: Problems,
 ): void => {
-  checkColumnNames(`${where}, primaryKey`, primaryKey, known, problems);
-  for (const name of new Set(primaryKey)) {
-    if (columns.some((column) => column.name === name && column.nullable)) {
-      addProblem(
-        problems,
-        `${where}, column ${name}`,
-        'is in the primaryKey and cannot be nullable; remove .nullable()',
-      );
-    }
-  }
+  checkColumnNames(primaryKey, known, problems.at('primaryKey'));
+  for (const name of new Set(primaryKey))
+    if (columns.some((column) => column.name === name && column.nullable))
+      problems.at(`column ${name}`).add('is in the primaryKey and cannot be nullable; remove .nullable()');
 };
 
 export const checkIndexColumns = (
-  where: string,
   indexes: readonly IndexSpec[],
   known: readonly string[] | undefined,
   problems: Problems,
 ): void => {
-  for (const { name, columns, include } of indexes) {
-    checkColumnNames(`${where}, index ${name}`, [...columns, ...include], known, problems);
-  }
+  for (const { name, columns, include } of indexes)
+    checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
-
-interface Divided {
-  readonly partitionBy?: PartitionSpec | undefined;
-  readonly primaryKey: readonly string[];
-  readonly indexes: readonly IndexSpec[];
-  readonly staging?: 'typed' | 'text' | 'none';
-  readonly keep?: number | undefined;
-}
 
 /** A row belongs to one partition, and the server keeps it unique only there: so keys hold the column that chooses it. */
 export const checkHoldsPartition = (
-  where: string,
   key: readonly string[],
   partitionBy: PartitionSpec | undefined,
   problems: Problems,
@@ -106,52 +91,47 @@ export const checkHoldsPartition = (
   const name = partitionBy?.column;
   if (name === undefined || key.includes(name)) return;
   const rule = `PostgreSQL keeps a row unique only within its partition; add '${name}'`;
-  addProblem(problems, where, `must contain ${name}, of partitionBy: ${rule}`);
+  problems.add(`must contain ${name}, of partitionBy: ${rule}`);
 };
-
-/** Types whose values are divided by time. */
-const timeTypes = new Set(['date', 'timestamp', 'timestamptz']);
 
 /** What `partitionBy` needs of the table. */
 export const checkPartitions = (
-  where: string,
-  { partitionBy, primaryKey, indexes, staging, keep }: Divided,
+  table: Pick<SourceTableSpec, 'partitionBy' | 'primaryKey' | 'indexes' | 'keep'> &
+    Partial<Pick<SourceTableSpec, 'staging'>>,
   known: readonly string[] | undefined,
   columns: readonly ColumnSpec[],
   problems: Problems,
 ): void => {
+  const { partitionBy, primaryKey } = table;
   if (partitionBy === undefined) return;
   const { column: name, by } = partitionBy;
-  const at = `${where}, partitionBy`;
-  checkColumnNames(at, [name], known, problems);
+  const here = problems.at('partitionBy');
+  checkColumnNames([name], known, here);
   const column = columns.find((one) => one.name === name);
-  const add = (what: string): void => addProblem(problems, at, what);
   if (column?.nullable === true)
-    add(`column ${name} cannot be nullable, because a row without it has no partition; remove .nullable()`);
-  if (by === 'range' && column !== undefined && !timeTypes.has(column.type))
-    add(`range needs a date or timestamp, and ${name} is ${column.type}; use list or hash`);
-  if (staging === 'none')
-    add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
-  if (keep !== undefined) add('partitions that are replaced are not kept; remove keep');
-  if (primaryKey.length > 0) checkHoldsPartition(`${where}, primaryKey`, primaryKey, partitionBy, problems);
-  for (const index of indexes)
-    if (index.unique)
-      checkHoldsPartition(`${where}, index ${index.name}`, index.columns, partitionBy, problems);
+    here.add(
+      `column ${name} cannot be nullable, because a row without it has no partition; remove .nullable()`,
+    );
+  if (by === 'range' && column !== undefined && !timeTypes.includes(column.type))
+    here.add(`range needs a date or timestamp, and ${name} is ${column.type}; use list or hash`);
+  if (table.staging === 'none')
+    here.add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
+  if (table.keep !== undefined) here.add('partitions that are replaced are not kept; remove keep');
+  if (primaryKey.length > 0) checkHoldsPartition(primaryKey, partitionBy, problems.at('primaryKey'));
+  for (const index of table.indexes)
+    if (index.unique) checkHoldsPartition(index.columns, partitionBy, problems.at(`index ${index.name}`));
 };
 
 export const checkColumnNames = (
-  where: string,
   names: readonly string[],
   known: readonly string[] | undefined,
   problems: Problems,
 ): void => {
   names.forEach((name, place) => {
-    const problem = known === undefined ? nameProblem(name) : undefined;
-    if (problem !== undefined) addProblem(problems, where, `column ${problem}`);
-    if (known?.includes(name) === false) {
-      addProblem(problems, where, `\`${name}\` is not a column of the table${didYouMean(name, known)}`);
-    }
-    if (names.indexOf(name) !== place) addProblem(problems, where, `names \`${name}\` twice; remove one`);
+    if (known === undefined) problems.add(nameProblem(name), 'column');
+    else if (!known.includes(name))
+      problems.add(`\`${name}\` is not a column of the table${didYouMean(name, known)}`);
+    if (names.indexOf(name) !== place) problems.add(`names \`${name}\` twice; remove one`);
   });
 };
 
@@ -162,36 +142,39 @@ const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): bo
     fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
 
 /** A constant that no column and no filter names is a typing error. */
-export const checkConstants = (where: string, table: SourceTableSpec, problems: Problems): void => {
+export const checkConstants = (table: SourceTableSpec, problems: Problems): void => {
   const needed = neededFields(table.columns, table.filter);
   for (const { source, format } of table.readings)
     for (const name of Object.keys(source.constants)) {
       const one = fieldsOf({ header: [name], name: '', constants: {} }, format.dialect);
       if (!needed.some((ref) => typeof ref !== 'number' && one.placeOf(ref) === 0))
-        addProblem(
-          problems,
-          `${where}, csv`,
-          `the constant \`${name}\` of ${source.locations[0]} is named by no column and no filter`,
-        );
+        problems
+          .at('csv')
+          .add(`the constant \`${name}\` of ${source.locations[0]} is named by no column and no filter`);
     }
 };
 
 /** When the declaration itself gives the header, we know already which fields there are. */
-export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
-  for (const reading of table.readings) checkGivenHeader(where, table, reading, problems);
+export const checkHeaders = (table: SourceTableSpec, problems: Problems): void => {
+  for (const reading of table.readings) {
+    if (reading.format.dialect.header === true) continue;
+    const problemOf = fieldProblemsOf(table, reading);
+    for (const { name, headers, test } of table.columns) {
+      const column = problems.at(test === undefined ? `column ${name}` : 'publish.deleted');
+      for (const ref of headers) column.add(problemOf(ref));
+    }
+    for (const ref of neededFields([], table.filter)) problems.at('filter').add(problemOf(ref));
+  }
 };
 
-const checkGivenHeader = (
-  where: string,
+/** What is wrong with a field that a column or a filter names, where the declaration gives the header or says that there is none. */
+const fieldProblemsOf = (
   table: SourceTableSpec,
   reading: Reading,
-  problems: Problems,
-): void => {
+): ((ref: FieldRef) => string | undefined) => {
   const { dialect } = reading.format;
-  const given = dialect.header;
-  if (given === true) return;
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
-  const names = given === false ? [] : given;
+  const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
   const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, dialect);
   /** Files of another location have the field, and these may lack it. */
   const isElsewhere = (ref: FieldRef): boolean =>
@@ -202,61 +185,47 @@ const checkGivenHeader = (
         (other.header !== false &&
           fieldsOf({ header: other.header, name: '', constants: {} }, other).placesOf(ref).length > 0),
     );
-  const check = (place: string, ref: FieldRef): void => {
-    if (isOfFile(reading, ref)) return;
-    if (given === false) {
-      if (typeof ref !== 'number')
-        addProblem(
-          problems,
-          place,
-          `${of}{ header: false }) has no names; use the position of the field, from 1`,
-        );
-      return;
-    }
+  return (ref) => {
+    if (isOfFile(reading, ref)) return undefined;
+    if (dialect.header === false)
+      return typeof ref === 'number'
+        ? undefined
+        : `${of}{ header: false }) has no names; use the position of the field, from 1`;
     const [first, second] = placesOf(ref);
     const name = typeof ref === 'object' && 'from' in ref ? ref.from.join('` or `') : mainName(ref);
     const what = `${of}{ header: […] }) names`;
-    if (first === undefined && isElsewhere(ref)) return;
     if (first === undefined)
-      addProblem(problems, place, `${what} no field \`${name}\`${didYouMean(name, given)}`);
-    else if (second !== undefined && given[first] !== given[second])
-      addProblem(problems, place, `${what} two fields, ${first + 1} and ${second + 1}, that are \`${name}\``);
+      return isElsewhere(ref) ? undefined : `${what} no field \`${name}\`${didYouMean(name, names)}`;
+    return second !== undefined && names[first] !== names[second]
+      ? `${what} two fields, ${first + 1} and ${second + 1}, that are \`${name}\``
+      : undefined;
   };
-  for (const { name, headers, test } of table.columns) {
-    const place = test === undefined ? `column ${name}` : 'publish.deleted';
-    for (const ref of headers) check(`${where}, ${place}`, ref);
-  }
-  for (const ref of neededFields([], table.filter)) check(`${where}, filter`, ref);
 };
 
 /** Tables and indexes of one schema share their names. */
 export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
-  for (const { name: table, primaryKey } of tables) {
-    if (primaryKey.length > 0) taken.set(`${table}_pkey`, `the primary key of table ${table}`);
-  }
+  for (const { name, primaryKey } of tables)
+    if (primaryKey.length > 0) taken.set(`${name}_pkey`, `the primary key of table ${name}`);
   for (const { name: table, constraints = [] } of tables)
     for (const { kind, name } of constraints) {
       if (kind !== 'unique') continue;
       const owner = taken.get(name);
-      const where = `table ${table}, unique ${name}`;
-      if (owner !== undefined)
-        addProblem(
-          problems,
-          where,
-          `the name is taken by ${owner}; give another with { columns, name: '…' }`,
-        );
-      else taken.set(name, `a constraint of table ${table}`);
+      if (owner === undefined) taken.set(name, `a constraint of table ${table}`);
+      else
+        problems
+          .at(`table ${table}, unique ${name}`)
+          .add(`the name is taken by ${owner}; give another with { columns, name: '…' }`);
     }
-  for (const table of tables) {
-    for (const index of table.indexes) {
-      const owner = taken.get(index.name);
-      const where = `table ${table.name}, index ${index.name}`;
-      if (owner !== undefined)
-        addProblem(problems, where, `the name is taken by ${owner}; give another with { name: '…' }`);
-      else taken.set(index.name, `an index of table ${table.name}`);
+  for (const { name: table, indexes } of tables)
+    for (const { name } of indexes) {
+      const owner = taken.get(name);
+      if (owner === undefined) taken.set(name, `an index of table ${table}`);
+      else
+        problems
+          .at(`table ${table}, index ${name}`)
+          .add(`the name is taken by ${owner}; give another with { name: '…' }`);
     }
-  }
 };
 
 /** SQL of a merged table finds new and old rows of a table under names that are made of its name. */
@@ -266,12 +235,9 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
   for (const name of names)
     for (const made of [newName(name), oldName(name)]) {
       if (names.includes(made))
-        addProblem(
-          problems,
-          `table ${made}`,
-          `SQL of merged tables calls rows of ${name} so; choose another name`,
-        );
-      const problem = derivedProblem('name for SQL', made, 'the name of the table');
-      if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
+        problems
+          .at(`table ${made}`)
+          .add(`SQL of merged tables calls rows of ${name} so; choose another name`);
+      problems.at(`table ${name}`).add(derivedProblem('name for SQL', made, 'the name of the table'));
     }
 };

@@ -34,7 +34,7 @@ import {
   withLineage,
 } from './publish-spec.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
-import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+import { choice, mustBe, strict, wholeNumber, type Problems } from './problems.ts';
 import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from '../../nearest.ts';
@@ -52,10 +52,6 @@ import { findCycle } from './table-order.ts';
 import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
-const missings = ['error', 'null'] as const;
-const copies = ['refuse', 'load'] as const;
-const extras = ['ignore', 'error'] as const;
-const stagings = ['typed', 'text', 'none'] as const;
 
 /** A file that came empty or was cut off shows in half of the rows; what loses more on purpose says so. */
 const shrinkMaxDefault = '50%';
@@ -64,7 +60,7 @@ const guardSchema = z.preprocess(
   (value = {}) => (value === false ? { shrinkMax: '100%' } : value),
   strict(
     {
-      rowsMin: z.int(mustBe('a number of rows')).min(0, mustBe('a number of rows')).default(0),
+      rowsMin: wholeNumber('a number of rows', 0).default(0),
       shrinkMax: shareSchema("a share such as '20%'").default(shrinkMaxDefault),
     },
     "false, or an object such as { rowsMin: 1000, shrinkMax: '20%' }",
@@ -73,7 +69,6 @@ const guardSchema = z.preprocess(
 
 /** Each takes as much room as the table itself. */
 const keepMax = 100;
-const keepText = mustBe(`a number of versions, from 1 to ${keepMax}`);
 
 const commonShape = {
   primaryKey: nameList.default([]),
@@ -82,24 +77,24 @@ const commonShape = {
   tests: z.array(z.unknown(), mustBe("a list such as [expect.unique('id')]")).default([]),
   ...attributeShape,
   publish: publishSchema,
-  evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
+  evolve: choice(evolveChoices).optional(),
   partitionBy: partitionBySchema.optional(),
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
-  keep: z.int(keepText).min(1, keepText).max(keepMax, keepText).optional(),
+  keep: wholeNumber(`a number of versions, from 1 to ${keepMax}`, 1, keepMax).optional(),
 };
 
 const sourceTableSchema = strict({
   ...commonShape,
   source: csvSourceSchema,
   columns: z.record(z.string(), z.unknown(), mustBe('an object of columns')).optional(),
-  staging: z.enum(stagings, mustBeOneOf(stagings)).default('typed'),
+  staging: choice(['typed', 'text', 'none']).default('typed'),
   transform: sqlFileSchema.optional(),
   row: zodObject.optional(),
   filter: filterSchema,
-  missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
-  extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
-  copies: z.enum(copies, mustBeOneOf(copies)).optional(),
+  missing: choice(['error', 'null']).default('error'),
+  extra: choice(['ignore', 'error']).default('ignore'),
+  copies: choice(['refuse', 'load']).optional(),
   rejectLimit: limitSchema('records').default({ kind: 'count', records: 0 }),
   lineage: lineageSchema,
 });
@@ -117,17 +112,17 @@ const tablesSchema = z
 
 /** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if there are none. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
-  const tables = parsePart(tablesSchema, input, '', problems, 'tables');
+  const tables = problems.parse(tablesSchema, input, 'tables');
   if (tables === undefined) return [];
   const written = Object.entries(tables).flatMap(([name, table]) => {
-    const problem = tableNameProblem(name, pipeline);
-    if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
-    return tableSpec(name, table, Object.keys(tables), problems) ?? [];
+    const here = problems.at(`table ${name}`);
+    here.add(tableNameProblem(name, pipeline));
+    return tableSpec(name, table, Object.keys(tables), here) ?? [];
   });
   const specs = withTargets(written, problems);
   checkRelationNames(specs, problems);
   checkShownNames(specs, problems);
-  const cycle = problems.length === 0 ? findCycle(specs) : undefined;
+  const cycle = problems.count === 0 ? findCycle(specs) : undefined;
   if (cycle !== undefined)
     throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });
   return withTests(specs, tables, problems);
@@ -139,16 +134,12 @@ const tableSpec = (
   tables: readonly string[],
   problems: Problems,
 ): TableSpec | undefined => {
-  const where = `table ${name}`;
   const { source, from } = (input ?? {}) as { source?: unknown; from?: unknown };
   if ((source === undefined) === (from === undefined)) {
     const both = source === undefined ? 'has neither source nor from' : 'has both source and from';
-    addProblem(
-      problems,
-      where,
+    return problems.add(
       `${both}; give source: csv(…) to load files, or from: ['table'] to derive it with SQL`,
     );
-    return undefined;
   }
   return source === undefined
     ? derivedTable(name, input, tables, problems)
@@ -156,28 +147,28 @@ const tableSpec = (
 };
 
 const sourceTable = (name: string, input: unknown, problems: Problems): SourceTableSpec | undefined => {
-  const where = `table ${name}`;
-  const table = parsePart(sourceTableSchema, input, where, problems);
+  const table = problems.parse(sourceTableSchema, input);
   const written = (input as { columns?: unknown }).columns;
   // Columns are read even when something else is wrong, so that all problems come at once.
-  const columns = readColumns(name, table === undefined ? written : table.columns, problems);
+  const columns = readColumns(table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
-  const readings = readingsOf(table.source, where, problems, table.staging === 'text');
-  checkStaging(where, table, problems);
+  const isVerbatim = table.staging === 'text';
+  const readings = readingsOf(table.source, isVerbatim, problems.at('csv'));
+  checkStaging(table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const row = table.row && madeColumns(table.row);
-  const declared = table.staging === 'text' ? table.row?.shape : table.columns;
+  const declared = isVerbatim ? table.row?.shape : table.columns;
   const known = declared && [...Object.keys(declared), ...lineageOf(table.lineage, table.publish)];
-  const serverColumns = readServerColumns(where, table.columns, table.partitionBy, problems);
+  const serverColumns = readServerColumns(table.columns, table.partitionBy, problems);
   const ofFiles = known?.filter((one) => serverColumns?.every(({ name: made }) => made !== one) ?? true);
   const isMatched = table.publish !== 'replace' && table.publish.mode !== 'append';
-  checkKey(where, table.primaryKey, isMatched ? ofFiles : known, columns, problems);
-  checkIndexColumns(where, indexes, known, problems);
-  checkPartitions(where, { ...table, indexes }, ofFiles, columns, problems);
+  checkKey(table.primaryKey, isMatched ? ofFiles : known, columns, problems);
+  checkIndexColumns(indexes, known, problems);
+  checkPartitions({ ...table, indexes }, ofFiles, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
-  const attributes = readAttributes(name, table, serverColumns, known, problems);
-  checkMerge(where, { ...table, name }, ofFiles, problems);
-  checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
+  const attributes = readAttributes(table, serverColumns, known, problems);
+  checkMerge({ ...table, name }, ofFiles, problems);
+  checkHistory({ ...table, name }, table.lineage, columns, problems);
   if (readings === undefined) return undefined;
   const { transform, comment } = table;
   const { row: _, source: _source, lineage, partitionBy, tests: _tests, ...keys } = withoutRead(table);
@@ -195,13 +186,13 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     ...(partitionBy && { partitionBy }),
     ...(row && { row }),
   };
-  checkEvolve(where, spec, problems);
-  checkHeaders(where, spec, problems);
-  checkConstants(where, spec, problems);
-  const texts = readings.flatMap(({ format }) => verbatimProblems(format.dialect));
-  if (table.staging === 'text')
-    for (const what of new Set(texts)) addProblem(problems, `${where}, csv`, what);
-  return withLineage(where, withVersions(spec), lineage, problems);
+  checkEvolve(spec, problems);
+  checkHeaders(spec, problems);
+  checkConstants(spec, problems);
+  if (isVerbatim)
+    for (const what of readings.flatMap(({ format }) => verbatimProblems(format.dialect)))
+      problems.at('csv').addOnce(what);
+  return withLineage(withVersions(spec), lineage, problems);
 };
 
 const derivedTable = (
@@ -210,31 +201,26 @@ const derivedTable = (
   tables: readonly string[],
   problems: Problems,
 ): DerivedTableSpec | undefined => {
-  const where = `table ${name}`;
-  const table = parsePart(derivedTableSchema, input, where, problems);
+  const table = problems.parse(derivedTableSchema, input);
   if (table === undefined) return undefined;
-  for (const source of table.from) {
-    if (!tables.includes(source)) {
-      addProblem(
-        problems,
-        where,
+  for (const source of table.from)
+    if (!tables.includes(source))
+      problems.add(
         `from names \`${source}\`, which is not a table of this pipeline${didYouMean(source, tables)}`,
       );
-    }
-  }
-  checkEvolve(where, table, problems);
-  checkKeep(where, table, problems);
+  checkEvolve(table, problems);
+  checkKeep(table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const { row: written, partitionBy, tests: _tests, ...keys } = withoutRead(table);
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
-  checkKey(where, table.primaryKey, known, [], problems);
-  checkIndexColumns(where, indexes, known, problems);
-  checkDerived(where, table.publish, problems);
-  checkMerge(where, { ...keys, name }, known, problems);
-  checkPartitions(where, { ...table, indexes }, known, [], problems);
+  checkKey(table.primaryKey, known, [], problems);
+  checkIndexColumns(indexes, known, problems);
+  checkDerived(table.publish, problems);
+  checkMerge({ ...keys, name }, known, problems);
+  checkPartitions({ ...table, indexes }, known, [], problems);
   const constraints = readConstraints(name, table, known, problems);
-  const attributes = readAttributes(name, table, undefined, known, problems);
+  const attributes = readAttributes(table, undefined, known, problems);
   return {
     ...keys,
     name,
@@ -256,12 +242,12 @@ const withoutRead = <Written extends object>(
     Object.entries(table).filter(([key]) => !(key in constraintShape || key in attributeShape)),
   ) as Written;
 
-const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>
+const readColumns = (written: unknown, problems: Problems): ColumnSpec[] =>
   typeof written === 'object' && written !== null && !Array.isArray(written)
     ? Object.entries(written).flatMap(([name, column]) =>
-        isOfFiles(column) ? (columnSpec(name, column, table, problems) ?? []) : [],
+        isOfFiles(column) ? (columnSpec(name, column, problems.at(`column ${name}`)) ?? []) : [],
       )
     : [];
 
 const readIndexes = (table: string, written: readonly unknown[], problems: Problems): IndexSpec[] =>
-  written.flatMap((index, place) => indexSpec(index, place + 1, table, problems) ?? []);
+  written.flatMap((index, place) => indexSpec(index, table, problems.at(`index ${place + 1}`)) ?? []);

@@ -10,7 +10,7 @@ import { pipelineNameProblem, schemaNameProblem } from '../check/names.ts';
 import { hooksSchema, type Hooks } from './hooks.ts';
 import { notifySchema } from './notify.ts';
 import { zodObject } from './made-row.ts';
-import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
+import { mustBe, Problems, strict, wholeNumber } from '../check/problems.ts';
 import type { ZodObjectOf } from './schema-types.ts';
 import type { RowOf, Table, Tables } from './table.ts';
 import { limitSchema } from './share.ts';
@@ -97,11 +97,11 @@ interface Definition<Params extends ZodObjectOf, Declared extends Tables> extend
 export const definePipeline = <Declared extends Tables, Params extends ZodObjectOf = never>(
   definition: Definition<Params, Declared>,
 ): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
-  const problems: Problems = [];
+  const problems = new Problems();
   const { name, schema, searchPath, rejectLimit, snapshotWaitMs, hooks, notify, params, tables } =
     readDefinition(definition, problems);
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
-  throwProblems(name, problems);
+  problems.throwIfAny(name);
   const pipeline: Pipeline = {
     kind: 'pipeline',
     [pipelineBrand]: true,
@@ -123,7 +123,7 @@ export const snapshotWaitMsDefault = 600_000;
 
 /** A day. */
 const snapshotWaitMsMax = 86_400_000;
-const snapshotWaitText = mustBe(`a number of milliseconds from 0 to ${snapshotWaitMsMax}, or false`);
+const snapshotWaitText = `a number of milliseconds from 0 to ${snapshotWaitMsMax}, or false`;
 
 const definitionSchema = strict(
   {
@@ -133,11 +133,8 @@ const definitionSchema = strict(
     rejectLimit: limitSchema('records').optional(),
     snapshotWaitMs: z
       .union(
-        [
-          z.number().int(snapshotWaitText).min(0, snapshotWaitText).max(snapshotWaitMsMax, snapshotWaitText),
-          z.literal(false),
-        ],
-        snapshotWaitText,
+        [wholeNumber(snapshotWaitText, 0, snapshotWaitMsMax), z.literal(false)],
+        mustBe(snapshotWaitText),
       )
       .default(snapshotWaitMsDefault),
     hooks: hooksSchema.optional(),
@@ -157,13 +154,8 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
     string,
     unknown
   >;
-  const read = parsePart(
-    definitionSchema,
-    definition,
-    '',
-    problems,
-    given === definition ? undefined : 'definition',
-  ) ?? {
+  const key = given === definition ? undefined : 'definition';
+  const read = problems.parse(definitionSchema, definition, key) ?? {
     name: typeof given.name === 'string' ? given.name : '(without a name)',
     schema: '',
     searchPath: [],
@@ -171,21 +163,11 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
     params: undefined,
     tables: given.tables as object,
   };
-  for (const [key, problem] of [
-    ['name', pipelineNameProblem],
-    ['schema', schemaNameProblem],
-  ] as const) {
-    const text = given[key];
-    const what = typeof text === 'string' ? problem(text) : undefined;
-    if (what !== undefined) addProblem(problems, '', `${key} ${what}`);
-  }
-  for (const schema of read.searchPath) {
-    const what = schemaNameProblem(schema);
-    if (what !== undefined) addProblem(problems, '', `searchPath ${what}`);
-  }
-  if (given.params === undefined && typeof read.tables === 'function') {
-    addProblem(problems, '', 'tables is a function, but there is no params; declare params: z.object({ … })');
-  }
+  if (typeof given.name === 'string') problems.add(pipelineNameProblem(given.name), 'name');
+  if (typeof given.schema === 'string') problems.add(schemaNameProblem(given.schema), 'schema');
+  for (const schema of read.searchPath) problems.add(schemaNameProblem(schema), 'searchPath');
+  if (given.params === undefined && typeof read.tables === 'function')
+    problems.add('tables is a function, but there is no params; declare params: z.object({ … })');
   return read;
 };
 
@@ -194,9 +176,9 @@ export const tablesWith = (
   pipeline: Pipeline,
   params: Readonly<Record<string, unknown>>,
 ): readonly TableSpec[] => {
-  const problems: Problems = [];
+  const problems = new Problems();
   const specs = tableSpecs(callTables(pipeline, params), pipeline.name, problems);
-  throwProblems(pipeline.name, problems);
+  problems.throwIfAny(pipeline.name);
   return freezeDeep(specs);
 };
 
@@ -206,7 +188,9 @@ export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, u
   try {
     return (pipeline.tables as (given: unknown) => unknown)(params);
   } catch (cause) {
-    throwProblems(pipeline.name, [`tables(params) failed: ${messageOf(cause)}`], cause);
+    const problems = new Problems();
+    problems.add(`tables(params) failed: ${messageOf(cause)}`);
+    problems.throwIfAny(pipeline.name, cause);
     throw cause;
   }
 };

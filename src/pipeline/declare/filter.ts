@@ -5,7 +5,7 @@ import type { FilterSpec } from '../../declaration.ts';
 import type { Field, PathPart } from './column.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { fieldSchema } from '../check/field.ts';
-import { functionSchema, mustBe } from '../check/problems.ts';
+import { functionSchema, mustBe, texts } from '../check/problems.ts';
 
 /** Wants records whose field holds something other than blanks and the dialect's null tokens. */
 export const present = (header: Field): FilterSpec => freezeDeep({ kind: 'present', header });
@@ -32,20 +32,18 @@ export const when = <const Header extends Field>(
   headers: readonly Header[],
 ): FilterSpec => freezeDeep({ kind: 'when', headers, test: test as never });
 
-const header = fieldSchema;
-const headers = z.array(header, mustBe('a list of fields')).min(1, mustBe('a list of fields'));
-const texts = z
-  .array(z.string(mustBe('a text')), mustBe('a list of texts'))
-  .min(1, mustBe('a list of texts'));
-
 const oneFilter = z.discriminatedUnion(
   'kind',
   [
-    z.strictObject({ kind: z.literal('present'), header }),
-    z.strictObject({ kind: z.literal('oneOf'), header, values: texts }),
+    z.strictObject({ kind: z.literal('present'), header: fieldSchema }),
+    z.strictObject({
+      kind: z.literal('oneOf'),
+      header: fieldSchema,
+      values: texts.min(1, mustBe('a list of texts')),
+    }),
     z.strictObject({
       kind: z.literal('when'),
-      headers,
+      headers: z.array(fieldSchema, mustBe('a list of fields')).min(1, mustBe('a list of fields')),
       test: functionSchema<Extract<FilterSpec, { kind: 'when' }>['test']>('a function that gets the fields'),
     }),
   ],

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { hookNames, type FailedHook, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';
-import { mustBe, strict } from '../check/problems.ts';
+import { mustBe, strict, wholeNumber } from '../check/problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 
 /** What is done before a load, after it, with its publication and after that: a function, or a SQL file. */
@@ -25,36 +25,25 @@ const timeoutMsDefault = 600_000;
 
 /** Timers cannot wait longer. */
 const timeoutMsMax = 2 ** 31 - 1;
-const timeoutText = mustBe(`a number of milliseconds from 1 to ${timeoutMsMax}`);
 
-const hookText = "a function, or sqlFile('path.sql')";
-const hookSchema = z.union(
-  [sqlFileSchema, z.custom<Exclude<Hook, SqlFile>>((value) => typeof value === 'function', mustBe(hookText))],
-  mustBe(hookText),
-);
-
-const failedSchema = z.union(
-  [
-    sqlFileSchema,
-    z.custom<Exclude<FailedHook, SqlFile>>((value) => typeof value === 'function', mustBe(hookText)),
-  ],
-  mustBe(hookText),
-);
+const hookSchema = <Called extends Hook | FailedHook>() => {
+  const must = mustBe("a function, or sqlFile('path.sql')");
+  const called = z.custom<Exclude<Called, SqlFile>>((value) => typeof value === 'function', must);
+  return z.union([sqlFileSchema, called], must);
+};
 
 const [before, after, publishing, published, failed] = hookNames;
 
 export const hooksSchema = strict(
   {
-    [before]: hookSchema.optional(),
-    [after]: hookSchema.optional(),
+    [before]: hookSchema<Hook>().optional(),
+    [after]: hookSchema<Hook>().optional(),
     [publishing]: sqlFileSchema.optional(),
-    [published]: hookSchema.optional(),
-    [failed]: failedSchema.optional(),
-    timeoutMs: z
-      .int(timeoutText)
-      .min(1, timeoutText)
-      .max(timeoutMsMax, timeoutText)
-      .default(timeoutMsDefault),
+    [published]: hookSchema<Hook>().optional(),
+    [failed]: hookSchema<FailedHook>().optional(),
+    timeoutMs: wholeNumber(`a number of milliseconds from 1 to ${timeoutMsMax}`, 1, timeoutMsMax).default(
+      timeoutMsDefault,
+    ),
   },
   'an object such as { published: sqlFile(…) }',
 ).transform((hooks): HooksSpec => hooks);

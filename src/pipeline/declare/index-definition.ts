@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { IndexSpec } from '../../declaration.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { defaultName, nameProblem } from '../check/names.ts';
-import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
+import { boolean, choice, mustBe, oneOrMore, strict, text, type Problems } from '../check/problems.ts';
 
 export interface IndexOptions<Name extends string = string> {
   /** Access method; 'btree' by default. */
@@ -31,49 +31,26 @@ export const index = <const Name extends string>(
   options: IndexOptions<Name> = {},
 ): IndexDefinition<Name> => freezeDeep({ kind: 'index', columns, options });
 
-const methods = ['btree', 'brin', 'hash', 'gin', 'gist', 'spgist'] as const;
-const name = z.string(mustBe('a column name')).min(1, mustBe('a column name'));
-const columnsMust = mustBe('a column name or a list of them');
-const columnsSchema = z.union(
-  [name.transform((one) => [one]), z.array(name).min(1, columnsMust)],
-  columnsMust,
-);
+const name = text('a column name');
+const columnsSchema = oneOrMore(name, 'a column name or a list of them');
 const optionsSchema = strict({
-  using: z.enum(methods, mustBeOneOf(methods)).default('btree'),
-  unique: z.boolean(mustBe('true or false')).default(false),
-  where: z.string(mustBe('an SQL condition')).min(1, mustBe('an SQL condition')).optional(),
+  using: choice(['btree', 'brin', 'hash', 'gin', 'gist', 'spgist']).default('btree'),
+  unique: boolean.default(false),
+  where: text('an SQL condition').optional(),
   include: z.array(name, mustBe('a list of column names')).default([]),
   name: z.string(mustBe('a name')).optional(),
 });
 
-/** The checked index, or undefined and the problems. `place` counts from 1. */
-export const indexSpec = (
-  input: unknown,
-  place: number,
-  table: string,
-  problems: Problems,
-): IndexSpec | undefined => {
-  const where = `table ${table}, index ${place}`;
+/** The checked index, or undefined and the problems. */
+export const indexSpec = (input: unknown, table: string, problems: Problems): IndexSpec | undefined => {
   const written = input as Partial<IndexDefinition> | null | undefined;
-  if (written?.kind !== 'index') {
-    addProblem(problems, where, "must be made with index('column'), or index(['column', …])");
-    return undefined;
-  }
-  const columns = parsePart(columnsSchema, written.columns, where, problems, 'columns');
-  const options = parsePart(optionsSchema, written.options, where, problems);
+  if (written?.kind !== 'index')
+    return problems.add("must be made with index('column'), or index(['column', …])");
+  const columns = problems.parse(columnsSchema, written.columns, 'columns');
+  const options = problems.parse(optionsSchema, written.options);
   if (columns === undefined || options === undefined) return undefined;
-  const problem = options.name === undefined ? undefined : nameProblem(options.name);
-  if (problem !== undefined) addProblem(problems, where, `name ${problem}`);
-  if (options.unique && options.using !== 'btree') {
-    addProblem(problems, where, `a ${options.using} index cannot be unique; only btree can`);
-  }
-  const { using, unique, include } = options;
-  return {
-    name: options.name ?? defaultName([table, ...columns], 'idx'),
-    columns,
-    using,
-    unique,
-    where: options.where,
-    include,
-  };
+  const { using, unique, where, include, name: given } = options;
+  if (given !== undefined) problems.add(nameProblem(given), 'name');
+  if (unique && using !== 'btree') problems.add(`a ${using} index cannot be unique; only btree can`);
+  return { name: given ?? defaultName([table, ...columns], 'idx'), columns, using, unique, where, include };
 };

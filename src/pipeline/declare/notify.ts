@@ -5,7 +5,7 @@ import { notifyEvents, type NotifyEvent, type Receiver } from '../../notificatio
 import { channels, type ChannelName } from '../../notify/registry.ts';
 import { isSecret, type Secret } from '../../secret.ts';
 import { EtlError } from '../../errors.ts';
-import { mustBe, mustBeOneOf } from '../check/problems.ts';
+import { choice, mustBe } from '../check/problems.ts';
 
 /** What nobody who asked for nothing else wants to miss. */
 const onDefault: readonly NotifyEvent[] = ['failed', 'late'];
@@ -32,22 +32,23 @@ export const webhook = (url: Secret, options?: WebhookOptions): Receiver => rece
 /** Sends each event as a few lines of text to an incoming webhook of Slack, or of a chat that takes the same: `slack(env('SLACK'))`. */
 export const slack = (url: Secret, options?: NotifyOptions): Receiver => receiver('slack', url, options);
 
-const secretText = "env('NAME'), the name of the environment variable that holds it";
-const secretSchema = z.custom<Secret>(isSecret, mustBe(secretText));
-
-const isOurs = (value: unknown): boolean => (value as Receiver | null | undefined)?.kind === 'receiver';
+const secretSchema = z.custom<Secret>(
+  isSecret,
+  mustBe("env('NAME'), the name of the environment variable that holds it"),
+);
 
 const receiverSchema = z
-  .custom<Receiver>(isOurs, mustBe("webhook(env('NAME')) or slack(env('NAME'))"))
+  .custom<Receiver>(
+    (value) => (value as Receiver | null | undefined)?.kind === 'receiver',
+    mustBe("webhook(env('NAME')) or slack(env('NAME'))"),
+  )
   .pipe(
     z.strictObject({
       kind: z.literal('receiver'),
       channel: z.enum(Object.keys(channels) as ChannelName[]),
       url: secretSchema,
       secret: secretSchema.optional(),
-      on: z
-        .array(z.enum(notifyEvents, mustBeOneOf(notifyEvents)), mustBe('a list of events'))
-        .min(1, 'names no event'),
+      on: z.array(choice(notifyEvents), mustBe('a list of events')).min(1, 'names no event'),
     }),
   )
   .refine(({ channel, secret }) => secret === undefined || channels[channel].isSigned, {

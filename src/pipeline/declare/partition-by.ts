@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { partitionUnits, type PartitionSpec, type PartitionUnit } from '../../declaration.ts';
 import { freezeDeep } from '../check/freeze.ts';
-import { mustBe, mustBeOneOf, strict } from '../check/problems.ts';
+import { choice, mustBe, strict, wholeNumber } from '../check/problems.ts';
 
 /** Partitions as they were written; definePipeline checks them, so that problems name their table. */
 export interface PartitionDefinition<Name extends string = string> {
@@ -34,17 +34,13 @@ export const hash = <const Name extends string>(
 /** The rows of a table are read once for each. */
 const partitionsMax = 100;
 const what = "range('column', 'month'), list('column') or hash('column', 8)";
-const countText = mustBe(`a number of partitions from 1 to ${partitionsMax}`);
 
 const ofSchema = z.discriminatedUnion('by', [
-  strict({
-    by: z.literal('range'),
-    unit: z.enum(partitionUnits, mustBeOneOf(partitionUnits)),
-  }),
+  strict({ by: z.literal('range'), unit: choice(partitionUnits) }),
   strict({ by: z.literal('list') }),
   strict({
     by: z.literal('hash'),
-    partitions: z.int(countText).min(1, countText).max(partitionsMax, countText),
+    partitions: wholeNumber(`a number of partitions from 1 to ${partitionsMax}`, 1, partitionsMax),
   }),
 ]);
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { RejectLimit } from '../../declaration.ts';
-import { mustBe } from '../check/problems.ts';
+import { mustBe, wholeNumber } from '../check/problems.ts';
 
 export const percentOf = (share: string): number => Number(share.slice(0, -1));
 
@@ -17,10 +17,7 @@ export const limitSchema = (of: 'records' | 'rows') => {
   const what = `a number of ${of}, or a share such as '0.1%'`;
   return z.union(
     [
-      z
-        .int()
-        .min(0)
-        .transform((records): RejectLimit => ({ kind: 'count', records })),
+      wholeNumber(what, 0).transform((records): RejectLimit => ({ kind: 'count', records })),
       shareSchema(what).transform((share): RejectLimit => ({ kind: 'percent', percent: percentOf(share) })),
     ],
     mustBe(what),

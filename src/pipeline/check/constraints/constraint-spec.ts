@@ -5,22 +5,18 @@ import type { ConstraintSpec } from '../../../constraint.ts';
 import type { PartitionSpec } from '../../../declaration.ts';
 import { foreignKeysSchema, foreignKeysOf } from './foreign-key-spec.ts';
 import { defaultName, nameProblem } from '../names.ts';
-import { addProblem, mustBe, strict, type Problems } from '../problems.ts';
+import { mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames, checkHoldsPartition } from '../table-checks.ts';
 
-const conditionMust = mustBe("an SQL condition, such as 'price >= 0'");
-const columnsMust = mustBe("a column, a list of columns, or { columns: […], name: '…' }");
-const name = z.string(columnsMust).min(1, columnsMust);
-const columns = z.union(
-  [name.transform((one) => [one]), z.array(name, columnsMust).min(1, columnsMust)],
-  columnsMust,
-);
+const columnsText = "a column, a list of columns, or { columns: […], name: '…' }";
+const name = text(columnsText);
+const columns = oneOrMore(name, columnsText);
 
 export const constraintShape = {
   checks: z
     .record(
       z.string(),
-      z.string(conditionMust).min(1, conditionMust),
+      text("an SQL condition, such as 'price >= 0'"),
       mustBe('an object of SQL conditions by name'),
     )
     .default({}),
@@ -31,7 +27,7 @@ export const constraintShape = {
           columns.transform((list) => ({ columns: list, name: undefined })),
           strict({ columns, name: name.optional() }),
         ],
-        columnsMust,
+        mustBe(columnsText),
       ),
       mustBe('a list of columns or lists of columns'),
     )
@@ -64,16 +60,14 @@ export const readConstraints = (
   const constraints = constraintsOf(table, written);
   const names = new Set([`${table}_pkey`]);
   for (const constraint of constraints) {
-    const where = `table ${table}, ${constraint.kind} ${constraint.name}`;
-    const problem = nameProblem(constraint.name);
-    if (problem !== undefined) addProblem(problems, where, `the name ${problem}`);
+    const here = problems.at(`${constraint.kind} ${constraint.name}`);
+    here.add(nameProblem(constraint.name), 'the name');
     if (names.has(constraint.name))
-      addProblem(problems, where, 'the name is taken by another constraint of the table; choose another');
+      here.add('the name is taken by another constraint of the table; choose another');
     names.add(constraint.name);
     if (constraint.kind === 'check') continue;
-    checkColumnNames(where, constraint.columns, known, problems);
-    if (constraint.kind === 'unique')
-      checkHoldsPartition(where, constraint.columns, written.partitionBy, problems);
+    checkColumnNames(constraint.columns, known, here);
+    if (constraint.kind === 'unique') checkHoldsPartition(constraint.columns, written.partitionBy, here);
   }
   // Left out, so that adding the option changed no hash.
   return constraints.length === 0 ? {} : { constraints };

@@ -3,15 +3,16 @@
 import { z } from 'zod';
 import { deleteActions, type ForeignKeySpec, type TableRef } from '../../../constraint.ts';
 import type { TableSpec } from '../../../declaration.ts';
-import { publishedColumns } from '../../../publish/tables.ts';
-import { defaultName } from '../names.ts';
-import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from '../problems.ts';
 import { didYouMean } from '../../../nearest.ts';
+import { publishedColumns } from '../../../publish/tables.ts';
+import { timeTypes } from '../declared-values.ts';
+import { defaultName } from '../names.ts';
+import { choice, mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';
 
-const must = mustBe("an object such as { columns: 'store_id', references: 'store.id' }");
+const keyText = "an object such as { columns: 'store_id', references: 'store.id' }";
 const referencesMust = mustBe("a table and its column, such as 'store.id', or { table, columns }");
-const name = z.string(must).min(1, must);
-const names = z.union([name.transform((one) => [one]), z.array(name, must).min(1, must)], must);
+const name = text(keyText);
+const names = oneOrMore(name, keyText);
 
 /** The table that is referred to; no columns: its primaryKey. */
 export interface Reference extends TableRef {
@@ -25,8 +26,8 @@ const references = z.union(
     z
       .string(referencesMust)
       .regex(written, referencesMust)
-      .transform((text): Reference => {
-        const [, schema, table, column] = written.exec(text)!;
+      .transform((reference): Reference => {
+        const [, schema, table, column] = written.exec(reference)!;
         return { schema, table: table!, columns: column === undefined ? [] : [column] };
       }),
     strict({ schema: name.optional(), table: name, columns: names.optional() }).transform(
@@ -40,10 +41,10 @@ const foreignKeySchema = strict(
   {
     columns: names,
     references,
-    onDelete: z.enum(deleteActions, mustBeOneOf(deleteActions)).default('no action'),
+    onDelete: choice(deleteActions).default('no action'),
     name: name.optional(),
   },
-  "an object such as { columns: 'store_id', references: 'store.id' }",
+  keyText,
 );
 
 export const foreignKeysSchema = z.array(foreignKeySchema, mustBe('a list of foreign keys')).default([]);
@@ -77,7 +78,7 @@ const families: readonly (readonly string[])[] = [
   ['smallint', 'integer', 'bigint'],
   ['numeric'],
   ['real', 'double'],
-  ['date', 'timestamp', 'timestamptz'],
+  timeTypes,
 ];
 
 /** A type becomes one of a later family by itself. */
@@ -110,25 +111,23 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
 
 /** What the columns of both tables must be for each other. */
 const checkColumns = (
-  where: string,
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,
   target: TableSpec | undefined,
   problems: Problems,
 ): void => {
-  const add = (what: string): void => addProblem(problems, where, what);
   const own = columnsOf(table);
   if (to.length !== columns.length)
-    add(`${columns.length} columns refer to ${to.length}; name as many of the other table`);
+    problems.add(`${columns.length} columns refer to ${to.length}; name as many of the other table`);
   for (const [place, column] of columns.entries()) {
     const from = own?.find((one) => one.name === column);
     const other = target && columnsOf(target)?.find((one) => one.name === to[place]);
     if (from !== undefined && other !== undefined && !canRefer(from.type, other.type))
-      add(
+      problems.add(
         `${column} is ${from.type}, and ${other.name} of table ${target!.name} is ${other.type}; give both the same type`,
       );
     if (onDelete === 'set null' && (from?.nullable === false || table.primaryKey.includes(column)))
-      add(`onDelete: 'set null' needs a column that allows nulls; ${column} does not`);
+      problems.add(`onDelete: 'set null' needs a column that allows nulls; ${column} does not`);
   }
 };
 
@@ -139,37 +138,37 @@ const withTarget = (
   tables: readonly TableSpec[],
   problems: Problems,
 ): ForeignKeySpec => {
-  const where = `table ${table.name}, foreign key ${key.name}`;
-  const add = (what: string): void => addProblem(problems, where, what);
   const { references: target, onDelete } = key;
   if (target.schema !== undefined) {
-    if (key.to.length === 0) add(`needs the columns of ${target.schema}.${target.table} that it refers to`);
-    else checkColumns(where, table, key, undefined, problems);
+    if (key.to.length === 0)
+      problems.add(`needs the columns of ${target.schema}.${target.table} that it refers to`);
+    else checkColumns(table, key, undefined, problems);
     return key;
   }
   const other = tables.find((one) => one.name === target.table);
   if (other === undefined) {
     const known = tables.map((one) => one.name);
-    add(
+    problems.add(
       `\`${target.table}\` is not a table of this pipeline, and another is written 'schema.table.column'${didYouMean(target.table, known)}`,
     );
     return key;
   }
   const complete = { ...key, to: key.to.length > 0 ? key.to : other.primaryKey };
   const { to } = complete;
-  const known = columnsOf(other)?.map((column) => column.name) ?? other.row?.map((column) => column.name);
+  const known = (columnsOf(other) ?? other.row)?.map((column) => column.name);
   const unknown = to.find((column) => known?.includes(column) === false);
   const sorted = (list: readonly string[]): string => list.toSorted().join('\0');
   if (unknown !== undefined)
-    add(`\`${unknown}\` is not a column of table ${other.name}${didYouMean(unknown, known!)}`);
-  else if (to.length === 0) add(`table ${other.name} has no primaryKey; declare one, or name its columns`);
+    problems.add(`\`${unknown}\` is not a column of table ${other.name}${didYouMean(unknown, known!)}`);
+  else if (to.length === 0)
+    problems.add(`table ${other.name} has no primaryKey; declare one, or name its columns`);
   else if (!uniqueIn(other).some((list) => sorted(list) === sorted(to)))
-    add(
+    problems.add(
       `(${to.join(', ')}) of table ${other.name} is neither its primaryKey nor unique; declare it in unique`,
     );
-  else checkColumns(where, table, complete, other, problems);
+  else checkColumns(table, complete, other, problems);
   if (onDelete !== 'no action' && leads(other.name, table.name, tables))
-    add(
+    problems.add(
       `onDelete: '${onDelete}' needs an order of the tables, and they refer to each other in a circle; remove onDelete`,
     );
   return complete;
@@ -177,13 +176,11 @@ const withTarget = (
 
 /** The tables with what their foreign keys refer to; problems are added. */
 export const withTargets = (tables: readonly TableSpec[], problems: Problems): readonly TableSpec[] =>
-  tables.map((table) =>
-    keysIn(table).length === 0
-      ? table
-      : {
-          ...table,
-          constraints: table.constraints!.map((one) =>
-            one.kind === 'foreign key' ? withTarget(table, one, tables, problems) : one,
-          ),
-        },
-  );
+  tables.map((table) => {
+    if (keysIn(table).length === 0) return table;
+    const constraints = table.constraints!.map((one) => {
+      const here = problems.at(`table ${table.name}, foreign key ${one.name}`);
+      return one.kind === 'foreign key' ? withTarget(table, one, tables, here) : one;
+    });
+    return { ...table, constraints };
+  });

@@ -2,17 +2,13 @@
 
 import { z } from 'zod';
 import type { AttributesSpec } from '../../../shape.ts';
-import { mustBe, type Problems } from '../problems.ts';
+import { mustBe, text, wholeNumber, type Problems } from '../problems.ts';
 import { checkColumnNames } from '../table-checks.ts';
 
-/** PostgreSQL, "CREATE TABLE", fillfactor; "ALTER TABLE", SET STATISTICS. Other parameters are for the server to judge. */
-const fillfactorMust = mustBe('a whole number from 10 to 100');
-const targetMust = mustBe('a whole number from 0 to 10000');
-const parameterMust = mustBe('a number, a text, true or false');
 const parameterName =
   'is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
-const nameMust = mustBe('the name of a tablespace');
 
+/** PostgreSQL, "CREATE TABLE", fillfactor; "ALTER TABLE", SET STATISTICS. Other parameters are for the server to judge. */
 export const attributeShape = {
   columnComments: z
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of texts by column'))
@@ -20,39 +16,39 @@ export const attributeShape = {
   statistics: z
     .record(
       z.string(),
-      z.int(targetMust).min(0, targetMust).max(10_000, targetMust),
+      wholeNumber('a whole number from 0 to 10000', 0, 10_000),
       mustBe('an object of statistics targets by column'),
     )
     .optional(),
   storage: z
     .looseObject(
-      { fillfactor: z.int(fillfactorMust).min(10, fillfactorMust).max(100, fillfactorMust).optional() },
+      { fillfactor: wholeNumber('a whole number from 10 to 100', 10, 100).optional() },
       mustBe('an object of storage parameters, such as { fillfactor: 80 }'),
     )
     .pipe(
       z.record(
         z.string().regex(/^(toast\.)?[a-z][a-z_]*$/),
-        z.union([z.number(), z.string(), z.boolean()], parameterMust).transform(String),
+        z
+          .union([z.number(), z.string(), z.boolean()], mustBe('a number, a text, true or false'))
+          .transform(String),
         { error: ({ code }) => (code === 'invalid_key' ? parameterName : undefined) },
       ),
     )
     .optional(),
-  tablespace: z.string(nameMust).min(1, nameMust).optional(),
+  tablespace: text('the name of a tablespace').optional(),
 };
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
 /** The attributes, where there are any; problems are added. `known`: columns, as far as they are known. */
 export const readAttributes = (
-  table: string,
   { columnComments, statistics, storage, tablespace }: Written,
   serverColumns: AttributesSpec['serverColumns'],
   known: readonly string[] | undefined,
   problems: Problems,
 ): { readonly attributes?: AttributesSpec } => {
-  const where = `table ${table}`;
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
-    checkColumnNames(`${where}, ${key}`, Object.keys(columns ?? {}), known, problems);
+    checkColumnNames(Object.keys(columns ?? {}), known, problems.at(key));
   const written = { columnComments, statistics, storage, tablespace, serverColumns };
   // Left out, so that adding the options changed no hash.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
