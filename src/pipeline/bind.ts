@@ -9,7 +9,10 @@ import { didYouMean } from '../nearest.ts';
 import { confinementOf, isBelow } from '../source/confine.ts';
 import { callTables, snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
 import { freezeDeep } from './check/freeze.ts';
+import { innerOf } from './declare/made-row.ts';
 import { variedPaths } from './varied-paths.ts';
+
+type Params = Readonly<Record<string, unknown>>;
 
 export interface Binding {
   /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */
@@ -63,10 +66,7 @@ const confineSql = (
     throw new EtlError('ETL_SOURCE_OUTSIDE', { table: name, file: transform.path, base });
 };
 
-const readParams = (
-  pipeline: Pipeline,
-  params: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> => {
+const readParams = (pipeline: Pipeline, params: Params): Params => {
   const schema = pipeline.params ?? z.object({});
   const known = Object.keys(schema.shape);
   for (const name of Object.keys(params)) {
@@ -82,14 +82,11 @@ const readParams = (
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
-/** `.meta({ secret: true })`, also below `.optional()`, `.default()` and the like, whose schemas hold another. */
+/** `.meta({ secret: true })`, also below `.optional()`, `.default()` and the like. */
 const isSecret = (schema: z.ZodType): boolean => {
-  const { innerType, in: input } = schema.def as { readonly innerType?: z.ZodType; readonly in?: z.ZodType };
-  const inner = innerType ?? input;
+  const inner = innerOf(schema);
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
 };
-
-type Params = Readonly<Record<string, unknown>>;
 
 const schemaOf = ({ params }: Pipeline, name: string): z.ZodType | undefined => params?.shape[name];
 

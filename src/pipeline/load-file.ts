@@ -48,35 +48,27 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile()) return;
   if (found !== undefined) {
-    throw fileError(
-      path,
-      'it is not a file',
-      `Name the file itself, such as ${path.replace(/\/+$/, '')}/pipeline.ts.`,
-    );
+    const hint = `Name the file itself, such as ${path.replace(/\/+$/, '')}/pipeline.ts.`;
+    throw fileError(path, 'it is not a file', hint);
   }
   const directory = dirname(file);
   const names = await readdir(directory).catch(() => undefined);
   if (names === undefined) {
-    throw fileError(
-      path,
-      `the directory ${directory} does not exist`,
-      'Paths are relative to the working directory.',
-    );
+    const hint = 'Paths are relative to the working directory.';
+    throw fileError(path, `the directory ${directory} does not exist`, hint);
   }
   const near = nearest(basename(file), names);
-  throw fileError(
-    path,
-    'there is no such file',
+  const hint =
     near === undefined
       ? `Paths are relative to the working directory, ${process.cwd()}.`
-      : `Did you mean ${relative(process.cwd(), resolve(directory, near))}?`,
-  );
+      : `Did you mean ${relative(process.cwd(), resolve(directory, near))}?`;
+  throw fileError(path, 'there is no such file', hint);
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // jiti costs 70 ms, and only those who load a file need it. As CommonJS, which it is: behind its ES module Node first reads all of
-  // it for the names of its exports. Its own default for interop stays: the cache of what it has
-  // transpiled, which others share, does not reportStuck one from the other.
+  // Loading jiti takes 70 ms, so only those who load a file do. It is loaded as CommonJS, which it is: behind its ES module,
+  // Node first reads all of it for the names of its exports. Its default for interop stays, because the cache of transpiled
+  // files, which others share, does not tell one setting from another.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
@@ -88,12 +80,8 @@ const importFile = async (path: string, file: string, library: object): Promise<
   } catch (cause) {
     // By name: the file may have thrown it with another copy of sluice.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
-    throw fileError(
-      path,
-      await thrownText(cause, file),
-      'Fix the file; `npx tsc --noEmit` shows more.',
-      cause,
-    );
+    const hint = 'Fix the file; `npx tsc --noEmit` shows more.';
+    throw fileError(path, await thrownText(cause, file), hint, cause);
   }
 };
 

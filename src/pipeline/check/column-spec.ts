@@ -133,21 +133,10 @@ const unknownType = (type: string): string => {
   return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
 };
 
-/** Options as they are read: the type's own, and those of every column. */
-interface ReadOptions {
-  readonly own: ColumnOptions;
-  readonly nulls: readonly string[];
-  readonly tokens: Readonly<Record<string, string>>;
-  readonly separator: string | undefined;
-}
-
-const readOptions = (
-  type: ColumnTypeName,
-  state: ColumnState,
-  problems: Problems,
-): ReadOptions | undefined => {
+/** The options of the type, and those of every column; undefined, and the problems, where they are wrong. */
+const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problems) => {
   const read = problems.parse(optionSchemas[type]!, state.options ?? {}) as
-    | (ColumnOptions & Omit<ReadOptions, 'own'>)
+    | (ColumnOptions & z.output<z.ZodObject<typeof common>>)
     | undefined;
   if (read === undefined) return undefined;
   const { nulls, tokens: replaced, separator, ...rest } = read;

@@ -1,4 +1,4 @@
-// Values in a declaration (defaults, bounds) as the texts that loading uses.
+// What checks know of declared columns, and values in a declaration (defaults, bounds) as the texts that loading uses.
 
 import type { ColumnSpec } from '../../declaration.ts';
 import { isRefusal } from '../../format/column-types/contract.ts';
@@ -7,6 +7,9 @@ import { show, type Problems } from './problems.ts';
 
 /** The type of a column, with the options that it was declared with. */
 export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;
+
+/** The names of a table's columns; undefined where SQL makes them and nothing declares them. */
+export type Known = readonly string[] | undefined;
 
 /** Types whose values are times. */
 export const timeTypes: readonly string[] = ['timestamptz', 'timestamp', 'date'];

@@ -77,7 +77,7 @@ export const checkHistory = (
     problems.at(`column ${taken}`).add('has a name that versions need; choose another name');
   if (publish.at !== undefined) checkTime(publish.at, primaryKey, columns, problems.at('publish.at'));
   for (const other of [partName(name), diffName(name)])
-    problems.add(derivedProblem('name for versions', other, 'the name of the table'));
+    problems.add(derivedProblem('name for versions', other));
 };
 
 /** What a column cannot be that says when a record became valid. */

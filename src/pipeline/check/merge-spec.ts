@@ -13,6 +13,7 @@ import { neededFields } from '../../format/header-check.ts';
 import { didYouMean } from '../../nearest.ts';
 import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
+import type { Known } from './declared-values.ts';
 import { madeColumn } from './made-column.ts';
 import { derivedProblem } from './names.ts';
 import { choice, mustBe, strict, type Problems } from './problems.ts';
@@ -51,7 +52,7 @@ export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] =>
 const checkColumns = (
   { update = [], newer }: MergeSpec,
   primaryKey: readonly string[],
-  known: readonly string[] | undefined,
+  known: Known,
   problems: Problems,
 ): void => {
   const check = (key: string, name: string): void => {
@@ -69,10 +70,10 @@ const checkColumns = (
       .add(`leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`);
 };
 
-/** What a merged table cannot be; problems are added. `known` is undefined where SQL makes the columns. */
+/** What a merged table cannot be; problems are added. */
 export const checkMerge = (
   table: Pick<TableSpec, 'name' | 'primaryKey' | 'publish'> & Partial<Pick<SourceTableSpec, 'staging'>>,
-  known: readonly string[] | undefined,
+  known: Known,
   problems: Problems,
 ): void => {
   const { name, primaryKey, publish, staging } = table;
@@ -87,7 +88,7 @@ export const checkMerge = (
   for (const column of known?.filter((one) => made.includes(one)) ?? [])
     problems.at(`column ${column}`).add('has a name that merging needs; choose another name');
   for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)])
-    problems.add(derivedProblem('name for merging', other, 'the name of the table'));
+    problems.add(derivedProblem('name for merging', other));
 };
 
 /** How a table that SQL makes from others cannot be published; problems are added. */

@@ -31,12 +31,15 @@ export const nameProblem = (name: string): string | undefined => {
  * What is wrong with a name that we make of it. PostgreSQL cuts names without a word, so that two pipelines would share
  * what each takes for its own. Proved by test/unit/pipeline/check/names.test.ts, "a name that is derived from others".
  */
-export const derivedProblem = (what: string, made: string, shorten: string): string | undefined => {
+export const derivedProblem = (
+  what: string,
+  made: string,
+  shorten = 'the name of the table',
+): string | undefined => {
   const bytes = Buffer.byteLength(made);
-  return bytes > identifierBytesMax
-    ? `its ${what} \`${made}\` would be ${bytes} bytes long, and PostgreSQL cuts names at ` +
-        `${identifierBytesMax}; shorten ${shorten}`
-    : undefined;
+  if (bytes <= identifierBytesMax) return undefined;
+  const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
+  return `its ${what} \`${made}\` would be ${bytes} bytes long, and ${longest}; shorten ${shorten}`;
 };
 
 export const pipelineNameProblem = (name: string): string | undefined => {

@@ -147,7 +147,7 @@ const checkAppend = (table: SourceTableSpec, problems: Problems): void => {
       `${fileNeed(publish)} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
     );
   for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])])
-    problems.add(derivedProblem('name for appending', made, 'the name of the table'));
+    problems.add(derivedProblem('name for appending', made));
 };
 
 /** The table as it is published: with the columns that say where its rows are from, where they are wanted or needed. */

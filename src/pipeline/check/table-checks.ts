@@ -2,6 +2,7 @@
 
 import type {
   ColumnSpec,
+  Dialect,
   FieldRef,
   IndexSpec,
   PartitionSpec,
@@ -14,7 +15,7 @@ import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
 import { didYouMean } from '../../nearest.ts';
 import { newName, oldName } from '../../publish/names.ts';
-import { timeTypes } from './declared-values.ts';
+import { timeTypes, type Known } from './declared-values.ts';
 import { derivedProblem, nameProblem } from './names.ts';
 import type { Problems } from './problems.ts';
 import { isOfFiles } from './shape/server-column-spec.ts';
@@ -60,10 +61,9 @@ const columnsProblem = (declared: object | undefined): string | undefined => {
     : undefined;
 };
 
-/** `known` is undefined where SQL makes the columns. */
 export const checkKey = (
   primaryKey: readonly string[],
-  known: readonly string[] | undefined,
+  known: Known,
   columns: readonly ColumnSpec[],
   problems: Problems,
 ): void => {
@@ -73,11 +73,7 @@ export const checkKey = (
       problems.at(`column ${name}`).add('is in the primaryKey and cannot be nullable; remove .nullable()');
 };
 
-export const checkIndexColumns = (
-  indexes: readonly IndexSpec[],
-  known: readonly string[] | undefined,
-  problems: Problems,
-): void => {
+export const checkIndexColumns = (indexes: readonly IndexSpec[], known: Known, problems: Problems): void => {
   for (const { name, columns, include } of indexes)
     checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
@@ -98,7 +94,7 @@ export const checkHoldsPartition = (
 export const checkPartitions = (
   table: Pick<SourceTableSpec, 'partitionBy' | 'primaryKey' | 'indexes' | 'keep'> &
     Partial<Pick<SourceTableSpec, 'staging'>>,
-  known: readonly string[] | undefined,
+  known: Known,
   columns: readonly ColumnSpec[],
   problems: Problems,
 ): void => {
@@ -122,11 +118,7 @@ export const checkPartitions = (
     if (index.unique) checkHoldsPartition(index.columns, partitionBy, problems.at(`index ${index.name}`));
 };
 
-export const checkColumnNames = (
-  names: readonly string[],
-  known: readonly string[] | undefined,
-  problems: Problems,
-): void => {
+export const checkColumnNames = (names: readonly string[], known: Known, problems: Problems): void => {
   names.forEach((name, place) => {
     if (known === undefined) problems.add(nameProblem(name), 'column');
     else if (!known.includes(name))
@@ -134,6 +126,10 @@ export const checkColumnNames = (
     if (names.indexOf(name) !== place) problems.add(`names \`${name}\` twice; remove one`);
   });
 };
+
+/** Finds fields among these names of a header. */
+const fieldsIn = (header: readonly string[], dialect: Dialect) =>
+  fieldsOf({ header, name: '', constants: {} }, dialect);
 
 /** Whether a field is one that all records of a file have: a part of its path, or a constant. */
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
@@ -146,8 +142,8 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
   const needed = neededFields(table.columns, table.filter);
   for (const { source, format } of table.readings)
     for (const name of Object.keys(source.constants)) {
-      const one = fieldsOf({ header: [name], name: '', constants: {} }, format.dialect);
-      if (!needed.some((ref) => typeof ref !== 'number' && one.placeOf(ref) === 0))
+      const { placeOf } = fieldsIn([name], format.dialect);
+      if (!needed.some((ref) => typeof ref !== 'number' && placeOf(ref) === 0))
         problems
           .at('csv')
           .add(`the constant \`${name}\` of ${source.locations[0]} is named by no column and no filter`);
@@ -175,15 +171,14 @@ const fieldProblemsOf = (
   const { dialect } = reading.format;
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
-  const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, dialect);
+  const { placesOf } = fieldsIn(names, dialect);
   /** Files of another location have the field, and these may lack it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
-    table.readings.some(
-      ({ format: { dialect: other } }) =>
-        other.header === true ||
-        (other.header !== false &&
-          fieldsOf({ header: other.header, name: '', constants: {} }, other).placesOf(ref).length > 0),
+    table.readings.some(({ format: { dialect: other } }) =>
+      typeof other.header === 'boolean'
+        ? other.header
+        : fieldsIn(other.header, other).placesOf(ref).length > 0,
     );
   return (ref) => {
     if (isOfFile(reading, ref)) return undefined;
@@ -207,25 +202,23 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
     if (primaryKey.length > 0) taken.set(`${name}_pkey`, `the primary key of table ${name}`);
+  const take = (name: string, owner: string, place: string, instead: string): void => {
+    const other = taken.get(name);
+    if (other === undefined) taken.set(name, owner);
+    else problems.at(place).add(`the name is taken by ${other}; give another with ${instead}`);
+  };
   for (const { name: table, constraints = [] } of tables)
-    for (const { kind, name } of constraints) {
-      if (kind !== 'unique') continue;
-      const owner = taken.get(name);
-      if (owner === undefined) taken.set(name, `a constraint of table ${table}`);
-      else
-        problems
-          .at(`table ${table}, unique ${name}`)
-          .add(`the name is taken by ${owner}; give another with { columns, name: '…' }`);
-    }
+    for (const { kind, name } of constraints)
+      if (kind === 'unique')
+        take(
+          name,
+          `a constraint of table ${table}`,
+          `table ${table}, unique ${name}`,
+          "{ columns, name: '…' }",
+        );
   for (const { name: table, indexes } of tables)
-    for (const { name } of indexes) {
-      const owner = taken.get(name);
-      if (owner === undefined) taken.set(name, `an index of table ${table}`);
-      else
-        problems
-          .at(`table ${table}, index ${name}`)
-          .add(`the name is taken by ${owner}; give another with { name: '…' }`);
-    }
+    for (const { name } of indexes)
+      take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
 /** SQL of a merged table finds new and old rows of a table under names that are made of its name. */
@@ -238,6 +231,6 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
         problems
           .at(`table ${made}`)
           .add(`SQL of merged tables calls rows of ${name} so; choose another name`);
-      problems.at(`table ${name}`).add(derivedProblem('name for SQL', made, 'the name of the table'));
+      problems.at(`table ${name}`).add(derivedProblem('name for SQL', made));
     }
 };

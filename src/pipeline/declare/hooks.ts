@@ -1,7 +1,7 @@
 // Hooks of a pipeline: its author's code before and after a load, as written and as checked.
 
 import { z } from 'zod';
-import { hookNames, type FailedHook, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';
+import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../hook.ts';
 import { mustBe, strict, wholeNumber } from '../check/problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 
@@ -32,15 +32,13 @@ const hookSchema = <Called extends Hook | FailedHook>() => {
   return z.union([sqlFileSchema, called], must);
 };
 
-const [before, after, publishing, published, failed] = hookNames;
-
 export const hooksSchema = strict(
   {
-    [before]: hookSchema<Hook>().optional(),
-    [after]: hookSchema<Hook>().optional(),
-    [publishing]: sqlFileSchema.optional(),
-    [published]: hookSchema<Hook>().optional(),
-    [failed]: hookSchema<FailedHook>().optional(),
+    before: hookSchema<Hook>().optional(),
+    after: hookSchema<Hook>().optional(),
+    publishing: sqlFileSchema.optional(),
+    published: hookSchema<Hook>().optional(),
+    failed: hookSchema<FailedHook>().optional(),
     timeoutMs: wholeNumber(`a number of milliseconds from 1 to ${timeoutMsMax}`, 1, timeoutMsMax).default(
       timeoutMsDefault,
     ),

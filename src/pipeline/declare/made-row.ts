@@ -13,24 +13,26 @@ export const zodObject = z.custom<z.ZodObject>(
 const isKind = (type: string): type is Exclude<MadeColumn['value'], 'any'> =>
   ['string', 'number', 'bigint', 'boolean'].includes(type);
 
+/** The schema within `.optional()`, `.default()`, `.pipe()` and the like; undefined: there is none. */
+export const innerOf = (schema: z.ZodType): z.ZodType | undefined => {
+  const { innerType, in: input } = schema.def as { readonly innerType?: z.ZodType; readonly in?: z.ZodType };
+  return innerType ?? input;
+};
+
 /** What a schema reads, in one word: by its type, that of the schema within, or that of its values. */
 const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
+  const inner = innerOf(schema);
+  if (inner !== undefined) return valueOf(inner);
   const {
     type,
-    innerType,
-    in: input,
-    entries,
+    entries = {},
     values,
   } = schema.def as {
     readonly type: string;
-    readonly innerType?: z.ZodType;
-    readonly in?: z.ZodType;
     readonly entries?: object;
     readonly values?: readonly unknown[];
   };
-  const inner = innerType ?? input;
-  if (inner !== undefined) return valueOf(inner);
-  const words = new Set((values ?? Object.values(entries ?? {})).map((value) => typeof value));
+  const words = new Set((values ?? Object.values(entries)).map((value) => typeof value));
   const word: string = words.size === 1 ? [...words][0]! : type;
   return isKind(word) ? word : 'any';
 };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ConstraintSpec } from '../../../constraint.ts';
 import type { PartitionSpec } from '../../../declaration.ts';
 import { foreignKeysSchema, foreignKeysOf } from './foreign-key-spec.ts';
+import type { Known } from '../declared-values.ts';
 import { defaultName, nameProblem } from '../names.ts';
 import { mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames, checkHoldsPartition } from '../table-checks.ts';
@@ -50,11 +51,11 @@ const constraintsOf = (
   ...foreignKeysOf(table, foreignKeys),
 ];
 
-/** The constraints, where there are any; problems are added. `known`: columns, as far as they are known. */
+/** The constraints, where there are any; problems are added. */
 export const readConstraints = (
   table: string,
   written: Written & { readonly partitionBy?: PartitionSpec | undefined },
-  known: readonly string[] | undefined,
+  known: Known,
   problems: Problems,
 ): { readonly constraints?: readonly ConstraintSpec[] } => {
   const constraints = constraintsOf(table, written);

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { AttributesSpec } from '../../../shape.ts';
+import type { Known } from '../declared-values.ts';
 import { mustBe, text, wholeNumber, type Problems } from '../problems.ts';
 import { checkColumnNames } from '../table-checks.ts';
 
@@ -40,11 +41,11 @@ export const attributeShape = {
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
-/** The attributes, where there are any; problems are added. `known`: columns, as far as they are known. */
+/** The attributes, where there are any; problems are added. */
 export const readAttributes = (
   { columnComments, statistics, storage, tablespace }: Written,
   serverColumns: AttributesSpec['serverColumns'],
-  known: readonly string[] | undefined,
+  known: Known,
   problems: Problems,
 ): { readonly attributes?: AttributesSpec } => {
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
