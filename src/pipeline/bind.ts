@@ -103,7 +103,7 @@ const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
     ),
   );
 
-/** The same as JSON keeps it; undefined when it cannot. */
+/** The value after a round trip through JSON; undefined when JSON cannot hold it. */
 const kept = (value: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(value)) as unknown;
@@ -112,7 +112,7 @@ const kept = (value: unknown): unknown => {
   }
 };
 
-/** What was given comes first: a schema that transforms may not take what it made of that. */
+/** Prefers the values as they were given: a schema that transforms may refuse its own result. */
 const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
   Object.freeze(
     Object.fromEntries(

@@ -1,4 +1,4 @@
-// Which files may be pipelines, by their names: what a worker serves, what a name is looked for in, and what a shell completes.
+// Which files may be pipelines, by their names. Workers, the commands and the shell's completion ask.
 
-/** A TypeScript or JavaScript file that is no declaration of types. */
+/** Whether it is a TypeScript or JavaScript file, and not only a declaration of types. */
 export const isPipelineFile = (name: string): boolean => /(?<!\.d)\.[cm]?[jt]s$/.test(name);

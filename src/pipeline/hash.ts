@@ -6,7 +6,10 @@ import type { PipelineSpec } from '../declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** A hash of each table's declaration, SQL file included: shows which of them changed. Tests, what is kept of earlier runs, and whether copies are refused change no row. */
+/**
+ * A hash of each table's declaration, SQL file included, by which a changed table is found. `tests`, `keep` and `copies`
+ * do not count, because they change no row.
+ */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
@@ -23,9 +26,9 @@ export const tableHashes = (
   );
 
 /**
- * Hashes of each table with files: of what shapes its staged rows, and nothing else; that of the table, and then one of each reading.
- * Parameters count, because functions may hold them, and schemas where the server looks types up. What is built from the rows (keys,
- * indexes, SQL, publication) and what judges them (limits, guard) does not.
+ * Hashes of what shapes the staged rows of each table with files: first that of the table, then one of each reading.
+ * Parameters count, because functions may hold them, and schemas where the server looks types up. What is built from
+ * the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
  */
 export const stagedHashes = ({
   tables,

@@ -1,10 +1,10 @@
-// What the jobs of our queues hold, checked when they come back: a queue is outside of us.
+// The data of jobs, checked when a job comes back: others can write to a queue, too.
 
 import { z } from 'zod';
 import { EtlError } from '../errors.ts';
 import { segmentsPerJobMax, traceStateCharsMax } from '../limits.ts';
 
-/** As JSON writes them: a NUL, and half of a surrogate pair. PostgreSQL stores neither, and would keep the job for ever. */
+/** A NUL and half of a surrogate pair, as JSON writes them. PostgreSQL stores neither, so the job would never end. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
@@ -22,7 +22,7 @@ const traceSchema = z
       .optional(),
   })
   .optional()
-  // A trace that is broken is no reason to leave a job undone.
+  // A job is done even if its trace is broken.
   .catch(undefined);
 
 const requestSchema = z
@@ -32,7 +32,7 @@ const requestSchema = z
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     /** Texts of a command line, or values that JSON can hold. */
     params: z.record(z.string(), z.json()),
-    /** Those that `definition` is the hash with, where they are others: a schedule's defaults may depend on the day. */
+    /** Parameters that `definition` was hashed with, if others: defaults of a schedule may depend on the day. */
     definedBy: z.record(z.string(), z.json()).optional(),
     /** resume: go on with the pipeline's unfinished run. */
     options: z.strictObject({

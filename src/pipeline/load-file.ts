@@ -66,9 +66,9 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // Loading jiti takes 70 ms, so only those who load a file do. It is loaded as CommonJS, which it is: behind its ES module,
-  // Node first reads all of it for the names of its exports. Its default for interop stays, because the cache of transpiled
-  // files, which others share, does not tell one setting from another.
+  // Loading jiti takes 70 ms, so it is loaded only here, and as CommonJS: behind its ES module, Node first reads all
+  // of it for the names of its exports. Its default for interop stays, because its cache of transpiled files, which
+  // other programs share, does not tell one setting from another.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
@@ -78,14 +78,14 @@ const importFile = async (path: string, file: string, library: object): Promise<
   try {
     return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
-    // By name: the file may have thrown it with another copy of sluice.
+    // The error is known by its name, because the file may have thrown it with another copy of sluice.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
     const hint = 'Fix the file; `npx tsc --noEmit` shows more.';
     throw fileError(path, await thrownText(cause, file), hint, cause);
   }
 };
 
-/** An await at the top of a file that waits for nothing at all: Node would end the process without a word. */
+/** Reports a file whose await never ends. Node itself would end the process without a message. */
 const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
   let reportStuck: (() => void) | undefined;
   const stuck = new Promise<never>((_, reject) => {
@@ -124,7 +124,7 @@ const thrownText = async (thrown: unknown, file: string): Promise<string> => {
 
 const moduleMissing = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 
-/** Undoes what transpiling did to names and columns, and drops Node's list of requirers. */
+/** The message without what transpiling did to names and columns, and without Node's list of requirers. */
 const plainMessage = (message: string, file: string): string =>
   message
     .replace(/\s*Require stack:[\s\S]*$/, '')

@@ -1,4 +1,4 @@
-// What a thread is started with: how it runs this package's own sources before they are compiled, and its memory.
+// Options of threads: their memory, and how they run this package's own sources before these are compiled.
 
 import type { WorkerOptions } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-// Where in the user's own files something was thrown, as they wrote them: what runs is transpiled.
+// Where in the user's own files an error was thrown. The files run transpiled, so its lines are mapped back.
 
 import { readFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapping } from 'node:module';
@@ -25,10 +25,10 @@ const framesOf = (error: Error): readonly Frame[] =>
     return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
   });
 
-/** What runs of a file that was transpiled, with its map at the end. */
+/** The transpiled source of a file, with its source map at the end. */
 const transpile = async (file: string, source: string): Promise<string> => {
   const { createJiti } = await import('jiti');
-  // Not from the cache, which was made without maps: they are needed only here.
+  // The cache has no source maps, which are needed only here.
   return createJiti(file, { fsCache: false, sourceMaps: true }).transform({
     source,
     filename: file,
@@ -39,28 +39,28 @@ const transpile = async (file: string, source: string): Promise<string> => {
 
 const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/;
 
-/** A frame of what ran, as a line of the file. */
+/** A frame of the stack, as a line of the file that its author wrote. */
 const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const { path, line, column } = frame;
-  // Only TypeScript is always transpiled; a column past its line shows that something else was, too.
+  // TypeScript is always transpiled. In other files, a column beyond the end of its line shows that they were.
   const source = await readFile(path, 'utf8').catch(() => '');
   if (!/\.[cm]?tsx?$/.test(path))
     return column <= (source.split('\n')[line - 1] ?? '').length ? frame : undefined;
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // A statement after the imports may begin on the line before it, which has no code of the file.
+  // The transpiled line may begin with code that is not from the file; then its start has no entry in the map.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );
   const entry = found.find(({ originalLine }) => originalLine !== undefined);
   if (entry?.originalLine === undefined || entry.originalColumn === undefined) return undefined;
-  // Columns of the first line count what the file is wrapped in.
+  // Columns of the first line include the code that wraps the file.
   const isExact = line > 1 || entry === found[1];
   return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
 };
 
-/** file:line:column of the innermost stack frame in the user's files, the pipeline file before what it imports. */
+/** file:line:column of the innermost stack frame in the pipeline file, or else in a file that it imports. */
 export const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>

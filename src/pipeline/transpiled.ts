@@ -7,8 +7,8 @@ import { codeOf } from '../errors.ts';
 import { isOwn } from '../embedded/ownership.ts';
 
 /**
- * A directory that only this user can have filled, or false. jiti's default is one directory for all users, in which another user
- * could have put code beforehand that is run for a pipeline: jiti compares only a hash of the source.
+ * A directory that only this user can have filled, or false. In jiti's default, one directory for all users, another
+ * user could have put code that would run as a pipeline: jiti compares only a hash of the source.
  */
 export const transpiledDirectory = (): string | false => {
   const directory = join(tmpdir(), `sluice-transpiled-${process.geteuid?.() ?? ''}`);

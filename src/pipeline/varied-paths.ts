@@ -1,5 +1,5 @@
-// Which paths the texts of parameters are part of: found by making the tables once more for each of these texts, with a mark at its
-// beginning and nothing in it that leads anywhere. What a path has in common with its variation is what its author wrote.
+// Finds the paths that texts of parameters are part of. The tables are made once more for each text, with a mark at its
+// beginning and without characters that lead elsewhere. What a path and its variation share was written by the author.
 
 import { memberLocation } from '../decode/member-location.ts';
 import { mark } from '../source/confine.ts';

@@ -1,4 +1,4 @@
-// Checks the rules of a column as written: each fits its type, and some value passes them.
+// Reads and checks the rules of a column: each fits its type, and some value passes them.
 
 import { z } from 'zod';
 import type { ColumnRule } from '../../declaration.ts';

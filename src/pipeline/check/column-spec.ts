@@ -1,4 +1,4 @@
-// From what column.* wrote to a checked ColumnSpec; every problem names table and column.
+// Reads what column.* declared, and checks it.
 
 import { z } from 'zod';
 import type { ColumnCheck, ColumnOptions, ColumnSchema, ColumnSpec } from '../../declaration.ts';
@@ -22,7 +22,7 @@ import { boolean, functionSchema, mustBe, show, strict, text, texts, type Proble
 
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
 
-/** What a type says of an option, as a schema. Whether options fit together is for the type to judge. */
+/** The schema of a type's option. Whether options fit together is for the type to judge. */
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
@@ -114,7 +114,7 @@ export const columnSpec = (name: string, input: unknown, problems: Problems): Co
   return spec;
 };
 
-/** A default replaces a field that was not checked, so it is checked here: production contains only values that the checks allow. */
+/** A default replaces a missing field, which nothing checked, so it must pass the column's checks itself. */
 const checkDefault = (spec: ColumnSpec, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
@@ -133,7 +133,7 @@ const unknownType = (type: string): string => {
   return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
 };
 
-/** The options of the type, and those of every column; undefined, and the problems, where they are wrong. */
+/** The options of the type, and those of every column, or undefined and the problems. */
 const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problems) => {
   const read = problems.parse(optionSchemas[type]!, state.options ?? {}) as
     | (ColumnOptions & z.output<z.ZodObject<typeof common>>)
@@ -149,7 +149,7 @@ const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problem
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);
 
-/** One strict schema a type. The type name of column.of is an argument of its own, not an option. */
+/** A strict schema for each type. The SQL type of column.of is an argument of its own, not an option. */
 const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   Object.entries(columnTypes).map(([name, { options }]) => {
     const shapes = Object.entries<OptionShape>(options).filter(([key]) => key !== 'sqlType');

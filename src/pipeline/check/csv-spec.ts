@@ -25,7 +25,7 @@ import {
 
 const path = text('a path or glob');
 const pathsText = "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them";
-/** A location as it may be written: what an object holds is read when its path is known. */
+/** A location as it may be written. Its options are read later: which of them exist depends on its path. */
 const location = z.union(
   [path.transform((one) => ({ path: one })), z.looseObject({ path })],
   mustBe(pathsText),
@@ -56,7 +56,7 @@ const delimiter = z
   );
 const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
-/** A trailer is held in memory while a stream is read. */
+/** The last lines are held in memory while a stream is read. */
 const lastLinesMax = 100;
 
 const unknownEncoding = (label: string): string => {
@@ -98,7 +98,7 @@ const dialectShape = {
     .optional(),
 };
 
-/** A value is not repeated by the message: it may be a secret that should not be there. */
+/** The message does not show the value, which may be a secret that should not be there. */
 const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
 const otherSourceOption = (owners: readonly string[]) =>
   z.undefined(`is for ${owners.join(' and ')} alone, and none of the locations is one`).optional();
@@ -125,7 +125,7 @@ const sourceShapeOf = (files: readonly string[] | undefined) => {
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
 };
 
-/** What an object of a location says beside its options. */
+/** What the object of a location holds beside its options. */
 interface Written {
   readonly path: string;
   readonly constants?: Readonly<Record<string, string>> | undefined;
@@ -136,11 +136,11 @@ interface Located {
   readonly path: string;
   readonly constants: Readonly<Record<string, string>>;
   readonly options: DialectOptions & SourceOptions;
-  /** It has options of its own. */
+  /** Whether it has options of its own. */
   readonly isOwn: boolean;
 }
 
-/** The checked options of a location: its own before those of csv(); undefined, and the problems, where they are wrong. */
+/** A location with its own options over those of csv(), or undefined and the problems. */
 const locatedAt = (
   written: z.output<typeof location>,
   all: DialectOptions & SourceOptions,
@@ -178,7 +178,7 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
   };
 };
 
-/** Each way of reading once, with its locations; what leaves files out does so for all. */
+/** The different ways of reading, each with its locations. An exclusion applies to all of them. */
 const groupReadings = (
   located: readonly Located[],
   isVerbatim: boolean,
@@ -186,7 +186,7 @@ const groupReadings = (
 ): readonly Reading[] => {
   const named = located.filter((one) => !isExclusion(one.path));
   const groups = new Map<string, { readonly reading: Reading; readonly paths: Set<string> }>();
-  // Nothing but exclusions: their source says so.
+  // A list of nothing but exclusions is refused by the source.
   for (const one of named.length === 0 ? located.slice(0, 1) : named) {
     const reading = readingOf(one, isVerbatim);
     const key = JSON.stringify(reading);
@@ -229,7 +229,7 @@ export const readingsOf = (
 
 const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
   const escapes = options.escapes ?? null;
-  // Dumps of servers have no quotes, unless they are declared, and write null as \N.
+  // Dumps of servers have no quotes, unless declared, and write null as \N.
   const isDump = escapes === 'postgres' || escapes === 'mysql';
   const quote = options.quote === undefined ? (isDump ? null : '"') : options.quote;
   return {
@@ -240,7 +240,7 @@ const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
     header: options.header ?? true,
     match: options.match ?? 'exact',
     nulls: options.nulls ?? (isDump ? [] : ['']),
-    // COPY never takes a quoted field for null.
+    // COPY never reads a quoted field as null.
     quotedNulls: options.quotedNulls ?? (!isVerbatim || quote === null),
     quotes: options.quotes ?? 'strict',
     lineEnd: options.lineEnd ?? 'auto',

@@ -1,4 +1,4 @@
-// What checks know of declared columns, and values in a declaration (defaults, bounds) as the texts that loading uses.
+// Declared columns, and their values (defaults, bounds) as the texts that loading uses.
 
 import type { ColumnSpec } from '../../declaration.ts';
 import { isRefusal } from '../../format/column-types/contract.ts';

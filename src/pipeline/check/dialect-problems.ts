@@ -4,7 +4,7 @@ import type { Dialect } from '../../declaration.ts';
 import { trimBlanks } from '../../format/blanks.ts';
 import { inQuotes } from '../../wording.ts';
 
-/** What cannot hold at the same time. */
+/** Options that exclude each other. */
 export const dialectProblems = (dialect: Dialect): string[] => {
   const { delimiter, quote, escape, header, comment } = dialect;
   const problems: string[] = [];
@@ -35,7 +35,7 @@ export const dialectProblems = (dialect: Dialect): string[] => {
   return problems;
 };
 
-/** What backslash escapes leave no room for. */
+/** Options that exclude backslash escapes. */
 const escapesProblems = (dialect: Dialect): string[] => {
   const { escapes, quote, escape, delimiter, comment, trim } = dialect;
   if (escapes === null) return [];
@@ -52,7 +52,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
 
 const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
-/** What trimming takes away, and the dialect or its null tokens need. */
+/** Blanks that the dialect or its null tokens need, and that trimming removes. */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
   if (trim === false) return [];
   const problems: string[] = [];
@@ -69,7 +69,7 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   return problems;
 };
 
-/** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
+/** Options without effect on a file that is loaded verbatim, because COPY itself reads the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
   const { nulls, ragged } = dialect;
   const problems: string[] = [];

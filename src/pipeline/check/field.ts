@@ -11,7 +11,6 @@ const oneField = `${nameOrPosition}, or path(/pattern/)`;
 const patternMust = mustBe('a pattern with one group at most: path(/(\\d{4})/)');
 const pattern = z.instanceof(RegExp, patternMust).refine((found) => groupsOf(found) <= 1, patternMust);
 
-/** One field. */
 export const fieldSchema = z.union(
   [
     text(oneField),
@@ -22,7 +21,6 @@ export const fieldSchema = z.union(
   mustBe(oneField),
 );
 
-/** One field or several. */
 export const fieldsSchema = oneOrMore(
   fieldSchema,
   `${nameOrPosition}, path(/pattern/), or a list of them to glue together`,

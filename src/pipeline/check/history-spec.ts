@@ -1,4 +1,4 @@
-// How versions of rows are kept, as it is written and checked, and the columns that this needs.
+// Reads and checks how versions of rows are kept, and adds the columns that this needs.
 
 import { z } from 'zod';
 import {
@@ -30,7 +30,7 @@ export const historySchema = strict({
   deleted: filterSchema,
 });
 
-/** The column of the time from which a version is valid: that of the run, or of the record. */
+/** The column of the start of a version: the time of the run, or of the record. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {
   if (at === undefined) return [madeColumn(from, 'timestamptz', { headers: [], lineage: '_loaded_at' })];
   const time = columns.find(({ name }) => name === at);
@@ -48,7 +48,7 @@ export const withVersions = (table: SourceTableSpec): SourceTableSpec => {
   };
 };
 
-/** What a table with versions cannot be; problems are added. */
+/** Checks a table with versions. */
 export const checkHistory = (
   table: Pick<SourceTableSpec, 'name' | 'primaryKey' | 'staging' | 'publish' | 'partitionBy'>,
   lineage: readonly string[],
@@ -80,7 +80,7 @@ export const checkHistory = (
     problems.add(derivedProblem('name for versions', other));
 };
 
-/** What a column cannot be that says when a record became valid. */
+/** Checks the column that says when a record became valid. */
 const checkTime = (
   at: string,
   primaryKey: readonly string[],

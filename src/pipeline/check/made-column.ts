@@ -1,8 +1,8 @@
-// Columns whose values no field of a file has as they are: where rows are from, and what their records say of them.
+// Columns that sluice adds to a table, such as those that say where rows are from.
 
 import type { ColumnSpec } from '../../declaration.ts';
 
-/** A column that is made by us: it allows no nulls, and has nothing that a user may declare. */
+/** A column that sluice adds: it allows no nulls, and has nothing that a user may declare. */
 export const madeColumn = (
   name: string,
   type: string,

@@ -1,4 +1,4 @@
-// How rows are merged, as it is written and checked, and the columns of staging that this needs.
+// Reads and checks how rows are merged, and adds the columns of staging that this needs.
 
 import { z } from 'zod';
 import {
@@ -36,7 +36,7 @@ export const mergeSchema = strict({
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
-  // A file that lacks the fields deletes nothing, where fields may be missing.
+  // Where fields may be missing, a file without these fields deletes nothing.
   const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
   return [
     madeColumn(file, 'bigint', { headers: [], lineage: '_file', stagedOnly: true }),
@@ -48,7 +48,7 @@ export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] 
 export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] =>
   typeof publish === 'string' || publish.mode !== 'merge' ? [] : stagedFor(publish.deleted);
 
-/** Columns that the merge names must be there, and not be the key's. */
+/** Checks that the columns of the merge exist, and do not belong to the key. */
 const checkColumns = (
   { update = [], newer }: MergeSpec,
   primaryKey: readonly string[],
@@ -70,7 +70,7 @@ const checkColumns = (
       .add(`leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`);
 };
 
-/** What a merged table cannot be; problems are added. */
+/** Checks a table whose rows are merged. */
 export const checkMerge = (
   table: Pick<TableSpec, 'name' | 'primaryKey' | 'publish'> & Partial<Pick<SourceTableSpec, 'staging'>>,
   known: Known,
@@ -91,7 +91,7 @@ export const checkMerge = (
     problems.add(derivedProblem('name for merging', other));
 };
 
-/** How a table that SQL makes from others cannot be published; problems are added. */
+/** Checks how a table that SQL makes from others is published. */
 export const checkDerived = (publish: PublishSpec, problems: Problems): void => {
   if (publish === 'replace') return;
   if (publish.mode !== 'merge')

@@ -28,8 +28,8 @@ export const nameProblem = (name: string): string | undefined => {
 };
 
 /**
- * What is wrong with a name that we make of it. PostgreSQL cuts names without a word, so that two pipelines would share
- * what each takes for its own. Proved by test/unit/pipeline/check/names.test.ts, "a name that is derived from others".
+ * What is wrong with a name that is made from a declared one. PostgreSQL cuts names silently, so two pipelines would
+ * share a table. Proved by test/unit/pipeline/check/names.test.ts, "a name that is derived from others".
  */
 export const derivedProblem = (
   what: string,
@@ -88,7 +88,7 @@ const plainVersion = (name: string): string =>
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '');
 
-/** Named the server's way; a name that is too long is cut and made unique by a hash of the whole. */
+/** A name as the server would give it. One that is too long is cut, and made unique by a hash of the whole. */
 export const defaultName = (parts: readonly string[], end: string): string => {
   const whole = parts.join('_');
   if (Buffer.byteLength(`${whole}_${end}`) <= identifierBytesMax) return `${whole}_${end}`;

@@ -5,7 +5,7 @@ import { EtlError } from '../../errors.ts';
 import { asList, onOneLine } from '../../wording.ts';
 import { didYouMean } from '../../nearest.ts';
 
-/** The problems of a declaration, one line each, in its order. Each part adds lines that begin with its place. */
+/** The problems of a declaration, one line each, in its order. The lines of a part begin with its place. */
 export class Problems {
   readonly #place: string;
   readonly #lines: string[];
@@ -36,7 +36,7 @@ export class Problems {
     if (!this.#lines.includes(this.#line(what))) this.add(what);
   }
 
-  /** Reads a part, `key` if it has a name. Gives undefined and adds a line for each problem when it is not valid. */
+  /** Reads a part, called `key` if it has a name. Of one that is not valid, gives undefined and adds lines. */
   parse<Schema extends z.ZodType>(
     schema: Schema,
     input: unknown,

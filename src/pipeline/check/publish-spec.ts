@@ -1,4 +1,4 @@
-// How a table is published, and which columns say where its rows are from: as they are written, and checked.
+// Reads and checks how a table is published, and which columns say where its rows are from.
 
 import { z } from 'zod';
 import {
@@ -56,7 +56,7 @@ export const publishSchema = z.preprocess(
     }),
 );
 
-/** What `evolve` is not for; problems are added. */
+/** Refuses `evolve` where a table does not stay. */
 export const checkEvolve = (
   { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
   problems: Problems,
@@ -65,7 +65,7 @@ export const checkEvolve = (
     problems.add('evolve is for tables that stay, and this one is replaced; remove evolve');
 };
 
-/** What `keep` is not for; problems are added. */
+/** Refuses `keep` where no whole table is replaced. */
 export const checkKeep = (
   { publish, keep }: Pick<TableSpec, 'publish' | 'keep'>,
   problems: Problems,
@@ -80,11 +80,11 @@ const needsFile = (publish: PublishSpec): boolean =>
   (publish.mode === 'replace' ||
     (publish.mode === 'append' && (publish.changed === 'reload' || publish.gone === 'unload')));
 
-/** Columns that a table of differences has in addition (publish/part/differences.ts), and the second time of a version. */
+/** Further columns: of a table of differences (publish/part/differences.ts), and the end of a version. */
 const columnsToCompare = 3;
 const columnsOfHistory = 1;
 
-/** The limit of PostgreSQL for the widest table that runs make, with what is not declared by name. */
+/** Checks the widest table that a run makes against PostgreSQL's limit, undeclared columns included. */
 const checkWidth = (
   { columns, attributes, publish }: SourceTableSpec,
   lineage: number,
@@ -110,7 +110,7 @@ export const lineageSchema = z
   )
   .default([]);
 
-/** The columns of a table that say where its rows are from, whatever the order in which they were asked for. */
+/** The columns that say where rows are from, always in the same order. */
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] =>
   lineageNames.filter((name) => asked.includes(name) || (name === fileColumn && needsFile(publish)));
 
@@ -121,7 +121,7 @@ const lineageColumn = (name: LineageName): ColumnSpec =>
     separator: '',
   });
 
-/** Rows of a file lie together, so that a small index finds them. */
+/** The rows of a file lie together, so a small index finds them. */
 const lineageIndex = (table: string): IndexSpec => ({
   name: `${table}_${fileColumn}_idx`,
   columns: [fileColumn],
@@ -131,11 +131,11 @@ const lineageIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/** What adds the column of a row's file, as it is written. */
+/** The option that needs the column of a row's file, as a message names it. */
 const fileNeed = (publish: PublishSpec): string =>
   modeOf(publish) === 'touched' ? "only: 'touched'" : "changed: 'reload' and gone: 'unload'";
 
-/** What a table cannot be whose files are known in production; problems are added. */
+/** Checks a table of which single files can be replaced or removed. */
 const checkAppend = (table: SourceTableSpec, problems: Problems): void => {
   const { name, staging, publish, partitionBy } = table;
   if (modeOf(publish) === 'touched' && (partitionBy === undefined || partitionBy.by === 'hash'))
@@ -150,7 +150,7 @@ const checkAppend = (table: SourceTableSpec, problems: Problems): void => {
     problems.add(derivedProblem('name for appending', made));
 };
 
-/** The table as it is published: with the columns that say where its rows are from, where they are wanted or needed. */
+/** The table with the columns that say where its rows are from, where they are wanted or needed. */
 export const withLineage = (
   table: SourceTableSpec,
   asked: readonly LineageName[],

@@ -1,4 +1,4 @@
-// What must hold between the parts of a table: staging, key, indexes, headers, names.
+// Checks between the parts of a table: staging, key, indexes, headers, names.
 
 import type {
   ColumnSpec,
@@ -26,7 +26,7 @@ interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'mis
   readonly row?: unknown;
 }
 
-/** typed, none: columns and no SQL · text: SQL and no columns. */
+/** Staging 'typed' and 'none' need columns and no SQL, 'text' needs SQL and no columns. */
 export const checkStaging = (table: StagingInput, problems: Problems): void => {
   if (table.staging !== 'text') {
     problems.add(columnsProblem(table.columns));
@@ -78,7 +78,7 @@ export const checkIndexColumns = (indexes: readonly IndexSpec[], known: Known, p
     checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
 
-/** A row belongs to one partition, and the server keeps it unique only there: so keys hold the column that chooses it. */
+/** The server keeps a row unique only within its partition, so every key contains the column that chooses it. */
 export const checkHoldsPartition = (
   key: readonly string[],
   partitionBy: PartitionSpec | undefined,
@@ -90,7 +90,6 @@ export const checkHoldsPartition = (
   problems.add(`must contain ${name}, of partitionBy: ${rule}`);
 };
 
-/** What `partitionBy` needs of the table. */
 export const checkPartitions = (
   table: Pick<SourceTableSpec, 'partitionBy' | 'primaryKey' | 'indexes' | 'keep'> &
     Partial<Pick<SourceTableSpec, 'staging'>>,
@@ -131,13 +130,13 @@ export const checkColumnNames = (names: readonly string[], known: Known, problem
 const fieldsIn = (header: readonly string[], dialect: Dialect) =>
   fieldsOf({ header, name: '', constants: {} }, dialect);
 
-/** Whether a field is one that all records of a file have: a part of its path, or a constant. */
+/** Whether a field has one value for all records of a file: a part of its path, or a constant. */
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
   (typeof ref !== 'number' &&
     fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
 
-/** A constant that no column and no filter names is a typing error. */
+/** Refuses a constant that no column and no filter names: its name is probably misspelt. */
 export const checkConstants = (table: SourceTableSpec, problems: Problems): void => {
   const needed = neededFields(table.columns, table.filter);
   for (const { source, format } of table.readings)
@@ -150,7 +149,7 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
     }
 };
 
-/** When the declaration itself gives the header, we know already which fields there are. */
+/** Checks the named fields where the declaration gives the header, or says that there is none. */
 export const checkHeaders = (table: SourceTableSpec, problems: Problems): void => {
   for (const reading of table.readings) {
     if (reading.format.dialect.header === true) continue;
@@ -163,7 +162,7 @@ export const checkHeaders = (table: SourceTableSpec, problems: Problems): void =
   }
 };
 
-/** What is wrong with a field that a column or a filter names, where the declaration gives the header or says that there is none. */
+/** Finds what is wrong with a field that a column or a filter names. */
 const fieldProblemsOf = (
   table: SourceTableSpec,
   reading: Reading,
@@ -172,7 +171,7 @@ const fieldProblemsOf = (
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
   const { placesOf } = fieldsIn(names, dialect);
-  /** Files of another location have the field, and these may lack it. */
+  /** Whether files of another location have the field, and these may lack it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
     table.readings.some(({ format: { dialect: other } }) =>
@@ -197,7 +196,7 @@ const fieldProblemsOf = (
   };
 };
 
-/** Tables and indexes of one schema share their names. */
+/** Refuses a name that is taken: tables, indexes and unique constraints of a schema share their names. */
 export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
@@ -221,7 +220,7 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
-/** SQL of a merged table finds new and old rows of a table under names that are made of its name. */
+/** Refuses tables named like those under which SQL of a merged table reads the new and old rows of another. */
 export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
   if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
   const names = tables.map(({ name }) => name);

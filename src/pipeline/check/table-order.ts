@@ -1,10 +1,10 @@
-// Which table is built before which: sources first, then derived tables after everything they are made from.
+// The order in which tables are built: sources first, then derived tables after the tables they are made from.
 
 import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../declaration.ts';
 import { newName, oldName } from '../../publish/names.ts';
 
-/** Tables in an order in which each can be built, in declared order where there is a choice; no cycles. */
+/** The tables in the order of building, in declared order where there is a choice. There must be no cycle. */
 export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
   const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
   const done = new Set(ordered.map((table) => table.name));
@@ -30,9 +30,9 @@ export const mentions = (sql: string, name: string): boolean => {
 };
 
 /**
- * What must stand before a table can be built. A source table that SQL makes may read the source tables declared before it;
- * a derived table all of them, and the derived tables before it that its SQL names, whether `from` says so or not: what does
- * not stand yet would be found in production, as it was.
+ * The tables that must be built before this one. A source table that SQL makes may read the source tables
+ * declared before it. A derived table may read all source tables, and the derived tables before it that its SQL
+ * names, even if `from` does not: SQL that runs too early would find their old rows in production.
  */
 export const prerequisites = (
   table: TableSpec,

@@ -53,7 +53,7 @@ import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
 
-/** A file that came empty or was cut off shows in half of the rows; what loses more on purpose says so. */
+/** A file that is empty or cut off costs many rows. A table that loses more than half on purpose declares it. */
 const shrinkMaxDefault = '50%';
 
 const guardSchema = z.preprocess(
@@ -67,7 +67,7 @@ const guardSchema = z.preprocess(
   ).transform(({ rowsMin, shrinkMax }): Guard => ({ rowsMin, shrinkMaxPercent: percentOf(shrinkMax) })),
 );
 
-/** Each takes as much room as the table itself. */
+/** Each version takes as much space as the table itself. */
 const keepMax = 100;
 
 const commonShape = {
@@ -110,7 +110,7 @@ const tablesSchema = z
   .record(z.string(), z.unknown(), mustBe('an object of tables'))
   .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
 
-/** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if there are none. */
+/** The checked tables, in declared order. Throws ETL_DEFINITION_CYCLE unless there are other problems. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = problems.parse(tablesSchema, input, 'tables');
   if (tables === undefined) return [];
@@ -234,7 +234,7 @@ const derivedTable = (
   };
 };
 
-/** The keys but those that are read into constraints and attributes. */
+/** The table without the keys that become constraints and attributes. */
 const withoutRead = <Written extends object>(
   table: Written,
 ): Omit<Written, keyof typeof constraintShape | keyof typeof attributeShape> =>

@@ -1,4 +1,4 @@
-// The data tests of tables, as they are written and checked.
+// Reads and checks the data tests of tables.
 
 import { isText } from '../../format/column-types/reading/order.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
@@ -12,7 +12,7 @@ import { timeTypes, valueText } from './declared-values.ts';
 import { choice, mustBe, show, strict, text, type Problems } from './problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
-/** Many tests of a table are columns of one query, of which the server allows 1,664. */
+/** Tests of a table share a query, each with some columns, of which the server allows 1,664. */
 const testsMax = 500;
 
 const nameText = 'a text of 1 to 200 characters';
@@ -35,7 +35,7 @@ const columnsOf = (
   return [...publishedColumns(spec), ...to];
 };
 
-/** A value where nobody knows its column's type before the server. */
+/** A value of a column whose type only the server knows. */
 const anyText = (what: string, value: unknown, problems: Problems): string | undefined =>
   ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
     ? String(value)
@@ -95,7 +95,7 @@ const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
-/** The tables with their tests, which may refer to each other; problems are added. `written`: the tables as they are written. */
+/** The tables with their tests, which may name other tables. `written`: the tables as they were declared. */
 export const withTests = (
   specs: readonly TableSpec[],
   written: Readonly<Record<string, unknown>>,
@@ -108,7 +108,7 @@ export const withTests = (
     if (tests.length > testsMax) here.add(`has ${tests.length} tests, and ${testsMax} are allowed`);
     const checked = tests.flatMap((test, place) => testSpec(test, place + 1, spec, tables, here) ?? []);
     checkNames(checked, here);
-    // Left out, so that adding the option changed nothing.
+    // A table without tests has no key `tests`, so its hash stays the same.
     return checked.length === 0 ? spec : { ...spec, tests: checked };
   });
 };

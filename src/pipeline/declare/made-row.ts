@@ -1,10 +1,10 @@
-// The row that is declared for a table that SQL makes: a z.object, and as data what its columns must hold.
+// The row of a table that SQL makes: declared as a z.object, and read into what its columns must hold.
 
 import { z } from 'zod';
 import type { MadeColumn } from '../../declaration.ts';
 import { mustBe } from '../check/problems.ts';
 
-/** Any z.object of Zod 4, whichever copy of it made that. Zod 3 has other types and other schemas. */
+/** A z.object of any copy of Zod 4. Zod 3 has other types and other schemas. */
 export const zodObject = z.custom<z.ZodObject>(
   (value) => value instanceof z.core.$ZodObject,
   mustBe('a z.object({ … }) of Zod 4'),
@@ -19,7 +19,7 @@ export const innerOf = (schema: z.ZodType): z.ZodType | undefined => {
   return innerType ?? input;
 };
 
-/** What a schema reads, in one word: by its type, that of the schema within, or that of its values. */
+/** The type of the values that a schema reads: its own, that of the schema within, or that of its literals. */
 const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
   const inner = innerOf(schema);
   if (inner !== undefined) return valueOf(inner);

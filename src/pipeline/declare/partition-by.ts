@@ -31,7 +31,7 @@ export const hash = <const Name extends string>(
   partitions: number,
 ): PartitionDefinition<Name> => define(column, { by: 'hash', partitions });
 
-/** The rows of a table are read once for each. */
+/** The rows of a table are read once for each partition. */
 const partitionsMax = 100;
 const what = "range('column', 'month'), list('column') or hash('column', 8)";
 

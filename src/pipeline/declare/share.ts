@@ -1,4 +1,4 @@
-// Numbers of records, or shares of them, as they are written: `10`, `'0.1%'`.
+// Limits as a number of records or a share of them: `10`, `'0.1%'`.
 
 import { z } from 'zod';
 import type { RejectLimit } from '../../declaration.ts';
@@ -12,7 +12,6 @@ export const shareSchema = (what: string) =>
     .regex(/^\d+(\.\d+)?%$/, mustBe(what))
     .refine((share) => percentOf(share) <= 100, mustBe(what));
 
-/** A number of these, or a share of them. */
 export const limitSchema = (of: 'records' | 'rows') => {
   const what = `a number of ${of}, or a share such as '0.1%'`;
   return z.union(

@@ -1,4 +1,4 @@
-// The constraints of a table beside its primary key, as they are written and checked.
+// Reads and checks the constraints of a table beside its primary key.
 
 import { z } from 'zod';
 import type { ConstraintSpec } from '../../../constraint.ts';
@@ -51,7 +51,7 @@ const constraintsOf = (
   ...foreignKeysOf(table, foreignKeys),
 ];
 
-/** The constraints, where there are any; problems are added. */
+/** The constraints, where there are any. */
 export const readConstraints = (
   table: string,
   written: Written & { readonly partitionBy?: PartitionSpec | undefined },
@@ -70,6 +70,6 @@ export const readConstraints = (
     checkColumnNames(constraint.columns, known, here);
     if (constraint.kind === 'unique') checkHoldsPartition(constraint.columns, written.partitionBy, here);
   }
-  // Left out, so that adding the option changed no hash.
+  // A table without constraints has no key for them, so its hash stays the same.
   return constraints.length === 0 ? {} : { constraints };
 };

@@ -1,4 +1,4 @@
-// The foreign keys of a table, as they are written, and checked against the tables that they refer to.
+// Reads foreign keys, and checks them against the tables that they refer to.
 
 import { z } from 'zod';
 import { deleteActions, type ForeignKeySpec, type TableRef } from '../../../constraint.ts';
@@ -65,14 +65,14 @@ export const foreignKeysOf = (
 const keysIn = ({ constraints = [] }: TableSpec): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/** By what a row of a table is found: its primary key, and other keys without a condition. */
+/** The columns that identify a row: the primary key, and other unique keys without a condition. */
 const uniqueIn = ({ primaryKey, indexes, constraints = [] }: TableSpec): readonly (readonly string[])[] => [
   primaryKey,
   ...indexes.filter(({ unique, where }) => unique && where === undefined).map(({ columns }) => columns),
   ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
 ];
 
-/** Types whose values the server compares in a foreign key, whichever of them is referred to. */
+/** Types that the server compares with each other in a foreign key, in both directions. */
 const families: readonly (readonly string[])[] = [
   ['text', 'varchar'],
   ['smallint', 'integer', 'bigint'],
@@ -81,7 +81,7 @@ const families: readonly (readonly string[])[] = [
   timeTypes,
 ];
 
-/** A type becomes one of a later family by itself. */
+/** Families, by their first type, whose values the server converts to any later one. */
 const widening = ['smallint', 'numeric', 'real'];
 
 const canRefer = (from: string, to: string): boolean => {
@@ -91,11 +91,11 @@ const canRefer = (from: string, to: string): boolean => {
   return one === other || (widening.includes(one) && widening.indexOf(one) < widening.indexOf(other));
 };
 
-/** Where columns are declared; undefined: SQL makes them. */
+/** The declared columns; undefined where SQL makes them. */
 const columnsOf = (table: TableSpec) =>
   table.kind === 'source' && table.staging !== 'text' ? publishedColumns(table) : undefined;
 
-/** Whether foreign keys lead from one table to another, over any others. */
+/** Whether foreign keys lead from one table to another, directly or through others. */
 const leads = (from: string, to: string, tables: readonly TableSpec[], seen = new Set<string>()): boolean => {
   if (from === to) return true;
   if (seen.has(from)) return false;
@@ -109,7 +109,7 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
   );
 };
 
-/** What the columns of both tables must be for each other. */
+/** Checks that the columns of both tables fit together. */
 const checkColumns = (
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,
@@ -131,7 +131,7 @@ const checkColumns = (
   }
 };
 
-/** A foreign key with the columns that it refers to; problems are added. */
+/** A foreign key with the columns that it refers to. */
 const withTarget = (
   table: TableSpec,
   key: ForeignKeySpec,
@@ -174,7 +174,7 @@ const withTarget = (
   return complete;
 };
 
-/** The tables with what their foreign keys refer to; problems are added. */
+/** The tables with the columns that their foreign keys refer to. */
 export const withTargets = (tables: readonly TableSpec[], problems: Problems): readonly TableSpec[] =>
   tables.map((table) => {
     if (keysIn(table).length === 0) return table;

@@ -1,4 +1,4 @@
-// The attributes of a table, as they are written and checked.
+// Reads and checks the attributes of a table.
 
 import { z } from 'zod';
 import type { AttributesSpec } from '../../../shape.ts';
@@ -9,7 +9,7 @@ import { checkColumnNames } from '../table-checks.ts';
 const parameterName =
   'is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
 
-/** PostgreSQL, "CREATE TABLE", fillfactor; "ALTER TABLE", SET STATISTICS. Other parameters are for the server to judge. */
+/** The bounds are those of "CREATE TABLE" and "ALTER TABLE". The server judges other parameters. */
 export const attributeShape = {
   columnComments: z
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of texts by column'))
@@ -41,7 +41,7 @@ export const attributeShape = {
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
-/** The attributes, where there are any; problems are added. */
+/** The attributes, where there are any. */
 export const readAttributes = (
   { columnComments, statistics, storage, tablespace }: Written,
   serverColumns: AttributesSpec['serverColumns'],
@@ -51,7 +51,7 @@ export const readAttributes = (
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
     checkColumnNames(Object.keys(columns ?? {}), known, problems.at(key));
   const written = { columnComments, statistics, storage, tablespace, serverColumns };
-  // Left out, so that adding the options changed no hash.
+  // A table without attributes has no key for them, so its hash stays the same.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
   return Object.keys(attributes).length === 0 ? {} : { attributes };
 };

@@ -1,4 +1,4 @@
-// The columns of a table that the server fills, as they are checked.
+// Reads and checks the columns of a table that the server fills.
 
 import { z } from 'zod';
 import type { ServerColumnSpec } from '../../../shape.ts';
@@ -16,10 +16,10 @@ const schema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('identity'), when: choice(['always', 'by default']) }),
 ]);
 
-/** Whether a file has values of a column. */
+/** Whether the values of a column come from files. */
 export const isOfFiles = (column: unknown): boolean => serverColumnOf(column) === undefined;
 
-/** The columns of a table that the server fills, in declared order, where there are any; problems are added. */
+/** The columns of a table that the server fills, in declared order; undefined: there are none. */
 export const readServerColumns = (
   columns: object | undefined,
   partitionBy: PartitionSpec | undefined,
