@@ -125,12 +125,6 @@ const sourceShapeOf = (files: readonly string[] | undefined) => {
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
 };
 
-/** What the object of a location holds beside its options. */
-interface Written {
-  readonly path: string;
-  readonly constants?: Readonly<Record<string, string>> | undefined;
-}
-
 /** A location with the options that hold for its files. */
 interface Located {
   readonly path: string;
@@ -148,10 +142,9 @@ const locatedAt = (
 ): Located | undefined => {
   const sourceShape = sourceShapeOf([memberLocation(written.path).location]);
   const schema = strict({ path, constants: constants.optional(), ...sourceShape, ...dialectShape });
-  const read: (z.output<typeof schema> & Written & DialectOptions) | undefined = problems.parse(
-    schema,
-    written,
-  );
+  const read = problems.parse(schema, written) as
+    | (DialectOptions & SourceOptions & { path: string; constants?: Located['constants'] })
+    | undefined;
   if (read === undefined) return undefined;
   const { path: at, constants: fixed = {}, ...own } = read;
   const said = Object.entries(own).filter(([, value]) => value !== undefined);
@@ -221,7 +214,7 @@ export const readingsOf = (
     problems.add(memberProblem(one.path) ?? locationProblem(files![index]!), partAt(index));
   });
   const schema = strict({ ...sourceShapeOf(files), ...dialectShape });
-  const all: (z.output<typeof schema> & DialectOptions) | undefined = problems.parse(schema, source.options);
+  const all = problems.parse(schema, source.options) as (DialectOptions & SourceOptions) | undefined;
   if (written === undefined || all === undefined) return undefined;
   const located = written.map((one, index) => locatedAt(one, all, problems.at(partAt(index))));
   return located.every((one) => one !== undefined) ? groupReadings(located, isVerbatim, problems) : undefined;

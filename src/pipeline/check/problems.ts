@@ -52,10 +52,12 @@ export class Problems {
   }
 
   /** Throws ETL_DEFINITION when there are any. */
-  throwIfAny(pipeline: string, cause?: unknown): void {
-    if (this.count === 0) return;
-    const options = cause === undefined ? undefined : { cause };
-    throw new EtlError('ETL_DEFINITION', { pipeline, problems: asList(this.#lines) }, options);
+  throwIfAny(pipeline: string): void {
+    if (this.count > 0) throw this.error(pipeline);
+  }
+
+  error(pipeline: string, options?: ErrorOptions): EtlError {
+    return new EtlError('ETL_DEFINITION', { pipeline, problems: asList(this.#lines) }, options);
   }
 
   #line(what: string): string {

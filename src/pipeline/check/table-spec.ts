@@ -110,7 +110,7 @@ const tablesSchema = z
   .record(z.string(), z.unknown(), mustBe('an object of tables'))
   .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
 
-/** The checked tables, in declared order. Throws ETL_DEFINITION_CYCLE unless there are other problems. */
+/** The checked tables, in declared order. A cycle throws ETL_DEFINITION_CYCLE, if nothing else is wrong. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = problems.parse(tablesSchema, input, 'tables');
   if (tables === undefined) return [];

@@ -190,8 +190,7 @@ export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, u
   } catch (cause) {
     const problems = new Problems();
     problems.add(`tables(params) failed: ${messageOf(cause)}`);
-    problems.throwIfAny(pipeline.name, cause);
-    throw cause;
+    throw problems.error(pipeline.name, { cause });
   }
 };
 
