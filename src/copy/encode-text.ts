@@ -31,12 +31,17 @@ const decodeField = (field: string): string | null => {
   return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
 };
 
-/** Some values, by their places, of each row that `encodeTextRow` wrote, or the row routine in its place. */
-export const decodeTextRows = (rows: Buffer, places: readonly number[]): (string | null)[][] =>
+/** Some values, by their places, of each row that `encodeTextRow` wrote, or the row routine in its place; or of the nth rows alone. */
+export const decodeTextRows = (
+  rows: Buffer,
+  places: readonly number[],
+  wanted?: ReadonlySet<number>,
+): (string | null)[][] =>
   rows
     .toString()
     .split('\n')
     .slice(0, -1)
+    .filter((_, index) => wanted?.has(index + 1) ?? true)
     .map((row) => {
       const fields = row.split('\t');
       return places.map((place) => decodeField(fields[place]!));

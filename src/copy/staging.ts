@@ -66,6 +66,10 @@ export const selectStaging = (pipeline: string): Query => ({
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
+/** The same, which skips rows with a text that its type refuses, and says which. PostgreSQL 17 and later. */
+export const copySkipping = (target: string, columns: readonly StagingColumn[]): string =>
+  `${copyText(target, columns)} with (on_error ignore, log_verbosity verbose)`;
+
 /** COPY of rows in binary format. */
 export const copyBinary = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (format binary)`;

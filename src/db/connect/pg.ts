@@ -155,6 +155,11 @@ export class PgClient extends driver.Client {
     };
   }
 
+  /** By the server's word for its version, '18.4 (Debian …)'. */
+  get serverMajor(): number {
+    return Number.parseInt(this.#serverVersion, 10);
+  }
+
   /** The server process of this session; undefined until the session has begun. */
   get serverPid(): number | undefined {
     return this.#serverPid;
@@ -178,7 +183,7 @@ export class PgClient extends driver.Client {
     const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));
     const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
     try {
-      const text = startStatement(this.#start, this.#serverVersion);
+      const text = startStatement(this.#start, this.serverMajor);
       // One result a statement: the types know of one.
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
       const row = results.at(-1)!.rows[0];

@@ -48,6 +48,8 @@ const settings: readonly Setting[] = [
   { name: 'standard_conforming_strings', value: 'on' },
   // Names in the server's texts are compared with ours.
   { name: 'quote_all_identifiers', value: 'off' },
+  // COPY tells of rows that it skips.
+  { name: 'client_min_messages', value: 'notice' },
   // A null in a list stays one: a file that is in no archive is known by it.
   { name: 'array_nulls', value: 'on' },
   // With `replica` the server checks no foreign key and fires no trigger: preflight refuses that where we may not change it.
@@ -67,10 +69,8 @@ const maySet = (major: number): string =>
 /**
  * Each part is parsed after the one before it has run, so only `set`, which looks nothing up, comes before the path is safe. All
  * settings are one statement: planning one takes the server less time than executing fifteen.
- * The version is the server's word for it, '18.4 (Debian …)'.
  */
-export const startStatement = ({ name, schemas }: SessionStart, serverVersion: string): string => {
-  const major = Number.parseInt(serverVersion, 10);
+export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);
   return [
     `set search_path = ${searchPath(schemas)}`,

@@ -22,7 +22,8 @@ import type { Reject, SourceFile } from '../../model.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { stopIfAsked } from '../../stop.ts';
 import { landingTable } from '../landing.ts';
-import { createAttempts, refusalOf, tryCopy } from './refused/load-carefully.ts';
+import { createAttempts, tryCopy } from './refused/attempts.ts';
+import { refusalOf } from './refused/load-carefully.ts';
 import type { LoadingRun, LoadWork } from './loading-run.ts';
 import { createTableLoad, type TableLoad } from './table-load.ts';
 

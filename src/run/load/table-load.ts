@@ -2,7 +2,7 @@
 
 import type { Dialect, ReadTable } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
-import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
+import { copyBinary, copySkipping, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
@@ -25,6 +25,8 @@ export interface Landing {
   /** Names of its columns, in the order of COPY. */
   readonly columns: readonly string[];
   readonly copyStatement: string;
+  /** COPY that skips rows with a text that the server refuses; undefined: no column is read by the server. */
+  readonly skippingStatement?: string;
   readonly frame: CopyFrame;
 }
 
@@ -114,7 +116,12 @@ export const createTableLoad = (
     };
   return {
     ...common,
-    landing: { ...named, frame: noFrame, copyStatement: copyText(target, staging) },
+    landing: {
+      ...named,
+      frame: noFrame,
+      copyStatement: copyText(target, staging),
+      skippingStatement: copySkipping(target, staging),
+    },
     decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
   };
 };

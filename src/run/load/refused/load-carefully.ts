@@ -2,76 +2,19 @@
 //
 // Texts of types that only the server knows are judged by the server, a block of records at a time and each text once. What that does
 // not find is found by COPY under savepoints: its error names a line, so that three COPYs find a record. A line is only a hint: a
-// record is at fault if the server refuses it alone.
+// record is at fault if the server refuses it alone. All that is for what skip-refused.ts cannot do.
 
-import { copyIn } from '../../../copy/copy-in.ts';
-import { runTogether, type Client } from '../../../db/client.ts';
-import { mayBeDataRefusal } from '../../../db/retry.ts';
-import type { Query } from '../../../db/sql.ts';
+import { runTogether } from '../../../db/client.ts';
 import { codeOf, messageOf } from '../../../errors.ts';
 import type { RecordBlock } from '../../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../../format/split/record-slice.ts';
 import type { Fault, Position } from '../../../model.ts';
 import { onOneLine } from '../../../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from '../chunk-source.ts';
+import { createAttempts, tryCopy, type Attempts } from './attempts.ts';
 import { askServer, type ServedTexts } from './served-texts.ts';
+import { copyAndSkip } from './skip-refused.ts';
 import type { Landing } from '../table-load.ts';
-
-async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
-  yield bytes;
-}
-
-/** A savepoint under which one thing after another is tried. */
-export interface Attempts {
-  /** Tries what `work` does after it has sent these statements; returns the server's refusal, which leaves nothing of that. */
-  readonly attempt: (work: (first: readonly Query[]) => Promise<unknown>) => Promise<Error | undefined>;
-  /** Keeps what was done. */
-  readonly end: () => Promise<void>;
-}
-
-/**
- * Makes attempts. What becomes of one goes ahead of the next one, which spares a round trip. A refusal does not open another level:
- * each level holds a lock of a table that all share. Proved by test/integration/load-chunk.test.ts, "more refusals than the server has
- * locks".
- */
-export const createAttempts = (client: Client): Attempts => {
-  const [savepoint, release, rollback] = ['savepoint', 'release savepoint', 'rollback to savepoint'].map(
-    (command) => ({ text: `${command} part` }),
-  ) as [Query, Query, Query];
-  let last: 'none' | 'done' | 'refused' = 'none';
-  const first = { none: [savepoint], done: [release, savepoint], refused: [rollback] };
-  const final = { none: [], done: [release], refused: [rollback, release] };
-  return {
-    attempt: async (work) => {
-      try {
-        await work(first[last]);
-        last = 'done';
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof Error) || !mayBeDataRefusal(error)) throw error;
-        last = 'refused';
-        return error;
-      }
-    },
-    end: async () => {
-      if (last !== 'none') await runTogether(client, final[last]);
-      last = 'none';
-    },
-  };
-};
-
-/** Tries one COPY; returns the server's refusal, or undefined when it took the rows. */
-export const tryCopy = (
-  { client, landing, breakOff }: Pick<FileLoad, 'client' | 'landing' | 'breakOff'>,
-  { attempt }: Attempts,
-  bytes: Buffer,
-): Promise<Error | undefined> => {
-  const { copyStatement, frame } = landing;
-  const rows = single(Buffer.concat([frame.head, bytes, frame.tail]));
-  return attempt((statements) =>
-    copyIn(client, copyStatement, rows, breakOff, { statements, judge: () => undefined }),
-  );
-};
 
 /**
  * What COPY says of where it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the file may look like that, too: only
@@ -160,6 +103,12 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   return low;
 };
 
+/** The record that COPY says it stopped at: only a hint, as a text of the file may look like that. */
+const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): number => {
+  const [place, ...others] = placesIn(refusal);
+  return place === undefined || others.length > 0 ? -1 : recordOfRow(sifting, from, to, place.line);
+};
+
 /**
  * Finds the first of records [from, to) that the server refuses alone, after it refused them together: copies those before it, and
  * returns its index; `to` when it now takes all of them. Undefined: the chunk is full.
@@ -170,28 +119,20 @@ const findRefused = async (
   to: number,
   refusal: Error,
 ): Promise<number | undefined> => {
-  const { landing } = sifting.load;
-  const [place, ...others] = placesIn(refusal);
-  const cuts: number[] = [];
-  if (place !== undefined && others.length === 0) {
-    const named = recordOfRow(sifting, from, to, place.line);
-    cuts.push(named, named + 1);
-  }
+  const hint = hintOf(sifting, from, to, refusal);
   let [first, end, last] = [from, to, refusal];
   for (let isAlone = to - from === 1; !isAlone;) {
-    const cut = cuts.shift() ?? (first + end + 1) >> 1;
-    if (cut <= first || cut > end) continue;
+    // Those before the hint, then that one, then halves.
+    const half = hint === first ? first + 1 : (first + end + 1) >> 1;
+    const cut = first < hint && hint < end ? hint : half;
     const refused = await copyRecords(sifting, first, cut);
     if (isFull(sifting)) return undefined;
-    if (refused === undefined) {
-      first = cut;
-      if (first === end) return end;
-    } else {
-      isAlone = cut - first === 1;
-      [end, last] = [cut, refused];
-    }
+    if (refused === undefined) first = cut;
+    else [end, last] = [cut, refused];
+    if (first === end) return end;
+    isAlone = refused !== undefined && end - first === 1;
   }
-  const fault = refusalOf(landing, last);
+  const fault = refusalOf(sifting.load.landing, last);
   refuse(sifting, fault, [first]);
   // Whatever else has this text is refused, too.
   const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
@@ -238,7 +179,8 @@ export const copyCarefully = async (load: FileLoad, from: Position, tally: Chunk
   const attempts = createAttempts(load.client);
   const refusal = await tryCopy(load, attempts, Buffer.alloc(0));
   if (refusal !== undefined) throw refusal;
-  for await (const block of chunkBlocks(load, from, tally)) await copyBlock(load, attempts, block, tally);
+  for await (const block of chunkBlocks(load, from, tally))
+    if (!(await copyAndSkip(load, attempts, block, tally))) await copyBlock(load, attempts, block, tally);
   await attempts.end();
   return tally.counts.copied;
 };

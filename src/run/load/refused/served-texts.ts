@@ -18,7 +18,8 @@ export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode =
 /** The texts of each such column in a block, null among them, each with the records that have it, by their indexes. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
-export type ServedReader = (block: RecordBlock) => ServedTexts;
+/** Reads those of a block; of its nth rows alone, if these are given. */
+export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
 /**
  * Makes the reader of such texts. It decodes the table with the line of each record added: which records are filtered or rejected
@@ -30,12 +31,12 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
   const columns = [...table.columns, madeColumn('', 'bigint', { headers: [], lineage: '_line' })];
   let decode: Decoder | undefined;
   const places = [...served.map((column) => columns.indexOf(column)), columns.length - 1];
-  return (block) => {
+  return (block, rows) => {
     const { lines } = block.spans;
     const texts = served.map(() => new Map<string | null, number[]>());
     decode ??= createCompiledDecoder({ ...table, columns }, file, encodeTextRow);
     let record = -1;
-    for (const row of decodeTextRows(decode(block).copyBytes, places)) {
+    for (const row of decodeTextRows(decode(block).copyBytes, places, rows)) {
       record = lines.indexOf(Number(row.pop()) - block.position.line, record + 1);
       assert(record !== -1, 'a row has the line of its record');
       for (const [index, text] of row.entries()) {
