@@ -84,6 +84,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     landing,
     decode: decoderFor(file),
     servedTexts: servedTextsFor(file),
+    suspects: () => [],
     blocks: blocksOf(file, splitterFor(file), chunkBytesDefault),
     lease: { runId: file.runId, epoch, generation: 1 },
     rejectsMax: rejectsPerChunkMax,

@@ -89,7 +89,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   const table = tableOfFile(planned.table, file);
-  const { landing, decoderFor, servedTextsFor, splitterFor } = createTableLoad(
+  const { landing, decoderFor, servedTextsFor, suspectsFor, splitterFor } = createTableLoad(
     landingTable(spec, planned.table),
     table,
     planned.staging,
@@ -101,6 +101,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     landing,
     decode: decoderFor(file),
     servedTexts: servedTextsFor(file),
+    suspects: suspectsFor(file),
     blocks: openSegment({
       file,
       access: { declared: table.source },

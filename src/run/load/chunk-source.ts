@@ -9,7 +9,7 @@ import { positionAfter, type RecordBlock } from '../../format/split/record-block
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { SegmentBlocks } from './segment-blocks.ts';
-import type { ServedReader } from './refused/served-texts.ts';
+import type { ServedReader, SuspectReader } from './refused/served-texts.ts';
 import type { Landing } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */
@@ -21,6 +21,7 @@ export interface FileLoad {
   readonly landing: Landing;
   readonly decode: Decoder;
   readonly servedTexts: ServedReader;
+  readonly suspects: SuspectReader;
   readonly lease: Lease;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;

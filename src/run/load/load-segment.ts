@@ -117,8 +117,6 @@ export const loadSegment = async (loader: Loader, task: SegmentTask, watch: Segm
   const access = { declared: how.table.source, signal: breakOff };
   const split = how.splitterFor(file);
   const blocks = openSegment({ ...task, access, split, chunkBytes, streamChunkBytes });
-  const decode = how.decoderFor(file);
-  const servedTexts = how.servedTextsFor(file);
   const load = {
     client,
     file,
@@ -126,8 +124,9 @@ export const loadSegment = async (loader: Loader, task: SegmentTask, watch: Segm
     breakOff,
     lease,
     landing: how.landing,
-    decode,
-    servedTexts,
+    decode: how.decoderFor(file),
+    servedTexts: how.servedTextsFor(file),
+    suspects: how.suspectsFor(file),
     onDecoded,
   };
   try {

@@ -2,7 +2,14 @@
 
 import type { Dialect, ReadTable } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
-import { copyBinary, copySkipping, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
+import {
+  copyBinary,
+  copySkipping,
+  copyText,
+  copyVerbatim,
+  noQuote,
+  type StagingColumn,
+} from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
@@ -10,7 +17,13 @@ import { binaryHead, binaryTail } from '../../format/binary/row-bytes.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
-import { createServedReader, isServed, type ServedReader } from './refused/served-texts.ts';
+import {
+  createServedReader,
+  createSuspectReader,
+  isServed,
+  type ServedReader,
+  type SuspectReader,
+} from './refused/served-texts.ts';
 
 /** Bytes before and after the rows of one COPY. */
 export interface CopyFrame {
@@ -36,6 +49,7 @@ export interface TableLoad {
   readonly decoderFor: (file: SourceFile) => Decoder;
   /** Reads what only the server can judge. */
   readonly servedTextsFor: (file: SourceFile) => ServedReader;
+  readonly suspectsFor: (file: SourceFile) => SuspectReader;
   readonly splitterFor: (file: SourceFile) => Splitter;
 }
 
@@ -99,6 +113,7 @@ export const createTableLoad = (
   const common = {
     table,
     servedTextsFor: (file: SourceFile) => createServedReader(table, file),
+    suspectsFor: (): SuspectReader => () => [],
     splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
   };
   const { decoder } = chooseDecoder(table);
@@ -107,6 +122,7 @@ export const createTableLoad = (
       ...common,
       landing: { ...named, frame: noFrame, copyStatement: copyVerbatim(target, staging, dialect) },
       decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
+      suspectsFor: (file) => createSuspectReader(table, file),
     };
   if (decoder === 'compiled')
     return {

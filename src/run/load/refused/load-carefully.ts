@@ -76,7 +76,20 @@ const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<
   return undefined;
 };
 
-/** Asks the server which texts of the block it refuses; false: none that were not known. */
+/** Tries the records that may be refused alone: one COPY for each, and no search. */
+const trySuspects = async (sifting: Sifting): Promise<void> => {
+  const { load, attempts, tally, block, refused } = sifting;
+  for (const record of load.suspects(block)) {
+    if (tally.rejects.length + refused.size >= load.rejectsMax) return;
+    load.breakOff.throwIfAborted();
+    const { copyBytes } = load.decode(sliceBlock(block, record, record + 1));
+    const refusal = await tryCopy(load, attempts, copyBytes);
+    if (refusal === undefined) attempts.undo();
+    else refuse(sifting, refusalOf(load.landing, refusal), [record]);
+  }
+};
+
+/** Asks the server which texts and suspects of the block it refuses; false: none that were not known. */
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
@@ -89,6 +102,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
       await runTogether(load.client, first);
       await askServer(load.client, load.landing.target, served, take);
     });
+  await trySuspects(sifting);
   return refused.size > before;
 };
 

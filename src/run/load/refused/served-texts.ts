@@ -49,6 +49,18 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
   };
 };
 
+/** Which records of a block the server may refuse, by their indexes. */
+export type SuspectReader = (block: RecordBlock) => readonly number[];
+
+/** Makes the reader of records whose bytes go to the server as they are, and that have another number of fields than the header. */
+export const createSuspectReader = (table: ReadTable, file: SourceFile): SuspectReader => {
+  let decode: Decoder | undefined;
+  return (block) => {
+    decode ??= createCompiledDecoder({ ...table, columns: [] }, file, encodeTextRow);
+    return decode(block).rejects.map(({ position }) => position.record - block.position.record);
+  };
+};
+
 /** The type of a column of the landing; no row from a server that cannot be asked about texts: it came with PostgreSQL 16. */
 const selectType = `select format_type(atttypid, atttypmod) as type from pg_attribute
   where attrelid = $1::regclass and attname = $2 and to_regprocedure('pg_input_error_info(text, text)') is not null`;
