@@ -36,13 +36,15 @@ export const decodeTextRows = (
   rows: Buffer,
   places: readonly number[],
   wanted?: ReadonlySet<number>,
-): (string | null)[][] =>
-  rows
-    .toString()
-    .split('\n')
-    .slice(0, -1)
-    .filter((_, index) => wanted?.has(index + 1) ?? true)
-    .map((row) => {
-      const fields = row.split('\t');
-      return places.map((place) => decodeField(fields[place]!));
-    });
+): (string | null)[][] => {
+  const decoded: (string | null)[][] = [];
+  for (let at = 0, row = 1; at < rows.length; row += 1) {
+    const end = rows.indexOf('\n', at);
+    if (wanted?.has(row) ?? true) {
+      const fields = rows.toString('utf8', at, end).split('\t');
+      decoded.push(places.map((place) => decodeField(fields[place]!)));
+    }
+    at = end + 1;
+  }
+  return decoded;
+};

@@ -24,7 +24,8 @@ beforeAll(async () => {
         raise notice 'line %', $1;
         return $1 % 2 = 0;
       end $$;
-    create domain spoken as integer check (public.says_even(value))`);
+    create domain spoken as integer check (public.says_even(value));
+    do $$ begin execute format('alter database %I set client_min_messages = error', current_database()); end $$`);
 });
 
 const typed = { id: column.integer('id'), note: column.text('note').nullable() };

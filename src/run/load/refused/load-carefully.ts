@@ -12,7 +12,8 @@ import type { Fault, Position } from '../../../model.ts';
 import { onOneLine } from '../../../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from '../chunk-source.ts';
 import { createAttempts, tryCopy, type Attempts } from './attempts.ts';
-import { askServer, type ServedTexts } from './served-texts.ts';
+import { askServer } from './ask-server.ts';
+import type { ServedTexts } from './served-texts.ts';
 import { copyAndSkip } from './skip-refused.ts';
 import type { Landing } from '../table-load.ts';
 
@@ -100,7 +101,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   if (served.size > 0)
     await attempts.attempt(async (first) => {
       await runTogether(load.client, first);
-      await askServer(load.client, load.landing.target, served, take);
+      await askServer(load.client, load.landing, served, take);
     });
   await trySuspects(sifting);
   return refused.size > before;

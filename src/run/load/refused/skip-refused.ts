@@ -7,7 +7,7 @@ import type { RecordBlock } from '../../../format/split/record-blocks.ts';
 import type { Fault } from '../../../model.ts';
 import { addToTally, takeBlock, type ChunkTally, type FileLoad, type TakenBlock } from '../chunk-source.ts';
 import { copyRows, type Attempts } from './attempts.ts';
-import { askServer } from './served-texts.ts';
+import { askServer } from './ask-server.ts';
 
 /**
  * Copies rows; returns the numbers of those that the server skipped, from 1 on, as its notices give them: one for each, and one that
@@ -44,7 +44,7 @@ const skipRefused = async (
   const rows = await copySkipping(load, statement, decoded, first);
   const faults = new Map<number, Fault>();
   if (rows === undefined || rows.size === 0) return rows && faults;
-  await askServer(load.client, load.landing.target, load.servedTexts(block, rows), (fault, records) => {
+  await askServer(load.client, load.landing, load.servedTexts(block, rows), (fault, records) => {
     for (const record of records) if (!faults.has(record)) faults.set(record, fault);
   });
   return faults.size === rows.size ? faults : undefined;
