@@ -25,6 +25,18 @@ beforeAll(async () => {
         return $1 % 2 = 0;
       end $$;
     create domain spoken as integer check (public.says_even(value));
+    create function silences(integer) returns boolean language plpgsql immutable as $$
+      begin
+        perform set_config('client_min_messages', 'error', true);
+        return $1 % 2 = 0;
+      end $$;
+    create domain silenced as integer check (public.silences(value));
+    create function throws(integer) returns boolean language plpgsql immutable as $$
+      begin
+        if $1 % 2 = 1 then raise 'it is odd'; end if;
+        return true;
+      end $$;
+    create domain thrown as integer check (public.throws(value));
     do $$ begin execute format('alter database %I set client_min_messages = error', current_database()); end $$`);
 });
 
@@ -140,8 +152,8 @@ describe('loadChunk', () => {
       expect(await copiesOf(odd, even)).toBeLessThanOrEqual(most);
       const long = records.map(({ id, isRefused }) => `${id},x${isRefused ? ',y' : ''}`);
       expect(await copiesOf(long)).toBeLessThan(110);
-      const bytes = records.map(({ id, isRefused }) => `${id},x${isRefused ? '\0' : ''}`);
-      expect(await copiesOf(bytes)).toBeLessThan(410);
+      const thrown = { ...even, value: column.of('public.thrown', 'value') };
+      expect(await copiesOf(odd, thrown)).toBeLessThan(410);
     } finally {
       await proxy.close();
     }
@@ -334,6 +346,14 @@ describe('a chunk that the server refuses', () => {
       column: 'value',
     },
     {
+      name: 'a domain whose check silences notices',
+      columns: { id: column.integer('id'), value: column.of('public.silenced', 'value') },
+      content: numbered(300, (line) => (line === 2 || line === 301 ? '7' : '8')),
+      bad: [2, 301],
+      reason: '23514',
+      column: 'value',
+    },
+    {
       name: 'a row that fits on no page of the server',
       columns: Object.fromEntries(widest.map((header) => [header, column.text(header).nullable()])),
       content: `${widest.join(',')}\n${[2, 3, 4]
@@ -414,15 +434,19 @@ describe('a chunk that the server refuses', () => {
   );
 
   it('records that we or the server refuse are kept in the order of the file', async () => {
-    const content = 'id,value\nx,8\n2,7\n3,8\ny,7\n4,9\n';
-    const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
+    const content = 'id,value,other\nx,8,8\n2,7,9\n3,8,8\ny,7,8\n4,8,9\n';
+    const columns = {
+      id: column.integer('id'),
+      value: column.of('public.even', 'value'),
+      other: column.of('public.even', 'other'),
+    };
     await withChunkFile(database.url, { content, columns }, async (prepared) => {
       await loadAll(prepared);
-      expect((await rejectsOf(prepared)).map(({ line, code }) => `${line} ${code}`)).toEqual([
-        '2 type',
-        '3 server',
-        '5 type',
-        '6 server',
+      expect((await rejectsOf(prepared)).map((one) => `${one.line} ${one.code} ${one.column}`)).toEqual([
+        '2 type id',
+        '3 server value',
+        '5 type id',
+        '6 server other',
       ]);
       expect(prepared.reported()).toMatchObject({ records: 5, copied: 1, rejected: 4 });
     });

@@ -84,6 +84,8 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
     if (tally.rejects.length + refused.size >= load.rejectsMax) return;
     load.breakOff.throwIfAborted();
     const { copyBytes } = load.decode(sliceBlock(block, record, record + 1));
+    // We have refused it by ourselves.
+    if (copyBytes.length === 0) continue;
     const refusal = await tryCopy(load, attempts, copyBytes);
     if (refusal === undefined) attempts.undo();
     else refuse(sifting, refusalOf(load.landing, refusal), [record]);
