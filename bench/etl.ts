@@ -1,7 +1,7 @@
 // Runs the compiled `etl` as a user does, in a process of its own, and measures the whole of it and its load step.
 
 import { fileURLToPath } from 'node:url';
-import type { RunEvent, RunResult } from '../src/model.ts';
+import type { RunEvent, RunResult } from '../src/core/model.ts';
 import { measured, runProgram, type Usage } from './measure.ts';
 import { treeSeconds } from './processes.ts';
 import type { BenchServer } from './server.ts';

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { RunEvent, RunResult } from '../src/model.ts';
+import type { RunEvent, RunResult } from '../src/core/model.ts';
 import { pipelinePath, shapePath } from './etl.ts';
 import { generate, type FileKind } from './generate.ts';
 import { hourlyFiles } from './hourly-files.ts';

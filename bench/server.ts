@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { interruption } from './interruption.ts';
 import { endPrograms } from './measure.ts';
-import { stopEmbedded } from '../src/embedded/server.ts';
+import { stopEmbedded } from '../src/db/embedded/server.ts';
 import { startServerAt } from '../test/helpers/major-server.ts';
 
 export interface BenchServer {

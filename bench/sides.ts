@@ -1,6 +1,6 @@
 // The sides that more than one part compares: runs of `etl`, and sessions of psql.
 
-import { stagingTable } from '../src/copy/staging.ts';
+import { stagingTable } from '../src/db/staging.ts';
 import type { Bench } from './bench-context.ts';
 import type { Side } from './compare.ts';
 import { pipelinePath, runEtl } from './etl.ts';

@@ -18,23 +18,23 @@ export {
   sqlFile,
   webhook,
   when,
-} from './pipeline/declare/authoring.ts';
-export type { FailedHookContext, HookContext, HookTable } from './hook.ts';
-export type { Notification, NotifyEvent } from './notification.ts';
-export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
+} from './pipeline/authoring.ts';
+export type { FailedHookContext, HookContext, HookTable } from './core/declaration/hook.ts';
+export type { Notification, NotifyEvent } from './core/declaration/notification.ts';
+export type { Pipeline, Row } from './pipeline/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
-export { planPipeline, type PlanOptions } from './run/plan/library.ts';
+export { planPipeline, type PlanOptions } from './tools/plan-library.ts';
 export type { RunPlan } from './run/plan/contract.ts';
-export { listFiles, type ListOptions } from './run/list-files.ts';
-export { testPipeline } from './run/tests/test-pipeline.ts';
-export type { TestPipelineOptions, TestReport } from './run/tests/test-report.ts';
-export { verifyPipeline } from './run/verify/verify-pipeline.ts';
-export type { VerifiedTable, VerifyOptions, VerifyReport } from './run/verify/report.ts';
-export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './run/rollback/rollback.ts';
-export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './run/upkeep/library.ts';
-export type { KeptVersion, PruneResult } from './checkpoint/upkeep.ts';
-export { joinRun } from './run/load/join-run.ts';
+export { listFiles, type ListOptions } from './tools/list-files.ts';
+export { testPipeline } from './tools/test-pipeline.ts';
+export type { TestPipelineOptions, TestReport } from './tools/test-report.ts';
+export { verifyPipeline } from './tools/verify/verify-pipeline.ts';
+export type { VerifiedTable, VerifyOptions, VerifyReport } from './tools/verify/report.ts';
+export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './tools/rollback.ts';
+export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './tools/upkeep-library.ts';
+export type { KeptVersion, PruneResult } from './ledger/production/upkeep.ts';
+export { joinRun } from './run/help.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
 export {
   cancel,
@@ -56,8 +56,8 @@ export type { EtlPage, PageAction, PageControl, PageOptions } from './page/optio
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
-export type { DataTestResult, FailingRow } from './data-test.ts';
-export type { FileState, RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
-export { EtlError, type ErrorCode } from './errors.ts';
-export type { Logger } from './logger.ts';
-export type { Tracer } from './trace/tracer.ts';
+export type { DataTestResult, FailingRow } from './core/declaration/data-test.ts';
+export type { FileState, RunEvent, RunResult, RunStep, StepTime, TableResult } from './core/model.ts';
+export { EtlError, type ErrorCode } from './core/errors/errors.ts';
+export type { Logger } from './core/logger.ts';
+export type { Tracer } from './report/tracer.ts';

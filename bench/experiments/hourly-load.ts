@@ -5,7 +5,7 @@ import { hourlyFiles, hourlyHeader } from '../hourly-files.ts';
 import { pipelinePath } from '../etl.ts';
 import { runProgram } from '../measure.ts';
 import { openSessions, type Session } from '../psql.ts';
-import type { RunEvent, RunStep } from '../../src/model.ts';
+import type { RunEvent, RunStep } from '../../src/core/model.ts';
 import { ask, withPg } from './connect.ts';
 import type { Experiment, Side } from './contract.ts';
 import { check, hasNoRows, reset, schema, tableKinds, type Kind, type Lab } from './lab.ts';

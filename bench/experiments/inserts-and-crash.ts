@@ -1,6 +1,6 @@
 // Experiment 2: rows of one text by small transactions and by COPY; then what is left of them after a crash.
 
-import { currentEpoch, readEpoch } from '../../src/checkpoint/epoch.ts';
+import { currentEpoch, readEpoch } from '../../src/ledger/run/epoch.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';

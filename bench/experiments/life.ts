@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { to as copyTo } from 'pg-copy-streams';
-import { currentEpoch, readEpoch } from '../../src/checkpoint/epoch.ts';
+import { currentEpoch, readEpoch } from '../../src/ledger/run/epoch.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';

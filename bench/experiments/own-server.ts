@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identityOf } from '../../src/embedded/process.ts';
-import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
+import { identityOf } from '../../src/db/embedded/process.ts';
+import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { makeStandby } from '../../test/helpers/standby.ts';
 import { ask, askUntil } from './connect.ts';
 

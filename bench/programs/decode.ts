@@ -9,13 +9,13 @@ import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
-import type { SourceTableSpec } from '../../src/declaration.ts';
-import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
+import type { SourceTableSpec } from '../../src/core/declaration/declaration.ts';
+import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
 import { recordBlocks } from '../../src/format/split/record-blocks.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { column, csv, definePipeline } from '../../src/index.ts';
-import { readForInit } from '../../src/run/init/write-init.ts';
-import { readRange } from '../../src/source/read-file.ts';
+import { readForInit } from '../../src/tools/init/write-init.ts';
+import { readRange } from '../../src/input/sources/read-file.ts';
 
 const [decoder = '', file = ''] = process.argv.slice(2);
 

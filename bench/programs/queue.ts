@@ -7,8 +7,8 @@
 
 import { dirname } from 'node:path';
 import type { EtlWorker } from 'sluice';
-import { silentLogger, type Logger } from '../../src/logger.ts';
-import { defaultQueue } from '../../src/model.ts';
+import { silentLogger, type Logger } from '../../src/core/logger.ts';
+import { defaultQueue } from '../../src/core/model.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { openLoadQueue } from '../../src/queue/load-queue.ts';
 import { restoreRuns } from '../../src/queue/run-queue.ts';

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { ShellCompDirective, type RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
-import { completionsMax } from '../limits.ts';
+import { completionsMax } from '../core/limits.ts';
 import { isPipelineFile } from '../pipeline/file-name.ts';
 import { commands } from './commands/table.ts';
 import type { Io } from './io.ts';

@@ -3,8 +3,8 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
-import { plantedAt } from '../embedded/ownership.ts';
+import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
+import { plantedAt } from '../core/ownership.ts';
 
 const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint }, { cause });

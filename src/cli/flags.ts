@@ -1,7 +1,7 @@
 // Flags that also are ETL_* variables: declares them for commander, and reads them with the right error.
 
 import { Command, Option } from 'commander';
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 import type { Io } from './io.ts';
 
 /** The value, or what is wrong with the text. */

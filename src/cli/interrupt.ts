@@ -1,6 +1,6 @@
 // SIGINT and SIGTERM: the first stops the work gently, the second at once, the third ends the process.
 
-import { codeOf, EtlError, exitCodes } from '../errors.ts';
+import { codeOf, EtlError, exitCodes } from '../core/errors/errors.ts';
 
 type StopSignal = 'SIGINT' | 'SIGTERM';
 

@@ -1,13 +1,13 @@
 // The command line's front door: reads .env, parses, runs one command, reports its error, returns the exit code.
 
 import { CommanderError } from 'commander';
-import { asEtlError, exitCodes } from '../errors.ts';
+import { asEtlError, exitCodes } from '../core/errors/errors.ts';
 import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { addDotEnv } from './environment.ts';
 import { parseBoolean } from './flags.ts';
 import { processIo, type Io } from './io.ts';
-import { paintFor } from './text/paint.ts';
+import { paintFor } from './paint.ts';
 import { errorJson, errorLines, exitOf } from './text/print-error.ts';
 import { createProgram } from './program.ts';
 import { usageError } from './usage-error.ts';

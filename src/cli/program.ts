@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { helpWidthMax } from '../limits.ts';
+import { helpWidthMax } from '../core/limits.ts';
 import type { CliCommand } from './command.ts';
 import type { Io } from './io.ts';
-import { paintFor } from './text/paint.ts';
+import { paintFor } from './paint.ts';
 
 const description =
   'Bulk-loads CSV files into PostgreSQL: typed, validated, published all at once or not at all.';

@@ -1,9 +1,9 @@
 // Questions on a terminal: one line each, a default for an empty answer.
 
 import { createInterface } from 'node:readline';
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 import { widthOf, type Io } from './io.ts';
-import { visibleText, wrapUnder } from './text/layout.ts';
+import { visibleText, wrapUnder } from './layout.ts';
 
 /** Asks, until nothing more is asked. */
 export interface Prompt {

@@ -1,7 +1,7 @@
 // The prefix of this database's keys in Redis, for every command that uses the queue.
 
 import type { Command, Option } from 'commander';
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import { flag, parseString, readFlag } from './flags.ts';
 import type { Io } from './io.ts';

@@ -2,16 +2,16 @@
 
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import type { RunDetails, RunsWanted, RunSummary } from '../history/history.ts';
-import type { RunFailure } from '../model.ts';
-import { isRunning } from '../running.ts';
+import type { RunDetails, RunsWanted, RunSummary } from '../ledger/history/history.ts';
+import type { RunFailure } from '../core/model.ts';
+import { isRunning } from '../core/running.ts';
 import { readSwitch } from './flags.ts';
 import { widthOf, type Io } from './io.ts';
 import { askServer } from './server.ts';
-import { clip } from './text/layout.ts';
-import { paintFor } from './text/paint.ts';
+import { clip } from './layout.ts';
+import { paintFor } from './paint.ts';
 import { failureLines, runLines, runsLines, type RunShown } from './text/status-text.ts';
-import { visibleJson } from '../wording.ts';
+import { visibleJson } from '../core/wording.ts';
 
 const finalStates = new Set(['published', 'failed', 'cancelled']);
 
@@ -43,8 +43,8 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
 };
 
 const askForRuns = async (wanted: RunsWanted, command: Command, io: Io): Promise<Listed> => {
-  const { listRuns } = await import('../history/history.ts');
-  const { failuresShown, listFailures } = await import('../checkpoint/failure.ts');
+  const { listRuns } = await import('../ledger/history/history.ts');
+  const { failuresShown, listFailures } = await import('../ledger/run/failure.ts');
   const { limit, state, ...others } = wanted;
   const areFailuresWanted = state === undefined || state === 'failed';
   const found = await askServer(command, io, async (client): Promise<Listed> => ({
@@ -57,10 +57,10 @@ const askForRuns = async (wanted: RunsWanted, command: Command, io: Io): Promise
 };
 
 const askForRun = async (runId: number, command: Command, io: Io): Promise<RunDetails> => {
-  const { findRun } = await import('../history/history.ts');
+  const { findRun } = await import('../ledger/history/history.ts');
   const found = await askServer(command, io, (client) => findRun(client, runId));
   if (found !== undefined) return found;
-  const { EtlError } = await import('../errors.ts');
+  const { EtlError } = await import('../core/errors/errors.ts');
   throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
 };
 

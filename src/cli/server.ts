@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 
 /** Where the embedded server of a working directory lives: that of its project, if there is one. */
 export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> => {
-  const { findEtlDirectory } = await import('../embedded/find-directory.ts');
+  const { findEtlDirectory } = await import('../db/embedded/find-directory.ts');
   return findEtlDirectory(workingDirectory);
 };
 
@@ -46,7 +46,7 @@ export const openServer = async (
   const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
   if (databaseUrl !== undefined || namesServer(io.env))
     return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
-  const { refuseEmbedded } = await import('../embedded/refuse.ts');
+  const { refuseEmbedded } = await import('../db/embedded/refuse.ts');
   refuseEmbedded(io.env);
   const etlDirectory = await etlDirectoryOf(io);
   const isNew = !existsSync(etlDirectory);
@@ -60,7 +60,7 @@ export const openServer = async (
 export const findServer = async (command: Command, io: Io): Promise<OpenedServer | undefined> => {
   const { namesServer } = await import('../db/connect/address.ts');
   const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
-  if (!named) (await import('../embedded/refuse.ts')).refuseEmbedded(io.env);
+  if (!named) (await import('../db/embedded/refuse.ts')).refuseEmbedded(io.env);
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(command, io) : undefined;
 };
 

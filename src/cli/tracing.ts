@@ -1,7 +1,7 @@
 // `--tracing`: spans from the tracer provider that the user registered in this process.
 
 import type { Command, Option } from 'commander';
-import type { Tracer } from '../trace/tracer.ts';
+import type { Tracer } from '../report/tracer.ts';
 import { flag, readSwitch } from './flags.ts';
 import type { Io } from './io.ts';
 
@@ -20,7 +20,7 @@ export const withTracing = async <T>(
   work: (given: { readonly tracer?: Tracer }) => Promise<T>,
 ): Promise<T> => {
   if (!readSwitch(command, 'tracing', io)) return work({});
-  const { flushSpans, globalTracer } = await import('../trace/api.ts');
+  const { flushSpans, globalTracer } = await import('../report/api.ts');
   const { tracer, isRegistered } = globalTracer();
   if (!isRegistered) io.stderr.write(unheard);
   try {

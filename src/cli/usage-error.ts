@@ -1,7 +1,7 @@
 // Turns what commander refuses into our own errors, with a hint that names the command meant.
 
 import type { Command, CommanderError } from 'commander';
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 
 /** The command that the arguments reach before anything goes wrong. */
 const commandReached = (program: Command, args: readonly string[]): Command => {

@@ -3,16 +3,16 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
-import { closeTimeoutMs } from '../limits.ts';
+import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
+import { closeTimeoutMs } from '../core/limits.ts';
 import type { ServerAddress } from './connect/address.ts';
 import { labelOf } from './connect/config.ts';
 import { connectError } from './connect/connect-error.ts';
 import { openFirst } from './connect/hosts.ts';
-import { advisoryKeys } from './session/advisory-keys.ts';
+import { advisoryKeys } from './connect/advisory-keys.ts';
 import { PgClient } from './connect/pg.ts';
 import { retryOf } from './retry.ts';
-import { withPermission } from './server-error.ts';
+import { withPermission } from './connect/server-error.ts';
 import { inline, quoteName, searchPath, type Query } from './sql.ts';
 import { watchClient } from './connect/watchdog.ts';
 

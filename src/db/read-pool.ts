@@ -1,11 +1,11 @@
 // A few connections that only read: opened when they are needed, used one after the other, closed when nobody asks any more.
 
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 import { schemaVersions } from './bookkeeping/migrate.ts';
 import { readOnlyPlainTables, readTrust, refuseStrange } from './bookkeeping/trust.ts';
 import { closeClient, lossOf, openClient, type Client } from './client.ts';
 import type { ServerAddress } from './connect/address.ts';
-import { withPermission } from './server-error.ts';
+import { withPermission } from './connect/server-error.ts';
 
 export interface ReadPool {
   /** Errors: those of `read`, of the server, ETL_UNTRUSTED, ETL_SCHEMA_OLDER, ETL_PAGE_BUSY when too many wait. */

@@ -1,6 +1,6 @@
 // What to do about an error, decided from its code alone: one table, with the reason at each line's end.
 
-import { EtlError, codeOf } from '../errors.ts';
+import { EtlError, codeOf } from '../core/errors/errors.ts';
 
 /** server: wait until it answers, look at the epoch, go on · chunk: the same transaction again · never: stop. */
 export type Retry = 'server' | 'chunk' | 'never';

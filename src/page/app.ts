@@ -2,12 +2,12 @@
 
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
-import { asEtlError, EtlError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { asEtlError, EtlError } from '../core/errors/errors.ts';
+import type { Logger } from '../core/logger.ts';
 import type { Access } from './access.ts';
 import { assets } from './assets/assets.ts';
-import { addBoard } from './board/guard.ts';
-import type { Board } from './board/board.ts';
+import { addBoard } from './guard.ts';
+import type { Board } from './board.ts';
 import type { Control } from './control/control.ts';
 import { createExport, type Read } from './export.ts';
 import type { Live } from './live.ts';
@@ -16,7 +16,7 @@ import { layout } from './parts/layout.ts';
 import { pathUnder } from './path.ts';
 import { findRoute } from './routes.ts';
 import { boardMethods, formMethods, refusalOf, safeHeaders } from './safety.ts';
-import type { MakeView, View, ViewContext } from './view.ts';
+import type { MakeView, View, ViewContext } from './parts/view.ts';
 
 export interface AppOptions {
   /** The host's path without a slash at its end; '' for none. */

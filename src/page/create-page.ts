@@ -1,18 +1,18 @@
 // The page as a function of the library: a fetch handler with a few connections of its own that only read.
 
 import { createReadPool } from '../db/read-pool.ts';
-import { EtlError } from '../errors.ts';
-import { silentLogger } from '../logger.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { silentLogger } from '../core/logger.ts';
 import { readQueues } from '../worker/read-queues.ts';
 import { findSite, type FoundSite } from '../worker/site.ts';
 import { createAccess, newToken, type Access } from './access.ts';
 import { createApp } from './app.ts';
-import { createBoard } from './board/board.ts';
-import { hasBoard } from './board/installed.ts';
+import { createBoard } from './board.ts';
+import { hasBoard } from './installed.ts';
 import { createControl, type Control } from './control/control.ts';
 import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
-import { readTraceUrl } from './trace-link.ts';
+import { readTraceUrl } from './parts/trace-link.ts';
 
 /** Connections of a page: several people look at once, and each look takes milliseconds. */
 const connectionsMax = 3;

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { stream } from 'hono/streaming';
 import type { Client } from '../db/client.ts';
-import { EtlError } from '../errors.ts';
-import { rejectPages } from '../history/list-rejects.ts';
-import { exportLine, headOf, uncorrected } from '../history/reject-export.ts';
-import { shapeOfRejects, type RecordShape } from '../history/reject-records.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { rejectPages } from '../ledger/rejects/list-rejects.ts';
+import { exportLine, headOf, uncorrected } from '../ledger/rejects/reject-export.ts';
+import { shapeOfRejects, type RecordShape } from '../ledger/rejects/reject-records.ts';
 
 /** Each keeps a connection until its visitor has taken everything. */
 const exportsMax = 1;

@@ -9,7 +9,7 @@ import { constants, createGzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { sentSection, type SentSection } from './parts/layout.ts';
-import type { View } from './view.ts';
+import type { View } from './parts/view.ts';
 
 /** Streams at once: a team with some windows each. */
 const streamsMax = 32;

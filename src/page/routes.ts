@@ -1,7 +1,7 @@
 // Every page and its address. A new page is one file in views/ and one line here.
 
 import { withActions } from './control/sections.ts';
-import type { MakeView } from './view.ts';
+import type { MakeView } from './parts/view.ts';
 import { actionsView, actionView } from './views/actions.ts';
 import { filesView } from './views/files.ts';
 import { overview } from './views/overview.ts';

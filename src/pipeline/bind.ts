@@ -3,12 +3,12 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { PipelineSpec, TableSpec, VariedPath } from '../declaration.ts';
-import { EtlError } from '../errors.ts';
-import { didYouMean } from '../nearest.ts';
-import { confinementOf, isBelow } from '../source/confine.ts';
-import { callTables, snapshotWaitMsDefault, tablesWith, type Pipeline } from './declare/define-pipeline.ts';
-import { freezeDeep } from './check/freeze.ts';
+import type { PipelineSpec, TableSpec, VariedPath } from '../core/declaration/declaration.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { confinementOf, isBelow } from '../input/sources/confine.ts';
+import { callTables, snapshotWaitMsDefault, tablesWith, type Pipeline } from './define-pipeline.ts';
+import { freezeDeep } from './freeze.ts';
 import { innerOf } from './declare/made-row.ts';
 import { variedPaths } from './varied-paths.ts';
 

@@ -1,8 +1,8 @@
 // The data of jobs, checked when a job comes back: others can write to a queue, too.
 
 import { z } from 'zod';
-import { EtlError } from '../errors.ts';
-import { segmentsPerJobMax, traceStateCharsMax } from '../limits.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { segmentsPerJobMax, traceStateCharsMax } from '../core/limits.ts';
 
 /** A NUL and half of a surrogate pair, as JSON writes them. PostgreSQL stores neither, so the job would never end. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;

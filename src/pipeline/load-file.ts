@@ -4,10 +4,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type * as Jiti from 'jiti';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
-import { nearest } from '../nearest.ts';
-import * as authoring from './declare/authoring.ts';
-import { isPipeline, type Pipeline } from './declare/define-pipeline.ts';
+import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import * as authoring from './authoring.ts';
+import { isPipeline, type Pipeline } from './define-pipeline.ts';
 import { thrownAt } from './thrown-at.ts';
 import { transpiledDirectory } from './transpiled.ts';
 

@@ -3,8 +3,8 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
-import { isOwn } from '../embedded/ownership.ts';
+import { codeOf } from '../core/errors/errors.ts';
+import { isOwn } from '../core/ownership.ts';
 
 /**
  * A directory that only this user can have filled, or false. In jiti's default, one directory for all users, another

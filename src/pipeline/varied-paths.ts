@@ -1,9 +1,9 @@
 // Finds the paths that texts of parameters are part of. The tables are made once more for each text, with a mark at its
 // beginning and without characters that lead elsewhere. What a path and its variation share was written by the author.
 
-import { memberLocation } from '../decode/member-location.ts';
-import { mark } from '../source/confine.ts';
-import type { VariedPath } from '../declaration.ts';
+import { memberLocation } from '../input/decode/member-location.ts';
+import { mark } from '../input/sources/confine.ts';
+import type { VariedPath } from '../core/declaration/declaration.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -9,9 +9,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';
-import { lockSpace } from '../db/session/advisory-keys.ts';
+import { lockSpace } from '../db/connect/advisory-keys.ts';
 import { quoteText } from '../db/sql.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../core/errors/errors.ts';
 
 export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
 

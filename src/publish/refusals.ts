@@ -1,12 +1,12 @@
 // Errors of the server while publishing: some are retried, the others become a refusal with an explanation.
 
 import { retryOf } from '../db/retry.ts';
-import { hintOf, isRefusal } from '../db/server-error.ts';
-import { EtlError, codeOf, messageOf } from '../errors.ts';
+import { hintOf, isRefusal } from '../db/connect/server-error.ts';
+import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import { TablesLocked } from './locks.ts';
-import type { TableNames } from './names.ts';
-import { dependentsText } from './production/dependents.ts';
-import { ProductionChanged, type ProductionTable } from './production/production.ts';
+import type { TableNames } from '../db/names.ts';
+import { dependentsText } from './table/dependents.ts';
+import { ProductionChanged, type ProductionTable } from './table/production.ts';
 
 /** Errors that another attempt may not meet: a lock, a deadlock, a new view. */
 export const isPassing = (error: unknown): boolean =>

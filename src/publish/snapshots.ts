@@ -5,7 +5,7 @@
 // waits for such sessions, and so do we. Proved by test/modes/snapshots.test.ts.
 
 import type { Client } from '../db/client.ts';
-import type { SnapshotHolder } from '../model.ts';
+import type { SnapshotHolder } from '../core/model.ts';
 
 /** One row: a holder, with what the server says of its snapshot. */
 interface Found extends SnapshotHolder {

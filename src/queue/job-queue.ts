@@ -2,9 +2,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue, Worker } from 'bullmq';
-import { codeOf } from '../errors.ts';
-import { jobBackoffMs, jobLockMs, jobStalledCheckMs, jobStalledMax, queueCloseTimeoutMs } from '../limits.ts';
-import type { Logger } from '../logger.ts';
+import { codeOf } from '../core/errors/errors.ts';
+import {
+  jobBackoffMs,
+  jobLockMs,
+  jobStalledCheckMs,
+  jobStalledMax,
+  queueCloseTimeoutMs,
+} from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 

@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { retryOf } from '../db/retry.ts';
-import { EtlError, codeOf } from '../errors.ts';
-import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
-import type { Lease, Segment, TraceContext } from '../model.ts';
+import { EtlError, codeOf } from '../core/errors/errors.ts';
+import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../core/limits.ts';
+import type { Lease, Segment, TraceContext } from '../core/model.ts';
 import type { QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import {

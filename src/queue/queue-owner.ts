@@ -12,7 +12,7 @@
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 
 /** What a claim needs of Redis. */
 export interface MarkStore {

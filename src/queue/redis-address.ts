@@ -1,6 +1,6 @@
 // Where Redis is: a URL, and whether its hosts are Sentinels or nodes of a Cluster.
 
-import { EtlError } from '../errors.ts';
+import { EtlError } from '../core/errors/errors.ts';
 
 /** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER, ETL_REDIS_PREFIX. */
 export interface RedisOptions {

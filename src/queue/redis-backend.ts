@@ -2,15 +2,15 @@
 
 import { createRequire } from 'node:module';
 import type * as IoRedis from 'ioredis';
-import { databaseIdentity } from '../db/connect/identity.ts';
-import { codeOf, EtlError, isSqlState, messageOf } from '../errors.ts';
+import { databaseIdentity } from '../db/session/identity.ts';
+import { codeOf, EtlError, isSqlState, messageOf } from '../core/errors/errors.ts';
 import {
   connectTimeoutMs,
   queueQueryTimeoutMs,
   redisAttemptsMax,
   redisRetryMsMax,
   redisRetryStepMs,
-} from '../limits.ts';
+} from '../core/limits.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { claimQueue, type MarkStore } from './queue-owner.ts';

@@ -1,6 +1,6 @@
 // The state of the queue of runs. Types only, because the library exports them.
 
-import type { RunFailure } from '../model.ts';
+import type { RunFailure } from '../core/model.ts';
 
 export interface AddedRun {
   readonly job: string;

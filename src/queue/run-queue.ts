@@ -1,8 +1,8 @@
 // The queues of runs: a job for every run that somebody asked for. The default one is BullMQ's `etl-run`.
 
 import { randomUUID } from 'node:crypto';
-import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../limits.ts';
-import { defaultQueue } from '../model.ts';
+import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../core/limits.ts';
+import { defaultQueue } from '../core/model.ts';
 import type { AddedRun, QueueDepth } from './run-queue-state.ts';
 import { withQueue, type Queues } from './job-queue.ts';
 

@@ -5,8 +5,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
-import { asEtlError } from '../errors.ts';
-import { otherQueuesFirstMs, runHandedOnMs } from '../limits.ts';
+import { asEtlError } from '../core/errors/errors.ts';
+import { otherQueuesFirstMs, runHandedOnMs } from '../core/limits.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';

@@ -3,14 +3,14 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
-import type { RunStep } from '../model.ts';
-import type { Receiver } from '../notification.ts';
+import type { RunStep } from '../core/model.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
 import type { Queues } from '../queue/job-queue.ts';
-import type { Definition, PipelineFile } from './definition.ts';
+import type { Definition, PipelineFile } from '../pipeline/definition.ts';
 import type { RunSettings } from './options.ts';
-import type { Reporter } from './report.ts';
-import { secondsSince } from '../amounts.ts';
-import { stopIfAsked } from '../stop.ts';
+import type { Reporter } from '../report/report.ts';
+import { secondsSince } from '../core/amounts.ts';
+import { stopIfAsked } from '../core/stop.ts';
 
 /** With the definition of the run, and its settings except those that its reporter has. */
 export interface RunContext

@@ -2,7 +2,7 @@
 
 import { withClient, type Client } from '../db/client.ts';
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
-import { findEtlDirectory } from '../embedded/find-directory.ts';
+import { findEtlDirectory } from '../db/embedded/find-directory.ts';
 import type { RunOptions } from './options.ts';
 
 type Named = Pick<RunOptions, 'databaseUrl' | 'connection'>;

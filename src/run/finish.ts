@@ -1,15 +1,15 @@
 // The end of a successful run: its result, and the advice that is kept with it.
 
-import { keepAdvice } from '../checkpoint/advice.ts';
-import { testsOfRun } from '../checkpoint/data-tests.ts';
+import { keepAdvice } from '../ledger/run/advice.ts';
+import { testsOfRun } from '../ledger/run/data-tests.ts';
 import { runQuery } from '../db/client.ts';
 import { walBytesSince } from '../db/session/server-wal.ts';
-import { adviceSecondsMin } from '../limits.ts';
-import type { RunResult } from '../model.ts';
+import { adviceSecondsMin } from '../core/limits.ts';
+import type { RunResult } from '../core/model.ts';
 import type { RunContext } from './context.ts';
-import { secondsSince } from '../amounts.ts';
-import { saveNotices } from './notices/save-notices.ts';
-import { adviceOf } from './profile/advice.ts';
+import { secondsSince } from '../core/amounts.ts';
+import { saveNotices } from '../report/save-notices.ts';
+import { adviceOf } from './advice.ts';
 import { tableResults } from './publish/results.ts';
 
 /** When the run began, in milliseconds of performance.now(), and where the server's log ended then. */

@@ -1,16 +1,16 @@
 // Runs the hooks of a pipeline: functions and SQL files of its author, each over a connection of its own and for a bounded time.
 
-import { hasPendingHook, hookEnded, pendingHook } from '../checkpoint/hook-state.ts';
+import { hasPendingHook, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
-import { isRefusal } from '../db/server-error.ts';
+import { isRefusal } from '../db/connect/server-error.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
-import { EtlError, codeOf, messageOf } from '../errors.ts';
-import type { FailedHookContext, HookError, HookName, HookTable } from '../hook.ts';
-import { authorsPath } from '../publish/names.ts';
-import { placeInSql, type SqlText } from '../transform/sql-file.ts';
+import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
+import type { FailedHookContext, HookError, HookName, HookTable } from '../core/declaration/hook.ts';
+import { authorsPath } from '../db/names.ts';
+import { placeInSql, type SqlText } from '../db/sql-file.ts';
 import type { RunContext } from './context.ts';
-import { stopSignal } from '../stop.ts';
-import { tablesOf } from './notify/events.ts';
+import { stopSignal } from '../core/stop.ts';
+import { tablesOf } from '../report/notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** The server notices within this time that the connection of a hook has ended under its statement. */

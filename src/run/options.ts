@@ -3,15 +3,15 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { ConnectionOptions } from '../db/connect/connection.ts';
-import { EtlError } from '../errors.ts';
-import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../limits.ts';
-import { silentLogger, type Logger } from '../logger.ts';
-import type { RunEvent, TraceContext } from '../model.ts';
-import type { Receiver } from '../notification.ts';
-import type { LoadTimes } from '../profile.ts';
-import { didYouMean } from '../nearest.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../core/limits.ts';
+import { silentLogger, type Logger } from '../core/logger.ts';
+import type { RunEvent, TraceContext } from '../core/model.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
+import type { LoadTimes } from '../core/profile.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
-import type { Tracer } from '../trace/tracer.ts';
+import type { Tracer } from '../report/tracer.ts';
 
 /** What a worker adds to the options of a run: the job that asks for the run, and who else wants to know about it. */
 export interface FromWorker {

@@ -1,25 +1,25 @@
 // A run before its first connection: the bound pipeline, its SQL, its hashes, its settings, and where it goes.
 
 import { resolve } from 'node:path';
-import { currentEpoch } from '../checkpoint/epoch.ts';
+import { currentEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
-import { runSessionName } from '../db/session/session-names.ts';
+import { runSessionName } from '../db/connect/session-names.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
-import { EtlError } from '../errors.ts';
-import { defaultQueue } from '../model.ts';
-import type { Receiver } from '../notification.ts';
-import { isPipeline, type Pipeline } from '../pipeline/declare/define-pipeline.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { defaultQueue } from '../core/model.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
+import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
-import type { PipelineSpec } from '../declaration.ts';
-import { areShared } from '../source/registry.ts';
-import { refuseMissingSecrets } from '../source/secret.ts';
-import { preflight } from './preflight.ts';
+import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import { areShared } from '../input/sources/registry.ts';
+import { refuseMissingSecrets } from '../input/sources/secret.ts';
+import { preflight } from './begin/preflight.ts';
 import type { RunContext } from './context.ts';
-import { readDefinition, type Definition } from './definition.ts';
+import { readDefinition, type Definition } from '../pipeline/definition.ts';
 import { findServer } from './find-server.ts';
 import {
   refuseUnknownTables,
@@ -28,7 +28,7 @@ import {
   type RunOptions,
   type RunSettings,
 } from './options.ts';
-import { createReporter, type Reporter, type Reported } from './report.ts';
+import { createReporter, type Reporter, type Reported } from '../report/report.ts';
 
 /** A run before its first connection. */
 export interface PreparedRun extends Definition {

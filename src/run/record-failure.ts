@@ -1,17 +1,17 @@
 // Records why a run ended, or what failed before there was a run, and enqueues its notifications.
 
 import { hostname } from 'node:os';
-import { keepFailure } from '../checkpoint/failure.ts';
-import { endRun } from '../checkpoint/run-end.ts';
+import { keepFailure } from '../ledger/run/failure.ts';
+import { endRun } from '../ledger/run/run-end.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { runQuery, withClient, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
-import type { EtlError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import type { Receiver } from '../notification.ts';
-import { notifyUnkept } from './notify/at-end.ts';
-import { oweFailed, oweFailedBefore } from './notify/events.ts';
-import { saveNotices } from './notices/save-notices.ts';
+import type { EtlError } from '../core/errors/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
+import { notifyUnkept } from './publish/at-end.ts';
+import { oweFailed, oweFailedBefore } from '../report/notify/events.ts';
+import { saveNotices } from '../report/save-notices.ts';
 import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {

@@ -3,15 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
-import { reviveEmbedded } from '../embedded/server.ts';
+import { reviveEmbedded } from '../db/embedded/server.ts';
 import { retryOf } from '../db/retry.ts';
-import { asServerError } from '../db/server-error.ts';
-import { codeOf, EtlError } from '../errors.ts';
-import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
-import type { RunEvent } from '../model.ts';
+import { asServerError } from '../db/connect/server-error.ts';
+import { codeOf, EtlError } from '../core/errors/errors.ts';
+import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../core/limits.ts';
+import type { RunEvent } from '../core/model.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { RunSettings } from './options.ts';
-import { connectionsNeeded } from '../server/facts.ts';
+import { connectionsNeeded } from '../db/session/facts.ts';
 
 export interface RecoverOptions extends Pick<
   RunSettings,

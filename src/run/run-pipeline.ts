@@ -1,22 +1,22 @@
 // The composer: one run of a pipeline, from files to published tables; carry-out.ts has the steps of one that has something to do.
 
-import { latestRun, runStanding } from '../checkpoint/ledger.ts';
-import { runOfJob } from '../checkpoint/run-end.ts';
+import { latestRun, runStanding } from '../ledger/run/ledger.ts';
+import { runOfJob } from '../ledger/run/run-end.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { asServerError } from '../db/server-error.ts';
+import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
-import { EtlError, messageOf } from '../errors.ts';
-import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
-import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
-import { recordMoves } from './begin/moves.ts';
+import { EtlError, messageOf } from '../core/errors/errors.ts';
+import { defaultQueue, type RunEvent, type RunResult } from '../core/model.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { recordMoves } from './files/moves.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
-import { planNeeded } from './begin/plan-sources.ts';
-import type { PlannedTable } from './begin/planned-table.ts';
+import { planNeeded } from './files/plan-sources.ts';
+import type { PlannedTable } from './files/planned-table.ts';
 import { step, type RunContext } from './context.ts';
 import { finishRun } from './finish.ts';
 import { callFailed, callOwed } from './hooks.ts';
-import type { LoadingRun } from './load/loading-run.ts';
-import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
+import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { tidyUp } from './publish/tidy-up.ts';
@@ -68,7 +68,7 @@ const publishedBefore = async (
 };
 
 /** What only a run that has something to do needs: others start faster without it (docs/benchmarks/one-run.md). */
-const work = () => import('./work/carry-out.ts');
+const work = () => import('./carry-out.ts');
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (

@@ -2,15 +2,15 @@
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { selectUnfinished } from '../checkpoint/ledger.ts';
-import { lockSpace } from '../db/session/advisory-keys.ts';
+import { selectUnfinished } from '../ledger/run/ledger.ts';
+import { lockSpace } from '../db/connect/advisory-keys.ts';
 import { lockHolder, tryLockPipeline } from '../db/session/advisory-lock.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
-import { endSessionsNamed, selectLastSign } from '../db/session/frozen-sessions.ts';
+import { endSessionsNamed, selectLastSign } from '../db/connect/frozen-sessions.ts';
 import type { Query } from '../db/sql.ts';
-import { EtlError } from '../errors.ts';
-import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../limits.ts';
-import { isRunning } from '../running.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../core/limits.ts';
+import { isRunning } from '../core/running.ts';
 import type { RunContext } from './context.ts';
 
 /** Sessions belong to the role that logged in; a role that was set since then may neither see nor end them. */

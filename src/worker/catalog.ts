@@ -2,8 +2,8 @@
 
 import { readdir } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
-import { EtlError, messageOf } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { EtlError, messageOf } from '../core/errors/errors.ts';
+import { nearest } from '../core/nearest.ts';
 import { isPipelineFile } from '../pipeline/file-name.ts';
 import { loadPipelineFile, type LoadedPipeline } from '../pipeline/load-file.ts';
 

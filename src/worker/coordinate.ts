@@ -1,19 +1,19 @@
 // Works off a job of the run queue: finds its pipeline and its run, coordinates it, and reports the outcome.
 
-import { runOfJob } from '../checkpoint/run-end.ts';
+import { runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
-import { asEtlError, EtlError } from '../errors.ts';
-import { runHandedOnMs, runLockedRetryMs } from '../limits.ts';
-import type { Logger } from '../logger.ts';
-import type { RunEvent, TraceContext } from '../model.ts';
-import type { Receiver } from '../notification.ts';
+import { asEtlError, EtlError } from '../core/errors/errors.ts';
+import { runHandedOnMs, runLockedRetryMs } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import type { RunEvent, TraceContext } from '../core/model.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
 import { recordFailure } from '../run/record-failure.ts';
 import type { FromWorker, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
-import { traceDelivery } from '../trace/job-trace.ts';
+import { traceDelivery } from '../report/job-trace.ts';
 import type { Catalog } from './catalog.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Site } from './site.ts';

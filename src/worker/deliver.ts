@@ -1,10 +1,10 @@
 // Delivers notifications of the worker's database beside its runs: a receiver that hangs holds nothing else.
 
 import { withClient } from '../db/client.ts';
-import { asEtlError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import type { Receiver } from '../notification.ts';
-import { deliverFor, isAnyDue, type Delivering } from '../notify/deliver.ts';
+import { asEtlError } from '../core/errors/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
+import { deliverFor, isAnyDue, type Delivering } from '../report/notify/deliver.ts';
 import type { Catalog } from './catalog.ts';
 import type { Site } from './site.ts';
 import type { Look } from './watch.ts';

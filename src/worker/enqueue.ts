@@ -1,20 +1,20 @@
 // Enqueues runs for workers: new ones, and retries of runs that stopped.
 
 import { resolve } from 'node:path';
-import { failuresShown, listFailures } from '../checkpoint/failure.ts';
-import { cancelRun } from '../checkpoint/run-end.ts';
+import { failuresShown, listFailures } from '../ledger/run/failure.ts';
+import { cancelRun } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
-import type { PipelineSpec } from '../declaration.ts';
-import { EtlError } from '../errors.ts';
-import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
+import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
 import { addRun, bullNameOf, type AddRunOptions } from '../queue/run-queue.ts';
-import { readDefinition } from '../run/definition.ts';
-import { findRun } from '../history/history.ts';
+import { readDefinition } from '../pipeline/definition.ts';
+import { findRun } from '../ledger/history/history.ts';
 import { refuseUnshared } from '../run/prepare.ts';
 import { refuseUnknownTables } from '../run/options.ts';
-import { traceSending } from '../trace/job-trace.ts';
+import { traceSending } from '../report/job-trace.ts';
 import { requestOfRun } from './request-of-run.ts';
 import type { SiteOptions } from './options.ts';
 import { openSite, type Site } from './site.ts';

@@ -1,7 +1,7 @@
 // The endpoints that an orchestrator and Prometheus ask: /health, /ready, /metrics.
 
 import { createServer, type ServerResponse } from 'node:http';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../core/errors/errors.ts';
 import { hostNameOf, isLocalName } from './host-name.ts';
 import { listen, type Listening } from './listen.ts';
 import type { WorkerMetrics } from './metrics.ts';

@@ -3,10 +3,10 @@
 //   looking -> helping -> looking …        `pause` leads from either to resting, `resume` back to looking
 
 import type { Client } from '../db/client.ts';
-import { asEtlError } from '../errors.ts';
-import { helpPollMs } from '../limits.ts';
-import type { Logger } from '../logger.ts';
-import { loadForWorker } from '../run/load/join-run.ts';
+import { asEtlError } from '../core/errors/errors.ts';
+import { helpPollMs } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
+import { loadForWorker } from '../run/help.ts';
 import type { FromWorker, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
 import type { Look } from './watch.ts';

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EtlError, messageOf } from '../errors.ts';
+import { EtlError, messageOf } from '../core/errors/errors.ts';
 
 export interface Listening {
   /** The one that was free, if 0 was asked for. */

@@ -1,8 +1,8 @@
 // Puts jobs back on a queue that was emptied: those of unfinished runs and schedules in the ledger.
 
 import { runQuery, type Client } from '../db/client.ts';
-import { lostJobsCheckMs } from '../limits.ts';
-import type { Logger } from '../logger.ts';
+import { lostJobsCheckMs } from '../core/limits.ts';
+import type { Logger } from '../core/logger.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import { requestOfRun, type RunRow } from './request-of-run.ts';
 import type { Site } from './site.ts';

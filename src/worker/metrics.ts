@@ -1,9 +1,9 @@
 // A worker's metrics for Prometheus.
 
 import type { Gauge, Registry } from 'prom-client';
-import { chunkSecondsBuckets } from '../limits.ts';
-import type { RunEvent } from '../model.ts';
-import type { LoadTimes } from '../profile.ts';
+import { chunkSecondsBuckets } from '../core/limits.ts';
+import type { RunEvent } from '../core/model.ts';
+import type { LoadTimes } from '../core/profile.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { createAsker, loadPromClient } from './scrape.ts';
 

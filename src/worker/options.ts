@@ -1,9 +1,9 @@
 // Options of workers and of functions that enqueue runs. Types alone: a host's compiler follows no dependency here.
 
 import type { ConnectionOptions } from '../db/connect/connection.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../core/logger.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
-import type { Tracer } from '../trace/tracer.ts';
+import type { Tracer } from '../report/tracer.ts';
 
 /** The database and the queue, as in `RunOptions`. */
 export interface SiteOptions {

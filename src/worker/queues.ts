@@ -1,9 +1,9 @@
 // Run queues by name: valid names, and the known queues.
 
 import { runQuery, type Client } from '../db/client.ts';
-import { EtlError } from '../errors.ts';
-import { nameProblem } from '../pipeline/check/names.ts';
-import { defaultQueue } from '../model.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { nameProblem } from '../pipeline/names.ts';
+import { defaultQueue } from '../core/model.ts';
 import { runQueueDepth } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import type { Queues } from '../queue/job-queue.ts';

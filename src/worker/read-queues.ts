@@ -1,7 +1,7 @@
 // Reads the queues of runs without changing anything.
 
 import type { Client } from '../db/client.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../core/logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { listRunJobs, type ListedJob } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as PromClient from 'prom-client';
-import { scrapeAnswerMs } from '../limits.ts';
+import { scrapeAnswerMs } from '../core/limits.ts';
 
 /** Only workers pay for it: it takes 0.05 s to load. */
 export const loadPromClient = (): typeof PromClient =>

@@ -2,9 +2,9 @@
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { refuseSharedSessions } from '../db/connect/pooler.ts';
+import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../core/logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { Queues } from '../queue/job-queue.ts';

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { asEtlError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { asEtlError } from '../core/errors/errors.ts';
+import type { Logger } from '../core/logger.ts';
 
 export interface Look {
   readonly everyMs: number;

@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
-import { watchSessionName } from '../db/session/session-names.ts';
-import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
-import type { Receiver } from '../notification.ts';
+import { watchSessionName } from '../db/connect/session-names.ts';
+import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../core/limits.ts';
+import type { Receiver } from '../core/declaration/notification.ts';
 import { checkReceivers } from '../pipeline/declare/notify.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';

@@ -4,7 +4,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { findEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
+import { findEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { eventsOf, expectEnd, killRest, runArgs, startEtl, type Etl } from '../helpers/fault-child.ts';
 import { ask } from '../helpers/fault-database.ts';
 import { expectWhole } from '../helpers/fault-outcome.ts';

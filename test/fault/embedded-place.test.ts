@@ -5,7 +5,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { stopEmbedded } from '../../src/embedded/server.ts';
+import { stopEmbedded } from '../../src/db/embedded/server.ts';
 import { useFiles } from '../helpers/files.ts';
 import { etlArgs } from '../helpers/run-typescript.ts';
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findEmbedded, startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
+import { findEmbedded, startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
 import { ask } from '../helpers/fault-database.ts';
 import { makeServerDirectory } from '../helpers/own-server.ts';
 
@@ -27,7 +27,7 @@ const startElsewhere = (): ChildProcess => {
   const script = `import { createJiti } from 'jiti';
     const { startEmbedded } = await createJiti(process.cwd() + '/x.ts').import(process.argv[1]);
     console.log((await startEmbedded(process.argv[2])).pid);`;
-  const server = join(process.cwd(), 'src/embedded/server.ts');
+  const server = join(process.cwd(), 'src/db/embedded/server.ts');
   return spawn(process.execPath, ['--input-type=module', '-e', script, server, etl], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

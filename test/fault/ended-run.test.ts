@@ -5,15 +5,15 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { identityOf } from '../../src/embedded/process.ts';
-import { findEmbedded } from '../../src/embedded/server.ts';
+import { identityOf } from '../../src/db/embedded/process.ts';
+import { findEmbedded } from '../../src/db/embedded/server.ts';
 import { useFiles } from '../helpers/files.ts';
 import { until } from '../helpers/workers.ts';
 
 const { directory } = useFiles();
 
 it('a run of vitest that is killed: its server ends, and its directory is removed', async () => {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/unit/nearest.test.ts'];
+  const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/unit/core/nearest.test.ts'];
   const run = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: directory }, stdio: 'ignore' });
   const ended = once(run, 'exit');
   const own = () => readdirSync(directory).find((name) => name.startsWith('sluice-test-'));

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadPipelineFile, runPipeline } from '../../src/index.ts';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/core/errors/errors.ts';
 import { expectEnd, killRest, startEtl } from '../helpers/fault-child.ts';
 import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { poolingOf } from '../../src/db/connect/pooler.ts';
+import { poolingOf } from '../../src/db/session/pooler.ts';
 import {
   createWorker,
   enqueue,

@@ -4,17 +4,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { decodingNamed } from '../../src/decode/registry.ts';
-import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
+import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
+import { decodingNamed } from '../../src/input/decode/registry.ts';
+import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
 import { fileForms, plainForm, type FileForm } from '../helpers/file-forms.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { startS3, type S3Server } from '../helpers/s3.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { createRecordDecoder } from '../unit/format/record-decoder.ts';
-import { tableOf } from '../unit/format/reading.ts';
+import { createRecordDecoder } from '../unit/format/records/record-decoder.ts';
+import { tableOf } from '../unit/format/records/reading.ts';
 import { planFile, segmentBlocks } from '../unit/run/read-table.ts';
 
 type CsvOptions = NonNullable<Parameters<typeof csv>[1]>;

@@ -6,9 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
-import type { Decoder } from '../../src/format/decoder.ts';
+import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
+import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
+import type { Decoder } from '../../src/format/rows/decoder.ts';
 import { EtlError } from '../../src/index.ts';
 import type { RecordBlock } from '../../src/format/split/record-blocks.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -16,8 +16,8 @@ import { prepare, tableAt, type Prepared } from '../helpers/fuzz-files.ts';
 import { expectParsed } from '../helpers/fuzz-parse.ts';
 import { tableScene, type TableScene } from '../helpers/fuzz-scene.ts';
 import { readCount } from '../helpers/seeded.ts';
-import { createRecordDecoder } from '../unit/format/record-decoder.ts';
-import { tableOfLocation } from '../unit/format/reading.ts';
+import { createRecordDecoder } from '../unit/format/records/record-decoder.ts';
+import { tableOfLocation } from '../unit/format/records/reading.ts';
 import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from '../unit/run/read-table.ts';
 
 /** As long as real runs take: the same again. */

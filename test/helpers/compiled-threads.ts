@@ -46,8 +46,8 @@ const asCompiled = (path: string): [string, (code: string) => string] => [
 
 /** How the modules that start something find what is compiled. */
 const redirects = new Map<string, (code: string) => string>([
-  asCompiled('run/load/thread-loader'),
-  asCompiled('run/load/stream/reader'),
+  asCompiled('load/thread/thread-loader'),
+  asCompiled('load/thread/reader'),
   [
     'test/helpers/run-typescript.ts',
     (code) => code.replace(/'\.\.\/\.\.\/src\/index\.ts'/, compiledUrl('index.js')),

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { stopEmbedded } from '../../src/embedded/server.ts';
+import { stopEmbedded } from '../../src/db/embedded/server.ts';
 
 /** Directories of servers, whose data may be elsewhere. Some of what is there disappears meanwhile. */
 const serversBelow = (path: string): string[] => {

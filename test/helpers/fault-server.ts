@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import type { EmbeddedServer } from '../../src/embedded/server.ts';
-import { codeOf } from '../../src/errors.ts';
+import type { EmbeddedServer } from '../../src/db/embedded/server.ts';
+import { codeOf } from '../../src/core/errors/errors.ts';
 import { ask, serverSettings } from './fault-database.ts';
 import { startOwnServer, untilGone, type OwnServer } from './own-server.ts';
 

@@ -3,7 +3,7 @@
 //   node --import jiti/register hold-job.ts <database-url> <redis-url or ''> <namespace> <run>
 
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { silentLogger } from '../../src/logger.ts';
+import { silentLogger } from '../../src/core/logger.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import { serveQueue } from '../../src/queue/load-queue.ts';

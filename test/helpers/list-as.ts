@@ -3,8 +3,8 @@
 //
 //   list-as.ts <pattern>
 
-import { EtlError } from '../../src/errors.ts';
-import { listFiles } from '../../src/source/list-files.ts';
+import { EtlError } from '../../src/core/errors/errors.ts';
+import { listFiles } from '../../src/input/sources/list-files.ts';
 
 const nobody = 65_534;
 const [pattern = ''] = process.argv.slice(3);

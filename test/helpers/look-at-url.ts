@@ -2,7 +2,7 @@
 //
 //   node run-typescript.mjs '' look-at-url.ts <url>          what Node reads when it starts, such as NODE_EXTRA_CA_CERTS, counts
 
-import { http } from '../../src/source/http/http.ts';
+import { http } from '../../src/input/sources/http/http.ts';
 import { accessWith } from './source-access.ts';
 
 const location = process.argv[3]!;

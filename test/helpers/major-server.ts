@@ -3,8 +3,8 @@
 import { appendFile, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chooseAccount, type Account } from '../../src/embedded/account.ts';
-import { prepareBinaries } from '../../src/embedded/binaries.ts';
+import { chooseAccount, type Account } from '../../src/db/embedded/account.ts';
+import { prepareBinaries } from '../../src/db/embedded/binaries.ts';
 import {
   dataName,
   readCluster,
@@ -12,15 +12,15 @@ import {
   saveCluster,
   userName,
   type Cluster,
-} from '../../src/embedded/cluster.ts';
-import { launch, settled } from '../../src/embedded/launch.ts';
-import { withLock } from '../../src/embedded/lock.ts';
-import { makeOpenDirectory } from '../../src/embedded/open-directory.ts';
-import { platformName } from '../../src/embedded/package.ts';
-import { choosePort } from '../../src/embedded/port.ts';
-import { runProgram, type Programs } from '../../src/embedded/programs.ts';
-import { findEmbedded, startEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
-import { settingsName } from '../../src/embedded/settings.ts';
+} from '../../src/db/embedded/cluster.ts';
+import { launch, settled } from '../../src/db/embedded/launch.ts';
+import { withLock } from '../../src/db/embedded/lock.ts';
+import { makeOpenDirectory } from '../../src/db/embedded/open-directory.ts';
+import { platformName } from '../../src/db/embedded/package.ts';
+import { choosePort } from '../../src/db/embedded/port.ts';
+import { runProgram, type Programs } from '../../src/db/embedded/programs.ts';
+import { findEmbedded, startEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
+import { settingsName } from '../../src/db/embedded/settings.ts';
 import { mustRun } from './package-project.ts';
 
 /** Those before the embedded server's own, and the newest package of each. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { identityOf } from '../../src/embedded/process.ts';
-import { stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
+import { identityOf } from '../../src/db/embedded/process.ts';
+import { stopEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { startServerAt } from './major-server.ts';
 
 export type Settings = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseAccount } from '../../src/embedded/account.ts';
+import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { freePort } from './redis-server.ts';
 import { withPg } from './own-server.ts';
 

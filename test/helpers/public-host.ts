@@ -6,8 +6,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { codeOf, messageOf } from '../../src/errors.ts';
-import { http } from '../../src/source/http/http.ts';
+import { codeOf, messageOf } from '../../src/core/errors/errors.ts';
+import { http } from '../../src/input/sources/http/http.ts';
 import { accessWith } from './source-access.ts';
 
 const portOf = async (host: string, listener: Parameters<typeof createServer>[1]): Promise<number> => {

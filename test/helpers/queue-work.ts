@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { silentLogger } from '../../src/logger.ts';
-import type { Lease, Segment } from '../../src/model.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { Lease, Segment } from '../../src/core/model.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import type { Queues } from '../../src/queue/job-queue.ts';

@@ -1,6 +1,6 @@
 // What a table says of its files' place, for tests that read files without a pipeline.
 
-import type { Access } from '../../src/source/contract.ts';
+import type { Access } from '../../src/input/sources/contract.ts';
 
 /** A table that declares these options, or none. */
 export const accessWith = (options: Access['declared']['options'] = {}, signal?: AbortSignal): Access => ({

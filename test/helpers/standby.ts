@@ -5,9 +5,9 @@
 import { appendFile, chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { takeBackup } from '../../bench/experiments/base-backup.ts';
-import { saveCluster } from '../../src/embedded/cluster.ts';
-import { choosePort } from '../../src/embedded/port.ts';
-import type { EmbeddedServer } from '../../src/embedded/server.ts';
+import { saveCluster } from '../../src/db/embedded/cluster.ts';
+import { choosePort } from '../../src/db/embedded/port.ts';
+import type { EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { makeServerDirectory, openOwnServer, type OwnServer, type Settings } from './own-server.ts';
 
 /** A primary that a standby can follow. */

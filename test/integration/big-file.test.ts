@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
-import { segmentBytesMin } from '../../src/limits.ts';
+import { segmentBytesMin } from '../../src/core/limits.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
 

@@ -7,7 +7,7 @@ import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { readTrust } from '../../src/db/bookkeeping/trust.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
-import { currentEpoch } from '../../src/checkpoint/epoch.ts';
+import { currentEpoch } from '../../src/ledger/run/epoch.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useDatabase } from '../helpers/server.ts';
 

@@ -3,26 +3,26 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { currentEpoch } from '../../src/checkpoint/epoch.ts';
-import { advanceRun, insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
-import { createStaging, stagingTable } from '../../src/copy/staging.ts';
+import { currentEpoch } from '../../src/ledger/run/epoch.ts';
+import { advanceRun, insertFiles, insertRun } from '../../src/ledger/run/ledger.ts';
+import { createStaging, stagingTable } from '../../src/db/staging.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
-import { tableOfFile, type FilterSpec } from '../../src/declaration.ts';
-import { rejectsPerChunkMax } from '../../src/limits.ts';
-import type { Counts, Position, SourceFile } from '../../src/model.ts';
+import { tableOfFile, type FilterSpec } from '../../src/core/declaration/declaration.ts';
+import { rejectsPerChunkMax } from '../../src/core/limits.ts';
+import type { Counts, Position, SourceFile } from '../../src/core/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { csv, type CsvOptions } from '../../src/pipeline/declare/csv.ts';
-import { definePipeline, type Pipeline } from '../../src/pipeline/declare/define-pipeline.ts';
+import { definePipeline, type Pipeline } from '../../src/pipeline/define-pipeline.ts';
 import { sqlFile } from '../../src/pipeline/declare/sql-file.ts';
-import type { FileLoad } from '../../src/run/load/chunk-source.ts';
-import { landingTable } from '../../src/run/landing.ts';
-import { loadChunk } from '../../src/run/load/load-chunk.ts';
-import { planSources } from '../../src/run/begin/plan-sources.ts';
-import { openSegment } from '../../src/run/load/segment-blocks.ts';
-import { createTableLoad } from '../../src/run/load/table-load.ts';
+import type { FileLoad } from '../../src/load/chunk/chunk-source.ts';
+import { landingTable } from '../../src/db/landing.ts';
+import { loadChunk } from '../../src/load/chunk/load-chunk.ts';
+import { planSources } from '../../src/run/files/plan-sources.ts';
+import { openSegment } from '../../src/load/chunk/segment-blocks.ts';
+import { createTableLoad } from '../../src/load/chunk/table-load.ts';
 
 export interface ChunkFile {
   /** A file of the project, or the content of one. */

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { keepNotices, keepPlan, type PlannedRows } from '../../src/checkpoint/run-story.ts';
+import { keepNotices, keepPlan, type PlannedRows } from '../../src/ledger/run/run-story.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { useDatabase } from '../helpers/server.ts';

@@ -2,13 +2,13 @@
 
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions } from '../../src/declaration.ts';
-import { isRefusal, type ColumnType } from '../../src/format/column-types/contract.ts';
-import { columnTypes, typeOf } from '../../src/format/column-types/registry.ts';
+import type { ColumnOptions } from '../../src/core/declaration/declaration.ts';
+import { isRefusal, type ColumnType } from '../../src/format/types/contract.ts';
+import { columnTypes, typeOf } from '../../src/format/types/registry.ts';
 import { column } from '../../src/index.ts';
-import { valuePrinter } from '../../src/run/preview/print-value.ts';
+import { valuePrinter } from '../../src/tools/print-value.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { tableOf } from '../unit/format/reading.ts';
+import { tableOf } from '../unit/format/records/reading.ts';
 import {
   concat,
   damaged,

@@ -1,7 +1,7 @@
 // A run that failed is continued after its definition was fixed: what is loaded is not loaded again, and nothing is left over.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { claimChunk, completeChunk } from '../../src/checkpoint/ledger.ts';
+import { claimChunk, completeChunk } from '../../src/ledger/run/ledger.ts';
 import { main } from '../../src/cli/main.ts';
 import { runQuery, withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';

@@ -1,9 +1,9 @@
 // COPY on a real server: rows come back as they were, and a failure leaves the connection usable.
 
 import { describe, expect, it } from 'vitest';
-import { copyIn } from '../../src/copy/copy-in.ts';
-import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { copyText, stagingTable } from '../../src/copy/staging.ts';
+import { copyIn } from '../../src/load/chunk/copy-in.ts';
+import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
+import { copyText, stagingTable } from '../../src/db/staging.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { useDatabase } from '../helpers/server.ts';

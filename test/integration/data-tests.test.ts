@@ -18,9 +18,9 @@ import {
   testPipeline,
   type Pipeline,
 } from '../../src/index.ts';
-import type { TestDefinition, TestOptions } from '../../src/check/contract.ts';
-import { serverPattern } from '../../src/check/pattern.ts';
-import { testKinds } from '../../src/check/registry.ts';
+import type { TestDefinition, TestOptions } from '../../src/publish/data-tests/contract.ts';
+import { serverPattern } from '../../src/publish/data-tests/pattern.ts';
+import { testKinds } from '../../src/publish/data-tests/registry.ts';
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

@@ -4,7 +4,7 @@ import { readFileSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
-import type { Pipeline } from '../../src/pipeline/declare/define-pipeline.ts';
+import type { Pipeline } from '../../src/pipeline/define-pipeline.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';

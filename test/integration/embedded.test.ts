@@ -12,14 +12,14 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { main } from '../../src/cli/main.ts';
-import { identityOf } from '../../src/embedded/process.ts';
+import { identityOf } from '../../src/db/embedded/process.ts';
 import {
   type EmbeddedServer,
   findEmbedded,
   startEmbedded,
   stopDeleted,
   stopEmbedded,
-} from '../../src/embedded/server.ts';
+} from '../../src/db/embedded/server.ts';
 import { column, csv, definePipeline, enqueue, planPipeline, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';

@@ -6,18 +6,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { shapes } from '../../bench/shapes/shapes.ts';
 import noaa from '../../pipelines/noaa.ts';
-import type { ReadTable, SourceTableSpec } from '../../src/declaration.ts';
-import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
-import type * as TextEncoders from '../../src/format/compiled/text-encoder.ts';
-import type * as Judges from '../../src/format/record-judge.ts';
+import type { ReadTable, SourceTableSpec } from '../../src/core/declaration/declaration.ts';
+import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
+import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
+import type * as TextEncoders from '../../src/format/rows/text-encoder.ts';
+import type * as Judges from '../../src/format/rows/record-judge.ts';
 import type * as RecordEnds from '../../src/format/split/record-end.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { column, type AnyColumn } from '../../src/pipeline/declare/column.ts';
 import { when } from '../../src/pipeline/declare/filter.ts';
 import { csv } from '../../src/pipeline/declare/csv.ts';
-import { blocksOf, decodedFile, firstRead, tableOf } from '../unit/format/reading.ts';
+import { blocksOf, decodedFile, firstRead, tableOf } from '../unit/format/records/reading.ts';
 
 /** What was left to slower code, counted where it is called. */
 const left = vi.hoisted(() => ({ byteByByte: 0, judged: 0, fields: 0 }));
@@ -31,7 +31,7 @@ vi.mock('../../src/format/split/record-end.ts', async (original) => {
   return { ...real, recordAt };
 });
 
-vi.mock('../../src/format/record-judge.ts', async (original) => {
+vi.mock('../../src/format/rows/record-judge.ts', async (original) => {
   const real = await original<typeof Judges>();
   const createRecordJudge: typeof real.createRecordJudge = (...parameters) => {
     const judge = real.createRecordJudge(...parameters);
@@ -43,7 +43,7 @@ vi.mock('../../src/format/record-judge.ts', async (original) => {
   return { ...real, createRecordJudge };
 });
 
-vi.mock('../../src/format/compiled/text-encoder.ts', async (original) => {
+vi.mock('../../src/format/rows/text-encoder.ts', async (original) => {
   const real = await original<typeof TextEncoders>();
   const createTextEncoder: typeof real.createTextEncoder = (...parameters) => {
     const encode = real.createTextEncoder(...parameters);

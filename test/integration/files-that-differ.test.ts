@@ -8,7 +8,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { findRun } from '../../src/history/history.ts';
+import { findRun } from '../../src/ledger/history/history.ts';
 import { column, csv, definePipeline, path, runPipeline } from '../../src/index.ts';
 import { differenceLines } from '../../src/cli/text/differences-text.ts';
 import { failureOf } from '../helpers/failure.ts';

@@ -2,19 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptRun, forgetOtherFiles } from '../../src/checkpoint/take-over.ts';
-import { cancelRun } from '../../src/checkpoint/run-end.ts';
-import { assertPublishing, judgeLoading, selectLoading } from '../../src/checkpoint/epoch.ts';
+import { adoptRun, forgetOtherFiles } from '../../src/ledger/run/take-over.ts';
+import { cancelRun } from '../../src/ledger/run/run-end.ts';
+import { assertPublishing, judgeLoading, selectLoading } from '../../src/ledger/run/epoch.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { runQuery, withClient, withTransaction, type QueryResult } from '../../src/db/client.ts';
-import { silentLogger } from '../../src/logger.ts';
-import type { Segment } from '../../src/model.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { Segment } from '../../src/core/model.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { serveQueue, type ServeOptions, type Work } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
-import { loadChunk } from '../../src/run/load/load-chunk.ts';
+import { loadChunk } from '../../src/load/chunk/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { workOff } from '../helpers/queue-work.ts';
 import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';

@@ -20,7 +20,7 @@ import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
-import { dirtyCases, dirtyColumns } from '../unit/format/dirty-cases.ts';
+import { dirtyCases, dirtyColumns } from '../unit/format/records/dirty-cases.ts';
 
 const files = useFiles();
 const server = useHttpFiles();

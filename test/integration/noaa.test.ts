@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it, beforeAll } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { findRun, listRuns } from '../../src/history/history.ts';
+import { findRun, listRuns } from '../../src/ledger/history/history.ts';
 import { EtlError, runPipeline, type RunResult } from '../../src/index.ts';
 import noaa from '../../pipelines/noaa.ts';
 import noaaSql from '../../pipelines/noaa-sql.ts';

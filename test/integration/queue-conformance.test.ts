@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { EtlError } from '../../src/errors.ts';
+import { EtlError } from '../../src/core/errors/errors.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { withQueue } from '../../src/queue/job-queue.ts';
 import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';

@@ -2,11 +2,11 @@
 // after the other. Before PostgreSQL 16, which has no function that judges a text, all of them are found by COPY.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { copyIn } from '../../src/copy/copy-in.ts';
+import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
+import { copyIn } from '../../src/load/chunk/copy-in.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { oneOf } from '../../src/pipeline/declare/filter.ts';
-import { onOneLine } from '../../src/wording.ts';
+import { onOneLine } from '../../src/core/wording.ts';
 import { createChance, searched, type Chance } from '../helpers/seeded.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, withChunkFile } from './chunk-loading.ts';

@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rejectsCollectedMax } from '../../src/limits.ts';
+import { rejectsCollectedMax } from '../../src/core/limits.ts';
 import { useFiles } from '../helpers/files.ts';
 import { runTypeScript } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';

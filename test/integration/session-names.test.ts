@@ -1,7 +1,7 @@
 // How sessions are called, as the server understands it: which belong to one process.
 
 import { expect, it } from 'vitest';
-import { runSessionName, watchSessionName, watchSessionOf } from '../../src/db/session/session-names.ts';
+import { runSessionName, watchSessionName, watchSessionOf } from '../../src/db/connect/session-names.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();

@@ -2,7 +2,7 @@
 // address find the primary.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { currentEpoch } from '../../src/checkpoint/epoch.ts';
+import { currentEpoch } from '../../src/ledger/run/epoch.ts';
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';

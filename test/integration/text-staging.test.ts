@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { noQuote } from '../../src/copy/staging.ts';
+import { noQuote } from '../../src/db/staging.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, withChunkFile, type ChunkFile } from './chunk-loading.ts';
 

@@ -14,7 +14,7 @@ import {
   type Pipeline,
   type VerifyOptions,
 } from '../../src/index.ts';
-import type { FileState } from '../../src/model.ts';
+import type { FileState } from '../../src/core/model.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';

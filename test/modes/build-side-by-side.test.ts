@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockSpace } from '../../src/db/session/advisory-keys.ts';
+import { lockSpace } from '../../src/db/connect/advisory-keys.ts';
 import {
   column,
   csv,

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { filesOf } from '../../src/run/file-states.ts';
+import { filesOf } from '../../src/tools/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, runPipeline, sqlFile, type RunEvent } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { makePlan } from '../../src/run/plan/make-plan.ts';
+import { makePlan } from '../../src/tools/make-plan.ts';
 import { widens } from '../../src/publish/alter/widening.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';

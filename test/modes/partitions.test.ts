@@ -17,7 +17,7 @@ import {
 } from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { findKeys } from '../../src/publish/partitions/find.ts';
+import { findKeys } from '../../src/publish/aside/find-partitions.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

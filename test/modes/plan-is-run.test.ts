@@ -12,9 +12,9 @@ import { EtlError, sqlFile, webhook, type Pipeline, type RunResult } from '../..
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl, type ServerAddress } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
-import { rollbackPipeline } from '../../src/run/rollback/rollback.ts';
+import { rollbackPipeline } from '../../src/tools/rollback.ts';
 import type { RunPlan } from '../../src/run/plan/contract.ts';
-import { makePlan } from '../../src/run/plan/make-plan.ts';
+import { makePlan } from '../../src/tools/make-plan.ts';
 import { planLines } from '../../src/cli/text/plan-text.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

@@ -3,9 +3,9 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hash, list, runPipeline, sqlFile } from '../../src/index.ts';
-import type { Publication } from '../../src/publish/contract.ts';
-import type { DeclaredTable } from '../../src/publish/tables.ts';
-import { modes, publications } from '../../src/publish/registry.ts';
+import type { Publication } from '../../src/publish/modes/contract.ts';
+import type { DeclaredTable } from '../../src/publish/table/tables.ts';
+import { modes, publications } from '../../src/publish/modes/registry.ts';
 import { catalogueOf, dependents, settings } from '../helpers/catalogue.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancel, column, csv, definePipeline, list, runPipeline, type RunEvent } from '../../src/index.ts';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/core/errors/errors.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { boundWaits, createLocksmith, lockTables, TablesLocked } from '../../src/publish/locks.ts';

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, range, sqlFile, type Pipeline } from '../../src/index.ts';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/core/errors/errors.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
 import { holdRun, holds, turnsOf, type HeldRun } from '../helpers/held-runs.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

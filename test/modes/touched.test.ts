@@ -16,10 +16,10 @@ import {
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
-import { isSame, productionTables } from '../../src/publish/production/production.ts';
-import { declaredAs } from '../../src/run/declared.ts';
-import { makePlan } from '../../src/run/plan/make-plan.ts';
-import { filesOf } from '../../src/run/file-states.ts';
+import { isSame, productionTables } from '../../src/publish/table/production.ts';
+import { declaredAs } from '../../src/publish/table/declared.ts';
+import { makePlan } from '../../src/tools/make-plan.ts';
+import { filesOf } from '../../src/tools/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type Point } from '../helpers/fault-proxy.ts';

@@ -12,8 +12,8 @@ const declarations = filesBelow('src', '.ts').map(({ path }) =>
 const doors = [
   'dist/cli/main.js',
   'dist/index.js',
-  'dist/run/load/load-thread.js',
-  'dist/run/load/stream/read-thread.js',
+  'dist/load/thread/load-thread.js',
+  'dist/load/thread/read-thread.js',
 ];
 const bundled = /^dist\/bundle\/(?:[\w-]+\.cjs|licences\.txt)$/;
 const migrations = filesBelow('src/db/bookkeeping/migrations', '.sql').map(({ path }) =>

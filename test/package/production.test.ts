@@ -3,7 +3,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
+import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
 import { makeDirectory, mustRun, run } from '../helpers/package-project.ts';
 import { root } from '../unit/project/source-files.ts';
 

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { finishedRunJobsKept } from '../../src/limits.ts';
+import { finishedRunJobsKept } from '../../src/core/limits.ts';
 import { queueState, schedule } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { startRedis, type RedisServer } from '../helpers/redis-server.ts';

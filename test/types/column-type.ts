@@ -1,8 +1,8 @@
 // What a column type must say, checked by the compiler: a type that leaves something out is no type.
 
-import type { ColumnType } from '../../src/format/column-types/contract.ts';
-import { ofType } from '../../src/format/column-types/of.ts';
-import { textType } from '../../src/format/column-types/text.ts';
+import type { ColumnType } from '../../src/format/types/contract.ts';
+import { ofType } from '../../src/format/types/of.ts';
+import { textType } from '../../src/format/types/text.ts';
 
 export const whole: readonly ColumnType[] = [textType, ofType];
 

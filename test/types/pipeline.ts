@@ -12,11 +12,11 @@ import {
   range,
   sqlFile,
   when,
-} from '../../src/pipeline/declare/authoring.ts';
+} from '../../src/pipeline/authoring.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import type { Column } from '../../src/pipeline/declare/column.ts';
-import type { Row } from '../../src/pipeline/declare/define-pipeline.ts';
-import { rowSchema } from '../../src/pipeline/declare/row-schema.ts';
+import type { Row } from '../../src/pipeline/define-pipeline.ts';
+import { rowSchema } from '../../src/pipeline/row-schema.ts';
 
 type Equal<One, Other> =
   (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Modules that something outside loads by their place: a host, `etl`, Node for a thread. They stay there, and lead to the bundle. */
-const doors = ['index', 'cli/main', 'run/load/load-thread', 'run/load/stream/read-thread'];
+const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
 /** Where the bundle is; modules that look for something beside them count from here. */
 const bundleName = 'bundle';
@@ -18,11 +18,11 @@ const bundleName = 'bundle';
  * does not need. Other modules are divided by the bundler: a command or a part that is imported when it is used.
  */
 const starts = {
-  thread: 'run/load/load-thread.js',
-  reader: 'run/load/stream/read-thread.js',
+  thread: 'load/thread/load-thread.js',
+  reader: 'load/thread/read-thread.js',
   program: 'cli/main.js',
   run: 'run/run-pipeline.js',
-  work: 'run/work/carry-out.js',
+  work: 'run/carry-out.js',
 };
 
 const { dependencies, peerDependencies } = JSON.parse(

@@ -18,8 +18,8 @@ const migrations = 'db/bookkeeping/migrations';
  */
 const ofBytes = [
   'format/encoder/encoder-bytes.js',
-  'format/simd/scan-bytes.js',
-  'infer/tally/tally-bytes.js',
+  'format/split/scan-bytes.js',
+  'tools/init/infer/tally-bytes.js',
 ];
 
 const findCompiler = () => {

@@ -3,7 +3,7 @@
 import { Argument } from 'commander';
 import { bashScript } from '../bash-completion.ts';
 import type { CliCommand } from '../command.ts';
-import { zshScript } from '../zsh-completion.ts';
+import { zshScript } from './zsh-completion.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 

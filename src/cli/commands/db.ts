@@ -2,13 +2,13 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { EmbeddedServer } from '../../embedded/server.ts';
+import type { EmbeddedServer } from '../../db/embedded/server.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { alignRows } from '../text/layout.ts';
+import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const examples = `
 The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
@@ -37,9 +37,9 @@ const locate = async (io: Io): Promise<string> => {
 
 const printUrl = async (io: Io): Promise<void> => {
   await warnOfOther(io);
-  const { refuseEmbedded } = await import('../../embedded/refuse.ts');
+  const { refuseEmbedded } = await import('../../db/embedded/refuse.ts');
   refuseEmbedded(io.env);
-  const { startEmbedded } = await import('../../embedded/server.ts');
+  const { startEmbedded } = await import('../../db/embedded/server.ts');
   io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
 };
 
@@ -62,7 +62,7 @@ const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): strin
   );
 
 const printStatus = async (command: Command, io: Io): Promise<void> => {
-  const { findEmbedded } = await import('../../embedded/server.ts');
+  const { findEmbedded } = await import('../../db/embedded/server.ts');
   const server = await findEmbedded(await locate(io));
   if (readSwitch(command, 'json', io)) {
     const { pid, directory, logFile } = server ?? {};
@@ -75,7 +75,7 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
 };
 
 const stop = async (io: Io): Promise<void> => {
-  const { stopEmbedded, stopDeleted } = await import('../../embedded/server.ts');
+  const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
   // Before one of a directory above, which is another project's.
   if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
     io.stdout.write('stopped; its data directory had been deleted\n');

@@ -1,7 +1,7 @@
 // `etl enqueue <pipeline>`: puts a run on the queue for a worker.
 
 import type { Command } from 'commander';
-import { runPriorityMax } from '../../limits.ts';
+import { runPriorityMax } from '../../core/limits.ts';
 import type { CliCommand } from '../command.ts';
 import {
   allowShrinkFlag,
@@ -20,7 +20,7 @@ import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const examples = `
 The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.

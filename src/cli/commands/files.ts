@@ -2,15 +2,15 @@
 // a run in which some of them are loaded again, or leave.
 
 import type { Command } from 'commander';
-import { formatCount, visibleJson } from '../../wording.ts';
+import { formatCount, visibleJson } from '../../core/wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, readPairs, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { formatDate } from '../../amounts.ts';
-import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
-import { paintFor } from '../text/paint.ts';
+import { formatDate } from '../../core/amounts.ts';
+import { alignRows, visibleText, type Alignment } from '../layout.ts';
+import { paintFor } from '../paint.ts';
 import { runFile, withRunFlags } from './run.ts';
 
 const examples = `
@@ -29,7 +29,7 @@ const printFiles = async (file: string, command: Command, io: Io): Promise<void>
   const json = readSwitch(command, 'json', io);
   const params = readPairs(command, 'param', io);
   const { pipeline, directory } = await loadPipeline(file, io);
-  const { filesOf } = await import('../../run/file-states.ts');
+  const { filesOf } = await import('../../tools/file-states.ts');
   const options = { params, directory, workingDirectory: io.workingDirectory };
   const files =
     (await askServer(command, io, (client) => filesOf(pipeline, options, client))) ??

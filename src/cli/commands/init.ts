@@ -3,17 +3,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { codeOf, EtlError } from '../../errors.ts';
-import type { WrittenTable } from '../../infer/write-pipeline.ts';
-import type { InitDraft } from '../../run/init/write-init.ts';
-import { plural } from '../../wording.ts';
+import { codeOf, EtlError } from '../../core/errors/errors.ts';
+import type { WrittenTable } from '../../tools/init/infer/write-pipeline.ts';
+import type { InitDraft } from '../../tools/init/write-init.ts';
+import { plural } from '../../core/wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseString, readFlag, readSwitch, standardOutput } from '../flags.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
-import { formatBytes } from '../../amounts.ts';
-import { visibleText, wrap, wrapUnder } from '../text/layout.ts';
-import { paintFor } from '../text/paint.ts';
+import { formatBytes } from '../../core/amounts.ts';
+import { visibleText, wrap, wrapUnder } from '../layout.ts';
+import { paintFor } from '../paint.ts';
 
 const examples = `
 Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
@@ -68,7 +68,7 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
 
 /** Asks what was left open, table by table. */
 const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
-  const { settleColumn } = await import('../../run/init/settle.ts');
+  const { settleColumn } = await import('../../tools/init/settle.ts');
   const tables: WrittenTable[] = [];
   for (const found of draft.tables) {
     let table = found;
@@ -92,8 +92,8 @@ const init = async (locations: readonly string[], command: Command, io: Io): Pro
   const force = readSwitch(command, 'force', io);
   const allowPrivate = readSwitch(command, 'allowPrivate', io);
   const asks = !readSwitch(command, 'yes', io) && canAsk(io);
-  const { initText, readForInit } = await import('../../run/init/write-init.ts');
-  const { snakeCase } = await import('../../infer/header.ts');
+  const { initText, readForInit } = await import('../../tools/init/write-init.ts');
+  const { snakeCase } = await import('../../tools/init/infer/header.ts');
   const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
   const said = out === standardOutput ? io.stderr : io.stdout;
   writeLines(summaryLines(draft, said, io), said);

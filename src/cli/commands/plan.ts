@@ -1,8 +1,8 @@
 // `etl plan <pipeline>`: what a run would do, prepared on the server, without doing it.
 
 import type { Command } from 'commander';
-import { exitCodes } from '../../errors.ts';
-import { chunkBytesMax, workersMax } from '../../limits.ts';
+import { exitCodes } from '../../core/errors/errors.ts';
+import { chunkBytesMax, workersMax } from '../../core/limits.ts';
 import { EndWith, type CliCommand } from '../command.ts';
 import {
   allowShrinkFlag,
@@ -19,9 +19,9 @@ import {
 import { widthOf, type Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { databaseUrlFlag, findServer } from '../server.ts';
-import { paintFor } from '../text/paint.ts';
+import { paintFor } from '../paint.ts';
 import { planLines } from '../text/plan-text.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const examples = `
 It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
@@ -52,7 +52,7 @@ const printPlan = async (file: string, command: Command, io: Io): Promise<void> 
   const saysChanges = readSwitch(command, 'exitCode', io);
   const options = readOptions(command, io);
   const { pipeline, directory } = await loadPipeline(file, io);
-  const { makePlan } = await import('../../run/plan/make-plan.ts');
+  const { makePlan } = await import('../../tools/make-plan.ts');
   const { plan, error } = await makePlan(pipeline, { ...options, directory }, () => findServer(command, io));
   const lines = json ? [visibleJson(plan)] : planLines(plan, widthOf(io.stdout), paintFor(io.stdout, io.env));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));

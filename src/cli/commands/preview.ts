@@ -5,9 +5,9 @@ import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, parseCount, readFlag, readPairs, readSwitch } from '../flags.ts';
 import { widthOf, type Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { paintFor } from '../text/paint.ts';
+import { paintFor } from '../paint.ts';
 import { previewLines } from '../text/preview-text.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const examples = `
 Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
@@ -26,7 +26,7 @@ const preview = async (file: string, command: Command, io: Io): Promise<void> =>
   const json = readSwitch(command, 'json', io);
   const params = readPairs(command, 'param', io);
   const { pipeline, directory } = await loadPipeline(file, io);
-  const { previewPipeline } = await import('../../run/preview/preview.ts');
+  const { previewPipeline } = await import('../../tools/preview.ts');
   const options = { params, directory, workingDirectory: io.workingDirectory };
   const paint = paintFor(io.stdout, io.env);
   let isFirst = true;

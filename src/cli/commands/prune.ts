@@ -1,14 +1,14 @@
 // `etl prune`: deletes old runs from the bookkeeping.
 
 import type { Command } from 'commander';
-import { plural, visibleJson } from '../../wording.ts';
-import type { PruneResult } from '../../checkpoint/upkeep.ts';
+import { plural, visibleJson } from '../../core/wording.ts';
+import type { PruneResult } from '../../ledger/production/upkeep.ts';
 import type { CliCommand } from '../command.ts';
 import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { formatBytes } from '../../amounts.ts';
+import { formatBytes } from '../../core/amounts.ts';
 
 const examples = `
 Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
@@ -36,7 +36,7 @@ const runPrune = async (command: Command, io: Io): Promise<void> => {
   const ageMs = readFlag(command, 'older', parseAge, io) ?? olderDaysDefault * dayMs;
   const [dryRun, kept] = [readSwitch(command, 'dryRun', io), readSwitch(command, 'kept', io)];
   const json = readSwitch(command, 'json', io);
-  const { prune } = await import('../../run/upkeep/prune.ts');
+  const { prune } = await import('../../tools/prune.ts');
   const before = new Date(io.clock() - ageMs);
   const say = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
   const result =

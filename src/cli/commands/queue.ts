@@ -13,11 +13,11 @@ import {
   readSwitch,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { paintFor } from '../text/paint.ts';
+import { paintFor } from '../paint.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const print = (command: Command, io: Io, data: object, text: string): void => {
   io.stdout.write(`${readSwitch(command, 'json', io) ? visibleJson(data) : text}\n`);

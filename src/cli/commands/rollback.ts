@@ -1,18 +1,18 @@
 // `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists the kept versions.
 
 import type { Command } from 'commander';
-import { formatCount, visibleJson } from '../../wording.ts';
-import type { KeptVersion } from '../../checkpoint/upkeep.ts';
-import type { RollbackResult } from '../../run/rollback/rollback.ts';
+import { formatCount, visibleJson } from '../../core/wording.ts';
+import type { KeptVersion } from '../../ledger/production/upkeep.ts';
+import type { RollbackResult } from '../../tools/rollback.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, parseCount, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
-import { formatBytes, formatDate } from '../../amounts.ts';
-import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
-import { paintFor } from '../text/paint.ts';
+import { formatBytes, formatDate } from '../../core/amounts.ts';
+import { alignRows, visibleText, type Alignment } from '../layout.ts';
+import { paintFor } from '../paint.ts';
 
 const examples = `
 Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
@@ -44,7 +44,7 @@ const versionLines = (versions: readonly KeptVersion[], io: Io): string[] => {
 };
 
 const list = async (name: string, json: boolean, command: Command, io: Io): Promise<void> => {
-  const { listVersionsOn } = await import('../../run/rollback/list-versions.ts');
+  const { listVersionsOn } = await import('../../tools/list-versions.ts');
   const versions = (await askServer(command, io, (client) => listVersionsOn(client, name))) ?? [];
   const lines = json ? [visibleJson(versions, undefined, 2)] : versionLines(versions, io);
   io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
@@ -82,7 +82,7 @@ const rollBack = async (file: string, command: Command, io: Io): Promise<void> =
   const stopping = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
   const result = await withInterrupt(stopping, async ({ abort: signal }) => {
     const server = await openServer(command, io);
-    const { rollbackPipeline } = await import('../../run/rollback/rollback.ts');
+    const { rollbackPipeline } = await import('../../tools/rollback.ts');
     return rollbackPipeline(pipeline, {
       connection: server.config,
       params,

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander';
 import type { ServerAddress } from '../../db/connect/address.ts';
-import { EtlError } from '../../errors.ts';
-import { chunkBytesMax, workersMax } from '../../limits.ts';
-import type { RunResult } from '../../model.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { chunkBytesMax, workersMax } from '../../core/limits.ts';
+import type { RunResult } from '../../core/model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { RunOptions } from '../../run/options.ts';
-import type { Tracer } from '../../trace/tracer.ts';
+import type { Tracer } from '../../report/tracer.ts';
 import type { CliCommand } from '../command.ts';
 import {
   allowShrinkFlag,
@@ -24,7 +24,7 @@ import {
 import { withInterrupt } from '../interrupt.ts';
 import { widthOf, type Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { paintFor } from '../text/paint.ts';
+import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';

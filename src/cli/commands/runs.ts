@@ -1,8 +1,8 @@
 // `etl runs` and `etl show`: lists earlier runs with filters, and shows one in detail.
 
 import type { Command } from 'commander';
-import { runsListed } from '../../limits.ts';
-import type { ShownState } from '../../history/history.ts';
+import { runsListed } from '../../core/limits.ts';
+import type { ShownState } from '../../ledger/history/history.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseChoice, parseCount, parseRunId, parseSince, parseString, readFlag } from '../flags.ts';
 import type { Io } from '../io.ts';

@@ -1,9 +1,9 @@
 // `etl schedule set|list|history|remove|pause|resume|run-now`: runs at set times.
 
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import { runPriorityMax } from '../../limits.ts';
-import { defaultQueue } from '../../model.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { runPriorityMax } from '../../core/limits.ts';
+import { defaultQueue } from '../../core/model.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
@@ -19,12 +19,12 @@ import {
 } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { formatDate, formatSeconds } from '../../amounts.ts';
-import { alignRows, visibleText } from '../text/layout.ts';
+import { formatDate, formatSeconds } from '../../core/amounts.ts';
+import { alignRows, visibleText } from '../layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 const examples = `
 A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.

@@ -1,7 +1,7 @@
 // `etl status [run]`: the newest runs, or one in detail; `etl runs` and `etl show` have more options.
 
 import type { Command } from 'commander';
-import { runsListed } from '../../limits.ts';
+import { runsListed } from '../../core/limits.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseRunId } from '../flags.ts';
 import { printRun, printRuns } from '../runs.ts';

@@ -3,25 +3,25 @@
 import type { CliCommand } from '../command.ts';
 import { completionCommand } from './completion.ts';
 import { dbCommand } from './db.ts';
-import { doctorCommand } from './check/doctor.ts';
+import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
 import { planCommand } from './plan.ts';
-import { notificationsCommand } from './serve/notifications.ts';
+import { notificationsCommand } from './notifications.ts';
 import { previewCommand } from './preview.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
-import { rejectsCommand } from './rejects/rejects.ts';
+import { rejectsCommand } from './rejects.ts';
 import { rollbackCommand } from './rollback.ts';
 import { runCommand } from './run.ts';
 import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
-import { testCommand } from './check/test.ts';
-import { uiCommand } from './serve/ui.ts';
-import { verifyCommand } from './check/verify.ts';
-import { workerCommand } from './serve/worker.ts';
+import { testCommand } from './test.ts';
+import { uiCommand } from './ui.ts';
+import { verifyCommand } from './verify.ts';
+import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
   initCommand,

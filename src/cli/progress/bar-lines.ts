@@ -1,11 +1,11 @@
 // The lines of the live display as a pure function of state, time and window.
 
-import { barCellsMax } from '../../limits.ts';
-import type { RunStep } from '../../model.ts';
-import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
-import { alignRows, clip, textWidth, visibleText, type Alignment } from '../text/layout.ts';
-import type { Paint } from '../text/paint.ts';
+import { barCellsMax } from '../../core/limits.ts';
+import type { RunStep } from '../../core/model.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../core/amounts.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { alignRows, clip, textWidth, visibleText, type Alignment } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 import {
   loadSeconds,
   recordsRead,

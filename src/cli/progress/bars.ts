@@ -1,12 +1,12 @@
 // Progress on a terminal: one live line a table, redrawn in place, clipped to the window, cleared at the end.
 
-import { progressIntervalMs } from '../../limits.ts';
+import { progressIntervalMs } from '../../core/limits.ts';
 import { windowOf, type Io } from '../io.ts';
-import { clip, textWidth, visibleText } from '../text/layout.ts';
-import { paintFor } from '../text/paint.ts';
+import { clip, textWidth, visibleText } from '../layout.ts';
+import { paintFor } from '../paint.ts';
 import { barLines } from './bar-lines.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/notices/notice.ts';
+import { noticeOf } from '../../report/notice.ts';
 import { applyEvent, emptyProgress } from './state.ts';
 
 const hideCursor = '\u001b[?25l';

@@ -1,6 +1,6 @@
 // What every display of a running run can do.
 
-import type { RunEvent } from '../../model.ts';
+import type { RunEvent } from '../../core/model.ts';
 
 export interface ProgressDisplay {
   event(event: RunEvent): void;

@@ -1,14 +1,14 @@
 // Chooses the progress display of a run, once, from flags, terminal and environment.
 
-import type { Logger } from '../../logger.ts';
+import type { Logger } from '../../core/logger.ts';
 import type { Io } from '../io.ts';
-import { visibleText } from '../text/layout.ts';
+import { visibleText } from '../layout.ts';
 import { openBars } from './bars.ts';
-import type { RunEvent } from '../../model.ts';
+import type { RunEvent } from '../../core/model.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/notices/notice.ts';
+import { noticeOf } from '../../report/notice.ts';
 import { openLines } from './lines.ts';
-import { visibleJson } from '../../wording.ts';
+import { visibleJson } from '../../core/wording.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
 export type ProgressMode = (typeof progressModes)[number];

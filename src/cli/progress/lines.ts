@@ -1,13 +1,13 @@
 // Progress as plain lines for pipes, logs and CI: each step as it starts and ends, each table now and then.
 
-import { progressLineIntervalMs } from '../../limits.ts';
-import type { RunEvent, RunStep } from '../../model.ts';
-import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { progressLineIntervalMs } from '../../core/limits.ts';
+import type { RunEvent, RunStep } from '../../core/model.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../core/amounts.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import type { Io } from '../io.ts';
-import { visibleText } from '../text/layout.ts';
+import { visibleText } from '../layout.ts';
 import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../run/notices/notice.ts';
+import { noticeOf } from '../../report/notice.ts';
 import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';
 import type { Progress, TableProgress } from './state.ts';
 

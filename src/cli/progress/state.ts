@@ -1,6 +1,6 @@
 // What is known of a running run, folded from its events: pure, so that every display shows the same.
 
-import type { RunEvent, RunStep } from '../../model.ts';
+import type { RunEvent, RunStep } from '../../core/model.ts';
 
 /** waiting -> loading -> loaded -> building -> publishing -> building …; a derived table has nothing to load. */
 export type TablePhase = 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';

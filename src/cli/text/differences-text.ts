@@ -1,8 +1,8 @@
 // How the headers of a run's files differ, as `etl status` prints it.
 
-import type { FileSummary } from '../../history/history.ts';
-import { firstOf, plural } from '../../wording.ts';
-import { visibleText } from './layout.ts';
+import type { FileSummary } from '../../ledger/history/history.ts';
+import { firstOf, plural } from '../../core/wording.ts';
+import { visibleText } from '../layout.ts';
 
 /** Files that a line names. */
 const filesShown = 3;

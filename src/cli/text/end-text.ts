@@ -1,9 +1,9 @@
 // The last lines of a run that changed nothing, and of one on the embedded server.
 
-import { formatDate } from '../../amounts.ts';
-import type { RunResult } from '../../model.ts';
-import { wrapUnder } from './layout.ts';
-import type { Paint } from './paint.ts';
+import { formatDate } from '../../core/amounts.ts';
+import type { RunResult } from '../../core/model.ts';
+import { wrapUnder } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
 /** The summary of a run that had nothing to do. */
 export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>

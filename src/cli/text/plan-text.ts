@@ -1,12 +1,12 @@
 // What a run would do, as lines that fit the terminal: one block per table, then the run as a whole.
 
-import type { PlannedRows, RunStory } from '../../checkpoint/run-story.ts';
+import type { PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
 import type { RunPlan } from '../../run/plan/contract.ts';
 import { plannedRows } from '../../run/plan/rows.ts';
-import { formatBytes, formatSeconds } from '../../amounts.ts';
-import { plural } from '../../wording.ts';
-import { textWidth, visibleText, wrap } from './layout.ts';
-import type { Paint } from './paint.ts';
+import { formatBytes, formatSeconds } from '../../core/amounts.ts';
+import { plural } from '../../core/wording.ts';
+import { textWidth, visibleText, wrap } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
 const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, paint: Paint): string[] => {
   const title = `${paint('bold', visibleText(table))}${isDerived ? ' (derived)' : ''}`;

@@ -1,10 +1,10 @@
 // A preview as tables: a line per record, or a line per column if the records are too wide for the terminal.
 
-import { optionsText } from '../../dialect.ts';
-import type { PreviewFile } from '../../run/preview/preview.ts';
-import { formatCount, plural } from '../../wording.ts';
-import { alignRows, clip, textWidth, visibleText } from './layout.ts';
-import type { Paint } from './paint.ts';
+import { optionsText } from '../../core/declaration/dialect.ts';
+import type { PreviewFile } from '../../tools/preview.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { alignRows, clip, textWidth, visibleText } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
 /** Characters of a value. */
 const valueMax = 32;

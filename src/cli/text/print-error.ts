@@ -1,9 +1,9 @@
 // How a failure looks: one red line with code, what and where; one line with what to do; the rest with --debug.
 
-import { asEtlError, codeOf, exitCodes, messageOf, type EtlError } from '../../errors.ts';
-import { visibleJson } from '../../wording.ts';
-import { visibleLines, visibleText } from './layout.ts';
-import type { Paint } from './paint.ts';
+import { asEtlError, codeOf, exitCodes, messageOf, type EtlError } from '../../core/errors/errors.ts';
+import { visibleJson } from '../../core/wording.ts';
+import { visibleLines, visibleText } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
 /** The process's exit code for an error. */
 export const exitOf = (error: EtlError): number =>

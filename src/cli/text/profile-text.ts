@@ -1,10 +1,10 @@
 // Where the time of a run went, as lines, with advice.
 
-import { formatBytes, formatSeconds } from '../../amounts.ts';
-import type { RunResult, StepTime } from '../../model.ts';
-import type { LoadTimes, RunProfile } from '../../profile.ts';
-import { alignRows, visibleText } from './layout.ts';
-import type { Paint } from './paint.ts';
+import { formatBytes, formatSeconds } from '../../core/amounts.ts';
+import type { RunResult, StepTime } from '../../core/model.ts';
+import type { LoadTimes, RunProfile } from '../../core/profile.ts';
+import { alignRows, visibleText } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 

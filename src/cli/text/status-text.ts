@@ -1,14 +1,14 @@
 // Runs as people read them: the list of `etl status`, and the page of one run.
 
-import { optionsText } from '../../dialect.ts';
-import { catalogue, type ErrorCode } from '../../errors.ts';
-import type { RunFailure } from '../../model.ts';
-import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
-import { formatBytes, formatDate, formatSeconds } from '../../amounts.ts';
-import { firstOf, formatCount, plural } from '../../wording.ts';
+import { optionsText } from '../../core/declaration/dialect.ts';
+import { catalogue, type ErrorCode } from '../../core/errors/errors.ts';
+import type { RunFailure } from '../../core/model.ts';
+import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../ledger/history/history.ts';
+import { formatBytes, formatDate, formatSeconds } from '../../core/amounts.ts';
+import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import { differenceLines } from './differences-text.ts';
-import { alignRows, visibleLines, visibleText, wrap, type Alignment } from './layout.ts';
-import type { Paint, Style } from './paint.ts';
+import { alignRows, visibleLines, visibleText, wrap, type Alignment } from '../layout.ts';
+import type { Paint, Style } from '../paint.ts';
 import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
 

@@ -1,12 +1,12 @@
 // What a run leaves on the screen: pure functions from its result to lines.
 
-import type { RunResult, StepTime, TableResult } from '../../model.ts';
-import { publicationNamed } from '../../publish/registry.ts';
-import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
-import { firstOf, formatCount, plural } from '../../wording.ts';
-import { alignFitting, visibleText, wrapUnder, type Alignment } from './layout.ts';
+import type { RunResult, StepTime, TableResult } from '../../core/model.ts';
+import { publicationNamed } from '../../publish/modes/registry.ts';
+import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
+import { firstOf, formatCount, plural } from '../../core/wording.ts';
+import { alignFitting, visibleText, wrapUnder, type Alignment } from '../layout.ts';
 import { partitionsText } from './status-text.ts';
-import type { Paint } from './paint.ts';
+import type { Paint } from '../paint.ts';
 
 const titles = [
   'table',

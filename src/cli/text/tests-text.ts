@@ -1,9 +1,9 @@
 // The results of data tests as text: a line per test, and failing rows below.
 
-import type { DataTestResult, FailingRow } from '../../data-test.ts';
-import { plural } from '../../wording.ts';
-import { alignRows, visibleText } from './layout.ts';
-import type { Paint, Style } from './paint.ts';
+import type { DataTestResult, FailingRow } from '../../core/declaration/data-test.ts';
+import { plural } from '../../core/wording.ts';
+import { alignRows, visibleText } from '../layout.ts';
+import type { Paint, Style } from '../paint.ts';
 
 const styles: Readonly<Record<DataTestResult['outcome'], Style>> = {
   passed: 'green',

@@ -1,9 +1,9 @@
 // A recount as text: a line per table, then where files and production differ, and what was not compared.
 
-import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../run/verify/report.ts';
-import { firstOf, formatCount, plural } from '../../wording.ts';
-import { alignRows, visibleText } from './layout.ts';
-import type { Paint, Style } from './paint.ts';
+import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../tools/verify/report.ts';
+import { firstOf, formatCount, plural } from '../../core/wording.ts';
+import { alignRows, visibleText } from '../layout.ts';
+import type { Paint, Style } from '../paint.ts';
 
 const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
   same: 'green',

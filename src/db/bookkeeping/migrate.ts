@@ -1,8 +1,8 @@
 // Brings the bookkeeping schema `etl` to the version this program knows.
 
 import { readdir, readFile } from 'node:fs/promises';
-import { EtlError } from '../../errors.ts';
-import { advisoryKeys } from '../session/advisory-keys.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { advisoryKeys } from '../connect/advisory-keys.ts';
 import { ensureSchema, withTransaction, type Client } from '../client.ts';
 import type { Query } from '../sql.ts';
 import { otherShape, readTrust, refuseOtherShape, refuseUntrusted, type Trust } from './trust.ts';

@@ -5,8 +5,8 @@
 // objects belong to trusted roles, nobody else can add to them, so the answer remains true.
 // Proved by test/integration/hostile-bookkeeping.test.ts; for users: docs/operations/security.md.
 
-import { EtlError } from '../../errors.ts';
-import { firstOf, onOneLine } from '../../wording.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { firstOf, onOneLine } from '../../core/wording.ts';
 import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 

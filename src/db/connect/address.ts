@@ -1,6 +1,6 @@
 // Where the server is: a given URL or connection settings, then DATABASE_URL, then PG*, and with none of them the embedded server.
 
-import { EtlError } from '../../errors.ts';
+import { EtlError } from '../../core/errors/errors.ts';
 import { allowedMethods } from './authentication.ts';
 import { configOf, labelOf, type ServerConfig } from './config.ts';
 import type { ConnectionOptions } from './connection.ts';
@@ -8,8 +8,8 @@ import { readConnection } from './connection-settings.ts';
 import { readConnectionString } from './connection-string.ts';
 import { usage } from './parameters.ts';
 import { tlsOf } from './tls.ts';
-import { refuseEmbedded } from '../../embedded/refuse.ts';
-import { startEmbedded, type EmbeddedServer } from '../../embedded/server.ts';
+import { refuseEmbedded } from '../embedded/refuse.ts';
+import { startEmbedded, type EmbeddedServer } from '../embedded/server.ts';
 
 export interface ServerAddress {
   /** May hold a password, so it is never printed. */

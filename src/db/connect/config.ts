@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
-import { connectTimeoutMs } from '../../limits.ts';
+import { connectTimeoutMs } from '../../core/limits.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { parametersOfEnv, usage, type Parameters } from './parameters.ts';
 import { readService } from './service-file.ts';

@@ -1,7 +1,7 @@
 // What the driver throws while a connection is opened, as one of our errors.
 
-import { codeOf, EtlError, messageOf } from '../../errors.ts';
-import { withPermission } from '../server-error.ts';
+import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
+import { withPermission } from './server-error.ts';
 import type { ServerAddress } from './address.ts';
 import { authenticationRefused } from './authentication.ts';
 import { unfitSession } from './session-kind.ts';

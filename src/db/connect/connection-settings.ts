@@ -1,6 +1,6 @@
 // Checks the settings that a host passes as `connection`, and says in libpq's words what they say in node-postgres'.
 
-import { didYouMean } from '../../nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import type { DriverSettings } from './config.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { readConnectionString } from './connection-string.ts';

@@ -1,7 +1,7 @@
 // A client for a library that makes its connections itself.
 
 import type pg from 'pg';
-import type { SessionStart } from '../session/session-start.ts';
+import type { SessionStart } from './session-start.ts';
 import type { ServerConfig } from './config.ts';
 import { onPreferredHost, preferNextHost } from './hosts.ts';
 import { PgClient, type ClientOptions } from './pg.ts';

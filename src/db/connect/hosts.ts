@@ -1,7 +1,7 @@
 // Which of several hosts to use: each is tried in turn, until one is reached whose sessions are as target_session_attrs wants
 // them. PostgreSQL, "Specifying Multiple Hosts".
 
-import { codeOf, EtlError } from '../../errors.ts';
+import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import { retryOf } from '../retry.ts';
 import { labelOf, type Host, type ServerConfig } from './config.ts';
 import { absenceCodes } from './connect-error.ts';

@@ -3,8 +3,8 @@
 // PostgreSQL, "Parameter Key Words" and "Environment Variables". docs/operations/connecting.md has this table for people;
 // test/unit/db/connect/parameters.test.ts compares the two.
 
-import { EtlError } from '../../errors.ts';
-import { didYouMean } from '../../nearest.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { didYouMean } from '../../core/nearest.ts';
 
 interface Parameter {
   /** The variable that libpq reads if nothing else gives the parameter. */

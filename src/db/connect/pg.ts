@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
 import type pg from 'pg';
 import type { Socket } from 'node:net';
-import { startStatement, type SessionStart } from '../session/session-start.ts';
+import { startStatement, type SessionStart } from './session-start.ts';
 import { guardAuthentication } from './authentication.ts';
 import type { Host, ServerConfig } from './config.ts';
 import { passwordFromFile } from './password-file.ts';

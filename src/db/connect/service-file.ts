@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../core/errors/errors.ts';
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
 /** Where Debian's packages have it; libpq has the directory compiled in. */

@@ -8,7 +8,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionOptions, SecureVersion } from 'node:tls';
 import type pg from 'pg';
-import { codeOf, messageOf } from '../../errors.ts';
+import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { ServerConfig } from './config.ts';
 import { usage as usageOf, type Parameters } from './parameters.ts';
 

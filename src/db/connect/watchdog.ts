@@ -6,10 +6,10 @@
 
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { codeOf, isSqlState } from '../../errors.ts';
-import { createEndFrozen, type EndFrozen } from '../session/frozen-sessions.ts';
+import { codeOf, isSqlState } from '../../core/errors/errors.ts';
+import { createEndFrozen, type EndFrozen } from './frozen-sessions.ts';
 import { PgClient } from './pg.ts';
-import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../../limits.ts';
+import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../../core/limits.ts';
 
 /** waiting: the server has nothing to do for this session, and waits for bytes from us. */
 type Verdict = 'working' | 'waiting' | 'dead';

@@ -1,6 +1,6 @@
 // The session lock that keeps a pipeline to one run at a time.
 
-import { lockSpace } from './advisory-keys.ts';
+import { lockSpace } from '../connect/advisory-keys.ts';
 import type { Client } from '../client.ts';
 
 /** SQL: the key of a pipeline's lock, whose name and our lock space are SQL themselves. */

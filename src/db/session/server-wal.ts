@@ -4,7 +4,7 @@
 // when it ends, as those of our workers do. So this is the server's figure, and named so.
 
 import type { Client } from '../client.ts';
-import { isRefusal } from '../server-error.ts';
+import { isRefusal } from '../connect/server-error.ts';
 
 /** The first row of a query that not every server answers: Aurora has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {

@@ -3,7 +3,7 @@
 // Only what any role may set, and never against the administrator of the server: a setting that is already better is kept.
 // docs/operations/server.md lists these settings, and those that are not changed.
 
-import { sortMemoryBytesMax } from '../../limits.ts';
+import { sortMemoryBytesMax } from '../../core/limits.ts';
 import type { Client } from '../client.ts';
 
 /**

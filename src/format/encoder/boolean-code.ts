@@ -1,7 +1,7 @@
 // boolean from bytes to binary, in WebAssembly: PostgreSQL's own words in any case, or the words of the column.
 
-import { i32, i64, sequence, when, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+import { i32, i64, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { offsetOf } from './kinds.ts';
 import { token } from './token-list.ts';
 import { notSure, putConstant } from './put-code.ts';

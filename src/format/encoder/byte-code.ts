@@ -1,6 +1,6 @@
 // Questions about bytes of a text, in WebAssembly.
 
-import { choose, i32, sequence, type Code, type Local } from '../simd/wasm-code.ts';
+import { choose, i32, sequence, type Code, type Local } from '../wasm/wasm-code.ts';
 
 export const codeOf = (character: string): number => character.charCodeAt(0);
 

@@ -2,7 +2,7 @@
 //
 // Rows of the text format take the same way: `readValue` writes the binary value first, which checks the field and is what rules
 // compare, and then `putCopyText` writes the field's text over it.
-// Proved by test/unit/format/text-rows.test.ts.
+// Proved by test/unit/format/records/text-rows.test.ts.
 
 import {
   choose,
@@ -14,8 +14,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type Call } from '../simd/wasm-module.ts';
+} from '../wasm/wasm-code.ts';
+import { functionOf, type Call } from '../wasm/wasm-module.ts';
 import { flag, mayBeOneOf, trimBlanks } from './field-code.ts';
 import { copyBytes, increase, notSure, zero } from './put-code.ts';
 import { kindList } from './kinds.ts';

@@ -1,7 +1,7 @@
 // Delimiters of more than one byte, in WebAssembly: keeps the places of a first byte that the others follow.
 
-import { i32, loopWhile, sequence, when } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+import { i32, loopWhile, sequence, when } from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { flag } from './field-code.ts';
 import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';

@@ -10,8 +10,8 @@ import {
   when,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+} from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { slot } from './layouts.ts';
 import { state } from './memory.ts';
 import { hashFactor, token, tokenList } from './token-list.ts';

@@ -1,7 +1,7 @@
 // Writes the line at which a record starts into the token that the column `_line` copies, in WebAssembly.
 
-import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { flag } from './field-code.ts';
 import { linesAt, state } from './memory.ts';
 import { increase, putInt64, zero } from './put-code.ts';

@@ -1,7 +1,7 @@
 // Addresses in the memory of the row routine: its state, text and records in, rows out, and the plan of the table.
 
-import { wordBytes } from '../../bytes/shared-copy.ts';
-import { groupBytes } from '../simd/instance.ts';
+import { wordBytes } from '../../core/shared-copy.ts';
+import { groupBytes } from '../wasm/instance.ts';
 
 /** Bytes of whole records that are in the memory at once: few enough for the processor's nearer caches. */
 export const windowBytes = 64 * 1024;

@@ -10,7 +10,7 @@ import {
   when,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
+} from '../wasm/wasm-code.ts';
 
 export const zero = i32.const(0);
 export const notSure = leaveWith(zero);

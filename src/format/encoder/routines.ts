@@ -10,8 +10,8 @@
 // - Parameters are variables: a routine changes its own. A helper that gets `v` works on the variables of the routine around it,
 //   and a `take…` moves `start` after the bytes it has read.
 // - A value has to stay within the room of its column: see RowPlan in compiled/row-plan.ts.
-// - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/compiled-oracle.test.ts compares
-//   whole files with the column readers, test/unit/format/moment-oracle.test.ts dates and times in all spellings,
+// - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/records/compiled-oracle.test.ts compares
+//   whole files with the column readers, test/unit/format/records/moment-oracle.test.ts dates and times in all spellings,
 //   test/integration/compiled.test.ts the values with the server's own, and test/integration/fast-path.test.ts shows that
 //   little is left to slower code.
 //
@@ -25,28 +25,28 @@
 //   -1           in memory: `state.quote` without quotes, `token.length` of an empty slot, `token.valueBytes` of a refused record,
 //                `other` of a boolean without `else`
 
-import { scanFields } from '../simd/field-scan.ts';
+import { scanFields } from '../wasm/field-scan.ts';
 import { readBoolean, readWord } from './boolean-code.ts';
-import { scanClock, scanOffset, scanTime } from './moments/clock-code.ts';
+import { scanClock, scanOffset, scanTime } from './clock-code.ts';
 import { encodeColumn } from './column-code.ts';
-import { countDays, readDigits, readTwo, scanDay } from './moments/day-code.ts';
-import { scanDecimal } from './numbers/decimal-code.ts';
-import { nearestDouble, scanDouble, scanFloat } from './numbers/float-code.ts';
+import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
+import { scanDecimal } from './decimal-code.ts';
+import { nearestDouble, scanDouble, scanFloat } from './float-code.ts';
 import { keepDelimiters } from './delimiter-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
-import { readJson } from './json/json-code.ts';
-import { afterNumber, afterString } from './json/part-code.ts';
+import { readJson } from './json-code.ts';
+import { afterNumber, afterString } from './part-code.ts';
 import { putLine } from './line-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
-import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moments/moment-code.ts';
-import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
-import { readNumeric } from './numbers/numeric-code.ts';
-import { readPower } from './numbers/power-code.ts';
+import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moment-code.ts';
+import { readDouble, readInteger, readReal } from './number-code.ts';
+import { readNumeric } from './numeric-code.ts';
+import { readPower } from './power-code.ts';
 import { encodeRows } from './row-code.ts';
-import { readPattern, readPatterns } from './moments/pattern-code.ts';
+import { readPattern, readPatterns } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
-import { plainNumber } from './numbers/separators-code.ts';
-import { scanSpecial } from './numbers/special-code.ts';
+import { plainNumber } from './separators-code.ts';
+import { scanSpecial } from './special-code.ts';
 import { putCopyText, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 

@@ -10,8 +10,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type Call } from '../simd/wasm-module.ts';
+} from '../wasm/wasm-code.ts';
+import { functionOf, type Call } from '../wasm/wasm-module.ts';
 import { flag } from './field-code.ts';
 import { columnBytes } from './kinds.ts';
 import { increase, zero } from './put-code.ts';

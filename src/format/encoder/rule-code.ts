@@ -10,9 +10,9 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type Call } from '../simd/wasm-module.ts';
-import { isNegative, scaleOf, valueOf } from './numbers/decimal-code.ts';
+} from '../wasm/wasm-code.ts';
+import { functionOf, type Call } from '../wasm/wasm-module.ts';
+import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
 import { order, ruleLayout } from './layouts.ts';
 import { powersAt } from './memory.ts';
 import { increase, notSure, turnAround } from './put-code.ts';

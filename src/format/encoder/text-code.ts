@@ -1,7 +1,7 @@
 // Texts from bytes to values, and fields in COPY's text format, in WebAssembly. Their bytes are valid UTF-8.
 
-import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { bitsBefore, codeOf } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32 } from './put-code.ts';

@@ -1,7 +1,7 @@
 // uuid from bytes to binary, in WebAssembly: sixteen hexadecimal digits at a time.
 
-import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
+import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
+import { functionOf } from '../wasm/wasm-module.ts';
 import { increase, notSure, putConstant } from './put-code.ts';
 
 const bareLength = 32;

@@ -1,6 +1,6 @@
 // The bytes of a dialect that end records and lines, looked up once.
 
-import type { Dialect, LineEnd } from '../../declaration.ts';
+import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
 
 export const LF = 10;
 export const CR = 13;

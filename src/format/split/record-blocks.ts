@@ -1,7 +1,7 @@
 // Turns a stream of bytes into blocks of whole records with their positions. Memory: one read and one record.
 
-import type { Position } from '../../model.ts';
-import { recordBytesMax, rejectRawBytesMax } from '../../limits.ts';
+import type { Position } from '../../core/model.ts';
+import { recordBytesMax, rejectRawBytesMax } from '../../core/limits.ts';
 import { countLines, CR, LF } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 

@@ -5,8 +5,8 @@
 // beginnings, and yet each walk is cheap: two walks that cross the same line end within quotes are equal from there on, and a walk
 // that finds no record is remembered with its end.
 
-import { recordBytesMax } from '../../limits.ts';
-import type { RejectCode } from '../../model.ts';
+import { recordBytesMax } from '../../core/limits.ts';
+import type { RejectCode } from '../../core/model.ts';
 import {
   BACKSLASH,
   beforeLineFeed,

@@ -1,6 +1,6 @@
 // Finds where a file may be cut into segments, ahead of the loaders that load them side by side.
 
-import type { Position } from '../../model.ts';
+import type { Position } from '../../core/model.ts';
 import { recordBlocks } from './record-blocks.ts';
 import type { Splitter } from './splitter.ts';
 

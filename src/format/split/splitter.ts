@@ -3,8 +3,8 @@
 // A block handed in always begins at a record. A quote opens a quoted field only at the field's start (RFC 4180 §2). Elsewhere it
 // ends no record, so that a stray quote costs one record and not the file.
 
-import type { Dialect, LineEnd } from '../../declaration.ts';
-import type { RejectCode } from '../../model.ts';
+import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
+import type { RejectCode } from '../../core/model.ts';
 import {
   BACKSLASH,
   countLines,
@@ -20,8 +20,8 @@ import {
   type LineSpan,
 } from './grammar.ts';
 import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
-import { addRecord, createRecordList, createRecordPass, type RecordList } from '../simd/record-pass.ts';
-import type { QuoteRule } from '../simd/scan-text.ts';
+import { addRecord, createRecordList, createRecordPass, type RecordList } from './record-pass.ts';
+import type { QuoteRule } from './scan-text.ts';
 
 /** Records of one block, as parallel lists of offsets into it. */
 export interface RecordSpans {

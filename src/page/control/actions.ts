@@ -1,13 +1,13 @@
 // What a visitor can do: each action asks first, and then calls what the command line calls. A new action is one entry here.
 
-import { EtlError } from '../../errors.ts';
-import { runInShort, type ActionKind, type ActionName } from '../../history/actions.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { runInShort, type ActionKind, type ActionName } from '../../ledger/history/actions.ts';
 import { findPipeline, pipelinesOf } from '../../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../../worker/enqueue.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import { listSchedules, unknownSchedule } from '../../worker/schedule/list.ts';
 import { schedule } from '../../worker/schedule/schedule.ts';
-import type { ViewContext } from '../view.ts';
+import type { ViewContext } from '../parts/view.ts';
 
 export interface Place {
   readonly site: SiteOptions;

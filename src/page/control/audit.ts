@@ -2,8 +2,8 @@
 
 import { runQuery } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
-import { asEtlError, EtlError } from '../../errors.ts';
-import type { RecordedAction } from '../../history/actions.ts';
+import { asEtlError, EtlError } from '../../core/errors/errors.ts';
+import type { RecordedAction } from '../../ledger/history/actions.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import { withBookkeeping } from '../../worker/site.ts';
 

@@ -1,13 +1,13 @@
 // Handles actions: GET shows a form, POST performs the action, once, and records who asked for it.
 
 import type { Context, Hono } from 'hono';
-import { EtlError } from '../../errors.ts';
+import { EtlError } from '../../core/errors/errors.ts';
 import { pipelinesOf } from '../../worker/catalog.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Access } from '../access.ts';
 import type { PageAction, PageControl } from '../options.ts';
 import { html, seen } from '../parts/html.ts';
-import type { View, ViewContext } from '../view.ts';
+import type { View, ViewContext } from '../parts/view.ts';
 import { findAction, aboutSubject, type Found, type Place } from './actions.ts';
 import { audited } from './audit.ts';
 import { createForms, refuseForeign, visitorOf } from './forms.ts';

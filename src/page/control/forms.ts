@@ -4,7 +4,7 @@
 // Sec-Fetch-Site); and each form holds a key that only its own session can have read. Any one of these keeps strangers out.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { EtlError } from '../../errors.ts';
+import { EtlError } from '../../core/errors/errors.ts';
 import { isSame, type Access } from '../access.ts';
 
 /** Long enough to think about it. */

@@ -1,12 +1,17 @@
 // The actions on the page of a run or a schedule: those that a visitor can take, and those that were taken.
 
-import { listActions, runInShort, type ActionKind, type RecordedAction } from '../../history/actions.ts';
+import {
+  listActions,
+  runInShort,
+  type ActionKind,
+  type RecordedAction,
+} from '../../ledger/history/actions.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** Of one run or schedule. */
 const actionsShown = 20;

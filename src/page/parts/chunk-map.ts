@@ -1,8 +1,8 @@
 // The chunk map: a bar per file, a rectangle per chunk, coloured by state, by the worker that loaded it, or by the crash that it was loaded after.
 
-import { formatBytes } from '../../amounts.ts';
-import type { ChunkCell, ChunkMap, MappedFile } from '../../history/chunk-map.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { formatBytes } from '../../core/amounts.ts';
+import type { ChunkCell, ChunkMap, MappedFile } from '../../ledger/history/chunk-map.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import { share } from './amount.ts';
 import { html, seen, type Html } from './html.ts';
 import { choiceLink } from './pages.ts';

@@ -1,6 +1,6 @@
 // The page for an error: our message and hint, and nothing internal.
 
-import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../errors.ts';
+import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../core/errors/errors.ts';
 import { html, nothing, seen, type Html } from './html.ts';
 
 export interface PageError {

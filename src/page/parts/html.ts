@@ -1,8 +1,8 @@
 // HTML as values: texts are escaped unless they were made here. What files and rejects hold goes through this.
 
 import { html as htmlOf, raw } from 'hono/html';
-import { formatDate } from '../../amounts.ts';
-import { visible } from '../../wording.ts';
+import { formatDate } from '../../core/amounts.ts';
+import { visible } from '../../core/wording.ts';
 
 export type Html = ReturnType<typeof htmlOf>;
 

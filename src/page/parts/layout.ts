@@ -1,7 +1,7 @@
 // The frame of every page: its head, the navigation, the sections of its view.
 
 import { createHash } from 'node:crypto';
-import type { Section, View } from '../view.ts';
+import type { Section, View } from './view.ts';
 import { html, nothing, raw, type Html } from './html.ts';
 
 const places = [

@@ -1,6 +1,6 @@
 // Links that choose what a section shows: one of several views, or a part of a long list.
 
-import { formatCount } from '../../wording.ts';
+import { formatCount } from '../../core/wording.ts';
 import { html, nothing, raw, type Html } from './html.ts';
 
 /** One of several choices. */

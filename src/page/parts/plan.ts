@@ -1,8 +1,8 @@
 // The plan of a run, table by table, and its notices.
 
-import type { Notice, PlannedRows, RunStory } from '../../checkpoint/run-story.ts';
-import { formatCount, plural } from '../../wording.ts';
-import type { Section } from '../view.ts';
+import type { Notice, PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import type { Section } from './view.ts';
 import { html, nothing, seen, time, type Html } from './html.ts';
 import { table, type Column } from './table.ts';
 

@@ -1,8 +1,8 @@
 // The state of a run as a word with a colour and a sign: colour alone would not do.
 
 import { hostname } from 'node:os';
-import type { RunSummary } from '../../history/history.ts';
-import { isRunning } from '../../running.ts';
+import type { RunSummary } from '../../ledger/history/history.ts';
+import { isRunning } from '../../core/running.ts';
 import { html, type Html } from './html.ts';
 
 const ended = new Set(['published', 'failed', 'cancelled']);

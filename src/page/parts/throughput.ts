@@ -1,8 +1,8 @@
 // Records a second over the time of a run, as an area; the script makes a chart of it that can be read with a pointer.
 
-import { formatSeconds } from '../../amounts.ts';
-import type { Timeline } from '../../history/timeline.ts';
-import { formatCount } from '../../wording.ts';
+import { formatSeconds } from '../../core/amounts.ts';
+import type { Timeline } from '../../ledger/history/timeline.ts';
+import { formatCount } from '../../core/wording.ts';
 import { html, nothing, type Html } from './html.ts';
 import { numbersOf, type Column } from './table.ts';
 

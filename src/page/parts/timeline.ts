@@ -1,8 +1,8 @@
 // The time of a run as a picture: its steps above each other, and below them a lane for each session that loaded.
 
-import { formatSeconds } from '../../amounts.ts';
-import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../history/timeline.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { formatSeconds } from '../../core/amounts.ts';
+import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../ledger/history/timeline.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import { html, nothing, type Html } from './html.ts';
 import { legend, picture, type Rect } from './svg.ts';
 import { numbersOf, type Column } from './table.ts';

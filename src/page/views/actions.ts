@@ -1,12 +1,12 @@
 // What visitors did with the page, one action or the newest ones; and pipelines that a visitor can run.
 
-import { listActions } from '../../history/actions.ts';
-import { EtlError } from '../../errors.ts';
+import { listActions } from '../../ledger/history/actions.ts';
+import { EtlError } from '../../core/errors/errors.ts';
 import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
 import { fact } from '../parts/fact.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { table, type Column } from '../parts/table.ts';
-import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const actionsListed = 100;
 

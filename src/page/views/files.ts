@@ -1,18 +1,18 @@
 // Files in production: how many each table has, and those of one table.
 
-import { formatBytes } from '../../amounts.ts';
+import { formatBytes } from '../../core/amounts.ts';
 import {
   listLoadedTables,
   loadedFilesAfter,
   type LoadedFile,
   type LoadedTable,
-} from '../../history/production-files.ts';
-import { formatCount } from '../../wording.ts';
+} from '../../ledger/history/production-files.ts';
+import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const filesOfPage = 100;
 

@@ -1,11 +1,11 @@
 // The first page: each pipeline with its newest run, the freshness of its tables, its next slot and its recent runs.
 
-import { formatSeconds } from '../../amounts.ts';
-import { failuresShown, listFailures } from '../../checkpoint/failure.ts';
-import { listPipelines, type PipelineSummary } from '../../history/overview.ts';
-import type { RunSummary } from '../../history/history.ts';
-import type { RunFailure } from '../../model.ts';
-import { formatCount } from '../../wording.ts';
+import { formatSeconds } from '../../core/amounts.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
+import { listPipelines, type PipelineSummary } from '../../ledger/history/overview.ts';
+import type { RunSummary } from '../../ledger/history/history.ts';
+import type { RunFailure } from '../../core/model.ts';
+import { formatCount } from '../../core/wording.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { ago, until } from '../parts/amount.ts';
@@ -13,7 +13,7 @@ import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { trend } from '../parts/trend.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** Runs that failed stand out; of a run under way there is no time yet. */
 const trendOf = (

@@ -1,15 +1,15 @@
 // The queues of runs, with waiting and active jobs, and the processes that have sessions on the server.
 
-import { failuresShown, listFailures } from '../../checkpoint/failure.ts';
-import { listProcesses, type ProcessAtWork } from '../../history/processes.ts';
-import type { RunFailure } from '../../model.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
+import { listProcesses, type ProcessAtWork } from '../../ledger/history/processes.ts';
+import type { RunFailure } from '../../core/model.ts';
 import type { QueuesSeen } from '../../worker/read-queues.ts';
-import { formatCount } from '../../wording.ts';
+import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
 import { html, seen, time } from '../parts/html.ts';
 import { badge, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 type Depth = QueuesSeen['queues'][number];
 type Job = QueuesSeen['jobs'][number];

@@ -1,21 +1,21 @@
 // Rejects of a run: what is wrong by kind, and the records themselves with the fields at fault marked.
 
-import type { RunSummary } from '../../history/history.ts';
-import { findSummary } from '../../history/history.ts';
-import { markedFields } from '../../history/reject-records.ts';
+import type { RunSummary } from '../../ledger/history/history.ts';
+import { findSummary } from '../../ledger/history/history.ts';
+import { markedFields } from '../../ledger/rejects/reject-records.ts';
 import {
   newestRejectedRun,
   rejectsAfter,
   type PlacedReject,
   type RejectPlace,
-} from '../../history/reject-page.ts';
-import { faultKinds, type FaultKind } from '../../reject/store.ts';
-import { formatCount, linesOf, plural } from '../../wording.ts';
+} from '../../ledger/rejects/reject-page.ts';
+import { faultKinds, type FaultKind } from '../../ledger/rejects/store.ts';
+import { formatCount, linesOf, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** Records of one page, with their fields; kinds, and the rejects that these are made of: grouping a million takes seconds. */
 const recordsShown = 25;

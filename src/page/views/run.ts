@@ -1,19 +1,19 @@
 // One run: its progress, chunks, throughput, published tables, and why it failed.
 
-import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
-import type { DataTestResult } from '../../data-test.ts';
-import { optionsText } from '../../dialect.ts';
-import { catalogue, type ErrorCode } from '../../errors.ts';
-import { chunkMapOf, filesOfMap, type ChunkMap } from '../../history/chunk-map.ts';
+import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
+import type { DataTestResult } from '../../core/declaration/data-test.ts';
+import { optionsText } from '../../core/declaration/dialect.ts';
+import { catalogue, type ErrorCode } from '../../core/errors/errors.ts';
+import { chunkMapOf, filesOfMap, type ChunkMap } from '../../ledger/history/chunk-map.ts';
 import {
   findRun,
   type FileSummary,
   type RunDetails,
   type RunSummary,
   type TableSummary,
-} from '../../history/history.ts';
-import { sessionsOf, timelineOf, type Timeline } from '../../history/timeline.ts';
-import { formatCount, plural } from '../../wording.ts';
+} from '../../ledger/history/history.ts';
+import { sessionsOf, timelineOf, type Timeline } from '../../ledger/history/timeline.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
 import { fact } from '../parts/fact.ts';
@@ -24,7 +24,7 @@ import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { throughputChart } from '../parts/throughput.ts';
 import { timelineChart } from '../parts/timeline.ts';
-import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const isKnown = (code: string): code is ErrorCode => code in catalogue;
 

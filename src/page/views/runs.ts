@@ -1,13 +1,18 @@
 // Earlier runs, newest first, some at a time, narrowed down by pipeline and state.
 
-import { formatSeconds } from '../../amounts.ts';
-import { shownStates, type RunSummary, type ShownState } from '../../history/history.ts';
-import { runsPage, type RunPlace, type RunsPage, type RunsPageWanted } from '../../history/run-page.ts';
-import { formatCount } from '../../wording.ts';
+import { formatSeconds } from '../../core/amounts.ts';
+import { shownStates, type RunSummary, type ShownState } from '../../ledger/history/history.ts';
+import {
+  runsPage,
+  type RunPlace,
+  type RunsPage,
+  type RunsPageWanted,
+} from '../../ledger/history/run-page.ts';
+import { formatCount } from '../../core/wording.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 const runsOfPage = 50;
 

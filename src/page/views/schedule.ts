@@ -5,7 +5,7 @@ import { listSlots } from '../../worker/schedule/list.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 const slotsListed = 200;
 

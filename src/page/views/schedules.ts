@@ -1,6 +1,6 @@
 // Schedules: when they are due next, and a calendar of their slots' outcomes.
 
-import { calendarOf, type CalendarSlots, type SlotFate } from '../../history/calendar.ts';
+import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/history/calendar.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { scheduleLinks } from '../control/sections.ts';
@@ -8,7 +8,7 @@ import { until } from '../parts/amount.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** A fortnight of nights, and two days to come. */
 const daysBack = 14;

@@ -1,12 +1,12 @@
 // Reads and checks the rules of a column: each fits its type, and some value passes them.
 
 import { z } from 'zod';
-import type { ColumnRule } from '../../declaration.ts';
-import { compareOf, isText } from '../../format/column-types/reading/order.ts';
-import { typeOf } from '../../format/column-types/registry.ts';
+import type { ColumnRule } from '../../core/declaration/declaration.ts';
+import { compareOf, isText } from '../../format/types/order.ts';
+import { typeOf } from '../../format/types/registry.ts';
 import type { ColumnState } from '../declare/column.ts';
 import { valueText, type TypedColumn } from './declared-values.ts';
-import { mustBe, wholeNumber, type Problems } from './problems.ts';
+import { mustBe, wholeNumber, type Problems } from '../problems.ts';
 
 const characters = wholeNumber('a number of characters', 0);
 const lengthMust = mustBe('a number of characters, or an object such as { min: 1, max: 80 }');

@@ -1,24 +1,29 @@
 // Reads what column.* declared, and checks it.
 
 import { z } from 'zod';
-import type { ColumnCheck, ColumnOptions, ColumnSchema, ColumnSpec } from '../../declaration.ts';
-import { messageOf } from '../../errors.ts';
-import { isRefusal, type OptionShape } from '../../format/column-types/contract.ts';
+import type {
+  ColumnCheck,
+  ColumnOptions,
+  ColumnSchema,
+  ColumnSpec,
+} from '../../core/declaration/declaration.ts';
+import { messageOf } from '../../core/errors/errors.ts';
+import { isRefusal, type OptionShape } from '../../format/types/contract.ts';
 import {
   canonicalReader,
   columnTypes,
   isTypeName,
   typeOf,
   type ColumnTypeName,
-} from '../../format/column-types/registry.ts';
-import { withChecks } from '../../format/field-reader.ts';
-import { didYouMean, nearest } from '../../nearest.ts';
+} from '../../format/types/registry.ts';
+import { withChecks } from '../../format/rows/field-reader.ts';
+import { didYouMean, nearest } from '../../core/nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
 import { columnRules } from './column-rules.ts';
-import { fieldsSchema } from './field.ts';
+import { fieldsSchema } from '../field.ts';
 import { valueText } from './declared-values.ts';
-import { columnNameProblem } from './names.ts';
-import { boolean, functionSchema, mustBe, show, strict, text, texts, type Problems } from './problems.ts';
+import { columnNameProblem } from '../names.ts';
+import { boolean, functionSchema, mustBe, show, strict, text, texts, type Problems } from '../problems.ts';
 
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
 

@@ -1,14 +1,14 @@
 // Turns csv() as written into checked readings: the options of each location over those of csv().
 
 import { z } from 'zod';
-import type { Dialect, Reading } from '../../declaration.ts';
-import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
-import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
-import { memberLocation } from '../../decode/member-location.ts';
-import { nearest } from '../../nearest.ts';
-import type { OptionRule } from '../../source/contract.ts';
-import { isExclusion, locationProblem, optionsOf } from '../../source/registry.ts';
-import { inQuotes } from '../../wording.ts';
+import type { Dialect, Reading } from '../../core/declaration/declaration.ts';
+import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
+import { encodingLabels, encodingOfLabel } from '../../input/encodings/labels.ts';
+import { memberLocation } from '../../input/decode/member-location.ts';
+import { nearest } from '../../core/nearest.ts';
+import type { OptionRule } from '../../input/sources/contract.ts';
+import { isExclusion, locationProblem, optionsOf } from '../../input/sources/registry.ts';
+import { inQuotes } from '../../core/wording.ts';
 import type { CsvSource } from '../declare/csv.ts';
 import { dialectProblems } from './dialect-problems.ts';
 import {
@@ -21,7 +21,7 @@ import {
   texts,
   wholeNumber,
   type Problems,
-} from './problems.ts';
+} from '../problems.ts';
 
 const path = text('a path or glob');
 const pathsText = "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them";

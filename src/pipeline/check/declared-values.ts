@@ -1,9 +1,9 @@
 // Declared columns, and their values (defaults, bounds) as the texts that loading uses.
 
-import type { ColumnSpec } from '../../declaration.ts';
-import { isRefusal } from '../../format/column-types/contract.ts';
-import { canonicalReader, typeOf } from '../../format/column-types/registry.ts';
-import { show, type Problems } from './problems.ts';
+import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import { isRefusal } from '../../format/types/contract.ts';
+import { canonicalReader, typeOf } from '../../format/types/registry.ts';
+import { show, type Problems } from '../problems.ts';
 
 /** The type of a column, with the options that it was declared with. */
 export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;

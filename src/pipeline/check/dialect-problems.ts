@@ -1,8 +1,8 @@
 // Which options of a dialect exclude each other, and which have no effect on files loaded verbatim.
 
-import type { Dialect } from '../../declaration.ts';
-import { trimBlanks } from '../../format/blanks.ts';
-import { inQuotes } from '../../wording.ts';
+import type { Dialect } from '../../core/declaration/declaration.ts';
+import { trimBlanks } from '../../format/records/blanks.ts';
+import { inQuotes } from '../../core/wording.ts';
 
 /** Options that exclude each other. */
 export const dialectProblems = (dialect: Dialect): string[] => {

@@ -6,15 +6,15 @@ import {
   type ColumnSpec,
   type HistorySpec,
   type SourceTableSpec,
-} from '../../declaration.ts';
-import { didYouMean } from '../../nearest.ts';
-import { diffName, mergeColumns, partName } from '../../publish/names.ts';
+} from '../../core/declaration/declaration.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { diffName, mergeColumns, partName } from '../../db/names.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { timeTypes } from './declared-values.ts';
 import { madeColumn } from './made-column.ts';
 import { stagedFor } from './merge-spec.ts';
-import { columnNameProblem, derivedProblem } from './names.ts';
-import { choice, mustBe, strict, type Problems } from './problems.ts';
+import { columnNameProblem, derivedProblem } from '../names.ts';
+import { choice, mustBe, strict, type Problems } from '../problems.ts';
 
 const columnName = z.string(mustBe('the name of a column'));
 const keeps = "gone: 'unload' needs mode 'append': a version may come from several files";

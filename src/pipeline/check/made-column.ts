@@ -1,6 +1,6 @@
 // Columns that sluice adds to a table, such as those that say where rows are from.
 
-import type { ColumnSpec } from '../../declaration.ts';
+import type { ColumnSpec } from '../../core/declaration/declaration.ts';
 
 /** A column that sluice adds: it allows no nulls, and has nothing that a user may declare. */
 export const madeColumn = (

@@ -8,15 +8,15 @@ import {
   type PublishSpec,
   type SourceTableSpec,
   type TableSpec,
-} from '../../declaration.ts';
-import { neededFields } from '../../format/header-check.ts';
-import { didYouMean } from '../../nearest.ts';
-import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../publish/names.ts';
+} from '../../core/declaration/declaration.ts';
+import { neededFields } from '../../format/rows/header-check.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../db/names.ts';
 import { filterSchema } from '../declare/filter.ts';
 import type { Known } from './declared-values.ts';
 import { madeColumn } from './made-column.ts';
-import { derivedProblem } from './names.ts';
-import { choice, mustBe, strict, type Problems } from './problems.ts';
+import { derivedProblem } from '../names.ts';
+import { choice, mustBe, strict, type Problems } from '../problems.ts';
 
 const columnName = z.string(mustBe('the name of a column'));
 const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";

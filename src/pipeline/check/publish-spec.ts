@@ -12,15 +12,15 @@ import {
   type PublishSpec,
   type SourceTableSpec,
   type TableSpec,
-} from '../../declaration.ts';
-import { columnsMax } from '../../limits.ts';
-import { fileColumn, partName } from '../../publish/names.ts';
-import { modeOf, publishedColumns } from '../../publish/tables.ts';
-import { derivedProblem } from './names.ts';
+} from '../../core/declaration/declaration.ts';
+import { columnsMax } from '../../core/limits.ts';
+import { fileColumn, partName } from '../../db/names.ts';
+import { modeOf, publishedColumns } from '../../publish/table/tables.ts';
+import { derivedProblem } from '../names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';
 import { mergeSchema } from './merge-spec.ts';
-import { choice, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
+import { choice, mustBe, mustBeOneOf, strict, type Problems } from '../problems.ts';
 
 const appendSchema = strict({
   mode: z.literal('append'),

@@ -9,16 +9,16 @@ import type {
   Reading,
   SourceTableSpec,
   TableSpec,
-} from '../../declaration.ts';
-import { fieldsOf, mainName } from '../../format/file-fields.ts';
-import { neededFields } from '../../format/header-check.ts';
-import { columnsMax } from '../../limits.ts';
-import { didYouMean } from '../../nearest.ts';
-import { newName, oldName } from '../../publish/names.ts';
+} from '../../core/declaration/declaration.ts';
+import { fieldsOf, mainName } from '../../format/records/file-fields.ts';
+import { neededFields } from '../../format/rows/header-check.ts';
+import { columnsMax } from '../../core/limits.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { newName, oldName } from '../../db/names.ts';
 import { timeTypes, type Known } from './declared-values.ts';
-import { derivedProblem, nameProblem } from './names.ts';
-import type { Problems } from './problems.ts';
-import { isOfFiles } from './shape/server-column-spec.ts';
+import { derivedProblem, nameProblem } from '../names.ts';
+import type { Problems } from '../problems.ts';
+import { isOfFiles } from './server-column-spec.ts';
 
 interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'missing' | 'extra'> {
   readonly columns?: object | undefined;

@@ -9,22 +9,22 @@ import {
   type IndexSpec,
   type SourceTableSpec,
   type TableSpec,
-} from '../../declaration.ts';
-import { EtlError } from '../../errors.ts';
-import { attributeShape, readAttributes } from './shape/attribute-spec.ts';
+} from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { attributeShape, readAttributes } from './attribute-spec.ts';
 import { columnSpec } from './column-spec.ts';
-import { constraintShape, readConstraints } from './constraints/constraint-spec.ts';
+import { constraintShape, readConstraints } from './constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
-import { withTargets } from './constraints/foreign-key-spec.ts';
+import { withTargets } from './foreign-key-spec.ts';
 import { csvSourceSchema } from '../declare/csv.ts';
 import { readingsOf } from './csv-spec.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { checkHistory, withVersions } from './history-spec.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
-import { isOfFiles, readServerColumns } from './shape/server-column-spec.ts';
+import { isOfFiles, readServerColumns } from './server-column-spec.ts';
 import { checkDerived, checkMerge, stagedForMerge } from './merge-spec.ts';
-import { tableNameProblem } from './names.ts';
+import { tableNameProblem } from '../names.ts';
 import {
   checkEvolve,
   checkKeep,
@@ -34,10 +34,10 @@ import {
   withLineage,
 } from './publish-spec.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
-import { choice, mustBe, strict, wholeNumber, type Problems } from './problems.ts';
+import { choice, mustBe, strict, wholeNumber, type Problems } from '../problems.ts';
 import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
-import { didYouMean } from '../../nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import {
   checkConstants,
   checkHeaders,
@@ -48,7 +48,7 @@ import {
   checkShownNames,
   checkStaging,
 } from './table-checks.ts';
-import { findCycle } from './table-order.ts';
+import { findCycle } from '../../publish/table/table-order.ts';
 import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));

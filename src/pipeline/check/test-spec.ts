@@ -1,15 +1,15 @@
 // Reads and checks the data tests of tables.
 
-import { isText } from '../../format/column-types/reading/order.ts';
-import { typeOf } from '../../format/column-types/registry.ts';
-import type { Asked, TestDefinition } from '../../check/contract.ts';
-import { testKinds } from '../../check/registry.ts';
-import { severities, type TestSpec } from '../../data-test.ts';
-import type { ColumnSpec, TableSpec } from '../../declaration.ts';
-import { publishedColumns } from '../../publish/tables.ts';
+import { isText } from '../../format/types/order.ts';
+import { typeOf } from '../../format/types/registry.ts';
+import type { Asked, TestDefinition } from '../../publish/data-tests/contract.ts';
+import { testKinds } from '../../publish/data-tests/registry.ts';
+import { severities, type TestSpec } from '../../core/declaration/data-test.ts';
+import type { ColumnSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import { publishedColumns } from '../../publish/table/tables.ts';
 import { limitSchema } from '../declare/share.ts';
 import { timeTypes, valueText } from './declared-values.ts';
-import { choice, mustBe, show, strict, text, type Problems } from './problems.ts';
+import { choice, mustBe, show, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
 /** Tests of a table share a query, each with some columns, of which the server allows 1,664. */

@@ -1,9 +1,9 @@
 // column.*: what a user writes for one column. Builders are frozen and typed; nothing is checked here.
 
 import type { z } from 'zod';
-import type { ColumnType } from '../../format/column-types/contract.ts';
-import { columnTypes, type ColumnTypeName } from '../../format/column-types/registry.ts';
-import { freezeDeep } from '../check/freeze.ts';
+import type { ColumnType } from '../../format/types/contract.ts';
+import { columnTypes, type ColumnTypeName } from '../../format/types/registry.ts';
+import { freezeDeep } from '../freeze.ts';
 import { serverColumns } from './server-column.ts';
 import type { ZodSchema } from './schema-types.ts';
 

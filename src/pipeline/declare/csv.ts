@@ -1,11 +1,11 @@
 // csv(): the files of a table and how they are written.
 
 import { z } from 'zod';
-import type { Dialect } from '../../declaration.ts';
-import type { HttpOptions } from '../../source/http/declared.ts';
-import type { S3Options } from '../../source/s3/declared.ts';
-import { freezeDeep } from '../check/freeze.ts';
-import { mustBe } from '../check/problems.ts';
+import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { HttpOptions } from '../../input/sources/http/declared.ts';
+import type { S3Options } from '../../input/sources/s3/declared.ts';
+import { freezeDeep } from '../freeze.ts';
+import { mustBe } from '../problems.ts';
 
 /** Options of csv(); the defaults follow RFC 4180 with a header line. */
 export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {

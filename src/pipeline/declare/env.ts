@@ -1,6 +1,6 @@
 // env(): a secret in an environment variable instead of in the pipeline.
 
-import type { Secret } from '../../secret.ts';
+import type { Secret } from '../../core/declaration/secret.ts';
 
 /**
  * Names an environment variable that holds a secret of a source: `csv(url, { bearer: env('TOKEN') })`. Every process that reads the

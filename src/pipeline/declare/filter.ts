@@ -1,11 +1,11 @@
 // Filters: which records of a source a table wants; the others are counted as filtered.
 
 import { z } from 'zod';
-import type { FilterSpec } from '../../declaration.ts';
+import type { FilterSpec } from '../../core/declaration/declaration.ts';
 import type { Field, PathPart } from './column.ts';
-import { freezeDeep } from '../check/freeze.ts';
-import { fieldSchema } from '../check/field.ts';
-import { functionSchema, mustBe, texts } from '../check/problems.ts';
+import { freezeDeep } from '../freeze.ts';
+import { fieldSchema } from '../field.ts';
+import { functionSchema, mustBe, texts } from '../problems.ts';
 
 /** Wants records whose field holds something other than blanks and the dialect's null tokens. */
 export const present = (header: Field): FilterSpec => freezeDeep({ kind: 'present', header });

@@ -1,8 +1,8 @@
 // Hooks of a pipeline: its author's code before and after a load, as written and as checked.
 
 import { z } from 'zod';
-import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../hook.ts';
-import { mustBe, strict, wholeNumber } from '../check/problems.ts';
+import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../core/declaration/hook.ts';
+import { mustBe, strict, wholeNumber } from '../problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 
 /** What is done before a load, after it, with its publication and after that: a function, or a SQL file. */

@@ -1,10 +1,10 @@
 // index(): an index of a production table.
 
 import { z } from 'zod';
-import type { IndexSpec } from '../../declaration.ts';
-import { freezeDeep } from '../check/freeze.ts';
-import { defaultName, nameProblem } from '../check/names.ts';
-import { boolean, choice, mustBe, oneOrMore, strict, text, type Problems } from '../check/problems.ts';
+import type { IndexSpec } from '../../core/declaration/declaration.ts';
+import { freezeDeep } from '../freeze.ts';
+import { defaultName, nameProblem } from '../names.ts';
+import { boolean, choice, mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';
 
 export interface IndexOptions<Name extends string = string> {
   /** Access method; 'btree' by default. */

@@ -1,8 +1,8 @@
 // The row of a table that SQL makes: declared as a z.object, and read into what its columns must hold.
 
 import { z } from 'zod';
-import type { MadeColumn } from '../../declaration.ts';
-import { mustBe } from '../check/problems.ts';
+import type { MadeColumn } from '../../core/declaration/declaration.ts';
+import { mustBe } from '../problems.ts';
 
 /** A z.object of any copy of Zod 4. Zod 3 has other types and other schemas. */
 export const zodObject = z.custom<z.ZodObject>(

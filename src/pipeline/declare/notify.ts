@@ -1,11 +1,11 @@
 // webhook() and slack(): who is notified of the outcome of a pipeline's runs, as written and as checked.
 
 import { z } from 'zod';
-import { notifyEvents, type NotifyEvent, type Receiver } from '../../notification.ts';
-import { channels, type ChannelName } from '../../notify/registry.ts';
-import { isSecret, type Secret } from '../../secret.ts';
-import { EtlError } from '../../errors.ts';
-import { choice, mustBe } from '../check/problems.ts';
+import { notifyEvents, type NotifyEvent, type Receiver } from '../../core/declaration/notification.ts';
+import { channels, type ChannelName } from '../../report/notify/registry.ts';
+import { isSecret, type Secret } from '../../core/declaration/secret.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { choice, mustBe } from '../problems.ts';
 
 /** What nobody who asked for nothing else wants to miss. */
 const onDefault: readonly NotifyEvent[] = ['failed', 'late'];

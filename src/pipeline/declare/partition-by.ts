@@ -1,9 +1,13 @@
 // range(), list() and hash(): how the production table is divided into partitions.
 
 import { z } from 'zod';
-import { partitionUnits, type PartitionSpec, type PartitionUnit } from '../../declaration.ts';
-import { freezeDeep } from '../check/freeze.ts';
-import { choice, mustBe, strict, wholeNumber } from '../check/problems.ts';
+import {
+  partitionUnits,
+  type PartitionSpec,
+  type PartitionUnit,
+} from '../../core/declaration/declaration.ts';
+import { freezeDeep } from '../freeze.ts';
+import { choice, mustBe, strict, wholeNumber } from '../problems.ts';
 
 /** Partitions as they were written; definePipeline checks them, so that problems name their table. */
 export interface PartitionDefinition<Name extends string = string> {

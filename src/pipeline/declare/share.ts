@@ -1,8 +1,8 @@
 // Limits as a number of records or a share of them: `10`, `'0.1%'`.
 
 import { z } from 'zod';
-import type { RejectLimit } from '../../declaration.ts';
-import { mustBe, wholeNumber } from '../check/problems.ts';
+import type { RejectLimit } from '../../core/declaration/declaration.ts';
+import { mustBe, wholeNumber } from '../problems.ts';
 
 export const percentOf = (share: string): number => Number(share.slice(0, -1));
 

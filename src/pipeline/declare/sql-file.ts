@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { SqlFile } from '../../hook.ts';
-import { mustBe } from '../check/problems.ts';
+import type { SqlFile } from '../../core/declaration/hook.ts';
+import { mustBe } from '../problems.ts';
 
 /**
  * Names a file with one SELECT that gives the rows of a table.

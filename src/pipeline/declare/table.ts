@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { TestDefinition } from '../../check/contract.ts';
+import type { TestDefinition } from '../../publish/data-tests/contract.ts';
 import type {
   AppendSpec,
   Evolve,
@@ -9,8 +9,8 @@ import type {
   HistorySpec,
   LineageName,
   MergeSpec,
-} from '../../declaration.ts';
-import type { SqlFile } from '../../hook.ts';
+} from '../../core/declaration/declaration.ts';
+import type { SqlFile } from '../../core/declaration/hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { ServerColumn } from './server-column.ts';
 import type { CsvSource } from './csv.ts';

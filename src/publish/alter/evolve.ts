@@ -3,14 +3,14 @@
 // All changes are one statement, so that the server rewrites the table once at most. It is executed in the publishing transaction,
 // before the rows are written: readers wait from then to the commit, and a run that is killed leaves neither column nor rows.
 
-import { evolveChoices, type Evolve } from '../../declaration.ts';
+import { evolveChoices, type Evolve } from '../../core/declaration/declaration.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
-import { columnClause, serverColumnsOf } from '../attributes/server-columns.ts';
-import { productionName } from '../names.ts';
-import type { DeclaredTable } from '../tables.ts';
-import type { ProductionTable } from '../production/production.ts';
-import { refuseShape } from '../shape.ts';
-import { numbered, type TableColumn } from '../production/table-state.ts';
+import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
+import { productionName } from '../../db/names.ts';
+import type { DeclaredTable } from '../table/tables.ts';
+import type { ProductionTable } from '../table/production.ts';
+import { refuseShape } from '../table/shape.ts';
+import { numbered, type TableColumn } from '../table/table-state.ts';
 import { widens } from './widening.ts';
 
 /** A difference between definition and table. */

@@ -1,17 +1,17 @@
 // Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../../db/client.ts';
-import type { BuiltOver } from '../built-over.ts';
-import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
+import type { BuiltOver } from '../table/built-over.ts';
+import { foreignKeyChanges } from '../table/foreign-keys.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
-import { isRefusal } from '../../db/server-error.ts';
-import { EtlError, messageOf } from '../../errors.ts';
-import { attributeChanges } from '../attributes/changes.ts';
+import { isRefusal } from '../../db/connect/server-error.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import { attributeChanges } from './changes.ts';
 import { evolutionOf } from './evolve.ts';
-import { productionName } from '../names.ts';
-import type { BuiltTable, DeclaredTable } from '../tables.ts';
-import type { ProductionTable } from '../production/production.ts';
-import type { TableIndex, TableState } from '../production/table-state.ts';
+import { productionName } from '../../db/names.ts';
+import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
+import type { ProductionTable } from '../table/production.ts';
+import type { TableIndex, TableState } from '../table/table-state.ts';
 
 /** One statement, and the words of the error if the server refuses it. */
 export interface KeyStep {

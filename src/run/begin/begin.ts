@@ -1,25 +1,25 @@
 // Begins a run: continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
-import { takeCorrections } from '../../checkpoint/corrections.ts';
-import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../../checkpoint/ledger.ts';
-import { whyStopped } from '../../checkpoint/run-end.ts';
-import { abandonRuns, renewEpoch } from '../../checkpoint/take-over.ts';
+import { takeCorrections } from '../../ledger/rejects/corrections.ts';
+import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../../ledger/run/ledger.ts';
+import { whyStopped } from '../../ledger/run/run-end.ts';
+import { abandonRuns, renewEpoch } from '../../ledger/run/take-over.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
-import { EtlError } from '../../errors.ts';
-import type { Lease, RunEvent } from '../../model.ts';
-import { dropBuildSchema } from '../../publish/build-schema.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { Lease, RunEvent } from '../../core/model.ts';
+import { dropBuildSchema } from '../../publish/aside/build-schema.ts';
+import { refuseStrangers } from '../../db/session/access.ts';
 import type { RunContext } from '../context.ts';
-import { recordedFormats } from '../definition.ts';
-import { directTables, sourceNames } from '../landing.ts';
-import { forgetJobs } from '../work/open-queue.ts';
-import type { LoadingRun } from '../load/loading-run.ts';
+import { recordedFormats } from '../../pipeline/definition.ts';
+import { directTables, sourceNames } from '../../db/landing.ts';
+import { forgetJobs } from './open-queue.ts';
+import type { LoadingRun } from '../../load/loading-run.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
-import type { PlannedTable } from './planned-table.ts';
-import type { Judging } from './sieve.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import type { Judging } from '../files/sieve.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;

@@ -1,16 +1,16 @@
 // Creates the landings: the empty tables that COPY fills.
 
-import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
-import type { PipelineSpec } from '../../declaration.ts';
+import { createStaging, dropStaging, selectStaging } from '../../db/staging.ts';
+import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../../db/client.ts';
-import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
-import { createLanding } from '../../publish/build-schema.ts';
-import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
+import { inTablespaceOf } from '../../publish/table/tablespace.ts';
+import { createLanding } from '../../publish/aside/build-schema.ts';
+import { authorsPath, buildSchema, dropBuiltTable } from '../../db/names.ts';
 import type { RunContext } from '../context.ts';
-import { landingTable, landsDirectly, namesOf } from '../landing.ts';
-import type { PlannedTable } from './planned-table.ts';
-import type { LoadedTable } from '../load/loading-run.ts';
-import { refuseOtherSchemas } from '../../server/preflight.ts';
+import { landingTable, landsDirectly, namesOf } from '../../db/landing.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import type { LoadedTable } from '../../load/loading-run.ts';
+import { refuseOtherSchemas } from '../../db/session/access.ts';
 
 /** Names of the tables whose landing exists. */
 export const existingLandings = async (

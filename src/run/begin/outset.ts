@@ -1,16 +1,16 @@
 // What a run would begin as, given files and definition: nothing to do, an unfinished run to continue, or a new one.
 
-import { recorrectedTables } from '../../checkpoint/corrections.ts';
-import { decideBeginning, type Beginning, type KnownFile } from '../../checkpoint/decide.ts';
-import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpoint/ledger.ts';
-import { fenceRun } from '../../checkpoint/take-over.ts';
+import { recorrectedTables } from '../../ledger/rejects/corrections.ts';
+import { decideBeginning, type Beginning, type KnownFile } from '../../ledger/run/decide.ts';
+import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../ledger/run/ledger.ts';
+import { fenceRun } from '../../ledger/run/take-over.ts';
 import { runQuery } from '../../db/client.ts';
 import type { OutsetContext } from '../context.ts';
-import { directTables } from '../landing.ts';
+import { directTables } from '../../db/landing.ts';
 import type { RunSettings } from '../options.ts';
 import { refuseWithdrawn } from './refuse-withdrawn.ts';
 import { existingLandings } from './make-landings.ts';
-import type { PlannedTable } from './planned-table.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import { standingRun } from './standing.ts';
 
 export interface Outset {

@@ -1,10 +1,10 @@
 // After a rollback: refuses a run that would bring back what was taken out of production.
 
-import { versionKey, withdrawnBy } from '../../checkpoint/kept.ts';
-import { EtlError } from '../../errors.ts';
-import { firstOf } from '../../wording.ts';
+import { versionKey, withdrawnBy } from '../../ledger/production/kept.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { firstOf } from '../../core/wording.ts';
 import type { OutsetContext } from '../context.ts';
-import type { PlannedTable } from './planned-table.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 
 /** Files that the error names. */
 const filesShown = 5;

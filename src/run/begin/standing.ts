@@ -1,12 +1,12 @@
 // Whether the last published run is still current.
 
-import type { PipelineSpec } from '../../declaration.ts';
+import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { mayHaveRows } from '../../db/rows.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
-import { plural } from '../../wording.ts';
+import { plural } from '../../core/wording.ts';
 import type { OutsetContext } from '../context.ts';
-import type { PlannedTable } from './planned-table.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 
 /** The newest published run, if its definition is this one and every table it published is still that very table. */
 const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({

@@ -1,24 +1,24 @@
 // Takes over an unfinished run: unchanged, or with the current definition and files.
 
 import { hostname } from 'node:os';
-import { fileKey, isSameFile, type TableChange } from '../../checkpoint/decide.ts';
-import { insertFiles, runFiles } from '../../checkpoint/ledger.ts';
-import { whyStopped } from '../../checkpoint/run-end.ts';
+import { fileKey, isSameFile, type TableChange } from '../../ledger/run/decide.ts';
+import { insertFiles, runFiles } from '../../ledger/run/ledger.ts';
+import { whyStopped } from '../../ledger/run/run-end.ts';
 import {
   adoptRun,
   forgetOtherFiles,
   freeOrdinals,
   redefineRun,
   setOrdinals,
-} from '../../checkpoint/take-over.ts';
+} from '../../ledger/run/take-over.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
-import type { Lease } from '../../model.ts';
+import type { Lease } from '../../core/model.ts';
 import type { RunContext } from '../context.ts';
-import { recordedFormats } from '../definition.ts';
-import { landsDirectly, sourceNames } from '../landing.ts';
+import { recordedFormats } from '../../pipeline/definition.ts';
+import { landsDirectly, sourceNames } from '../../db/landing.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
-import type { PlannedTable } from './planned-table.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 
 /** Makes this process the run's coordinator. */
 export const adopt = async (

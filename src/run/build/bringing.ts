@@ -1,12 +1,12 @@
 // What a run brings to each table, and how its rows combine with the existing ones.
 
-import type { TableSpec } from '../../declaration.ts';
-import { prerequisites } from '../../pipeline/check/table-order.ts';
-import { publishedColumns, type BuiltTable, type MergeRules } from '../../publish/tables.ts';
-import type { SqlText } from '../../transform/sql-file.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import type { TableSpec } from '../../core/declaration/declaration.ts';
+import { prerequisites } from '../../publish/table/table-order.ts';
+import { publishedColumns, type BuiltTable, type MergeRules } from '../../publish/table/tables.ts';
+import type { SqlText } from '../../db/sql-file.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext } from '../context.ts';
-import { versionsOf } from '../declared.ts';
+import { versionsOf } from '../../publish/table/declared.ts';
 import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts';
 
 /** How the rows of a table are merged; undefined: they are not. */

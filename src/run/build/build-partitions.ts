@@ -1,17 +1,22 @@
 // Builds a divided table aside: its partitions side by side, over all sessions of the build.
 
-import type { TableSpec } from '../../declaration.ts';
+import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
-import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
-import { builtName, type TableNames } from '../../publish/names.ts';
-import { modeOf, type BuiltPartition, type BuiltTable } from '../../publish/tables.ts';
-import { attachAside, buildPartition, createDivided, dividedOid } from '../../publish/partitions/build.ts';
-import { gathered, type Dividing } from '../../publish/partitions/find.ts';
-import { findTouched } from '../../publish/partitions/touched.ts';
-import { buildFor } from '../../publish/registry.ts';
+import { inTablespaceOf } from '../../publish/table/tablespace.ts';
+import { builtName, type TableNames } from '../../db/names.ts';
+import { modeOf, type BuiltPartition, type BuiltTable } from '../../publish/table/tables.ts';
+import {
+  attachAside,
+  buildPartition,
+  createDivided,
+  dividedOid,
+} from '../../publish/aside/build-partitions.ts';
+import { gathered, type Dividing } from '../../publish/aside/find-partitions.ts';
+import { findTouched } from '../../publish/modes/touched.ts';
+import { buildFor } from '../../publish/modes/registry.ts';
 import type { BuildContext } from '../context.ts';
-import { plural } from '../../wording.ts';
-import { takeStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
+import { plural } from '../../core/wording.ts';
+import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
 

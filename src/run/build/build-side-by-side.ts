@@ -1,12 +1,12 @@
 // Builds the tables of a pipeline side by side, each as soon as its sources are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
-import type { TableSpec } from '../../declaration.ts';
+import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
 import { whenLost, withClient, type Client } from '../../db/client.ts';
 import { setSortMemory } from '../../db/session/session-settings.ts';
-import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
-import { codeOf, EtlError } from '../../errors.ts';
+import { prerequisites, tableOrder } from '../../publish/table/table-order.ts';
+import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { RunContext } from '../context.ts';
 
 type Task = (client: Client) => Promise<void>;

@@ -1,36 +1,30 @@
 // Builds the new version of every table aside: one table, and all of them.
 
-import { rounded, secondsSince } from '../../amounts.ts';
-import { publicationsOf } from '../../checkpoint/published-tables.ts';
-import { stagingTable } from '../../copy/staging.ts';
+import { rounded, secondsSince } from '../../core/amounts.ts';
+import { publicationsOf } from '../../ledger/production/published-tables.ts';
+import { stagingTable } from '../../db/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
-import type { BuildWhat } from '../../model.ts';
-import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
-import { inTablespaceOf } from '../../publish/attributes/tablespace.ts';
-import { buildError, aroundSql } from '../../publish/build-table.ts';
-import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
-import {
-  builtName,
-  dropBuiltTable,
-  fileColumn,
-  productionName,
-  type TableNames,
-} from '../../publish/names.ts';
-import { refuseHiddenRows, showRows } from '../../publish/part/views.ts';
-import { fittingName } from '../../publish/partitions/bounds.ts';
-import { findByHand } from '../../publish/production/by-hand.ts';
-import { columnsOf } from '../../publish/production/table-state.ts';
-import { buildFor } from '../../publish/registry.ts';
-import { modeOf, type BuiltTable, type DeclaredTable } from '../../publish/tables.ts';
-import { transformError, type SqlText } from '../../transform/sql-file.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import type { SourceTableSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import type { BuildWhat } from '../../core/model.ts';
+import { mentions, tableOrder } from '../../publish/table/table-order.ts';
+import { inTablespaceOf } from '../../publish/table/tablespace.ts';
+import { buildError, aroundSql } from '../../publish/aside/build-table.ts';
+import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
+import { builtName, dropBuiltTable, fileColumn, productionName, type TableNames } from '../../db/names.ts';
+import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
+import { fittingName } from '../../publish/table/bounds.ts';
+import { findByHand } from '../../publish/table/by-hand.ts';
+import { columnsOf } from '../../publish/table/table-state.ts';
+import { buildFor } from '../../publish/modes/registry.ts';
+import { modeOf, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
+import { transformError, type SqlText } from '../../db/sql-file.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext, RunContext } from '../context.ts';
-import { directTables, namesOf } from '../landing.ts';
-import { declaredAs } from '../declared.ts';
-import { withRecords } from '../publish/name-records.ts';
+import { directTables, namesOf } from '../../db/landing.ts';
+import { declaredAs } from '../../publish/table/declared.ts';
+import { withRecords } from '../name-records.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
 import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';

@@ -1,11 +1,11 @@
 // Compares a table that SQL has made with the `row` that is declared for it.
 
-import type { MadeColumn, TableSpec } from '../../declaration.ts';
+import type { MadeColumn, TableSpec } from '../../core/declaration/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
-import { EtlError } from '../../errors.ts';
-import { buildError, setNotNull } from '../../publish/build-table.ts';
-import { builtName, type TableNames } from '../../publish/names.ts';
-import { columnsOf } from '../../publish/production/table-state.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { buildError, setNotNull } from '../../publish/aside/build-table.ts';
+import { builtName, type TableNames } from '../../db/names.ts';
+import { columnsOf } from '../../publish/table/table-state.ts';
 
 /** JavaScript values by the type that the server names; any other type, such as an array, is not compared. */
 const values: Readonly<Record<string, MadeColumn['value']>> = {

@@ -1,12 +1,12 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
-import type { Extent, TableSpec } from '../../declaration.ts';
-import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
-import { mentions } from '../../pipeline/check/table-order.ts';
+import type { Extent, TableSpec } from '../../core/declaration/declaration.ts';
+import { modeOf, takesParts, type BuiltTable } from '../../publish/table/tables.ts';
+import { mentions } from '../../publish/table/table-order.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { isFullRefresh } from '../begin/outset.ts';
-import { noneOutgoing, type Intake } from '../begin/sieve.ts';
+import { noneOutgoing, type Intake } from '../files/sieve.ts';
 import type { BuildContext } from '../context.ts';
 
 export type Brought = Pick<Intake, 'extent' | 'outgoing'>;

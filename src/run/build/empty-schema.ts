@@ -2,11 +2,11 @@
 
 import { ensureSchema, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
-import { clearBuildSchema, tidyBuildSchema } from '../../publish/build-schema.ts';
-import { buildSchema } from '../../publish/names.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
+import { clearBuildSchema, tidyBuildSchema } from '../../publish/aside/build-schema.ts';
+import { buildSchema } from '../../db/names.ts';
+import { refuseStrangers } from '../../db/session/access.ts';
 import type { RunContext } from '../context.ts';
-import { directTables } from '../landing.ts';
+import { directTables } from '../../db/landing.ts';
 
 type Building = Pick<RunContext, 'client' | 'spec'>;
 

@@ -1,19 +1,19 @@
 // Fills a typed table aside: with the rows of staging, or with one row per key if rows are merged.
 
-import type { Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
+import type { Extent, MergeSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { runQuery } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
-import { EtlError } from '../../errors.ts';
-import { stagingTable } from '../../copy/staging.ts';
-import { createAs } from '../../publish/attributes/storage.ts';
-import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
-import { createMerged, hasTwice, lastRecords } from '../../publish/part/merge-rows.ts';
-import { selectVersions, type Versioned } from '../../publish/part/versions.ts';
-import { builtName, mergeColumns, type TableNames } from '../../publish/names.ts';
-import { type BuiltTable, type MergeRules, publishedColumns } from '../../publish/tables.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { stagingTable } from '../../db/staging.ts';
+import { createAs } from '../../publish/table/storage.ts';
+import { createFromStaging, createShape, setNotNull } from '../../publish/aside/build-table.ts';
+import { createMerged, hasTwice, lastRecords } from '../../publish/modes/merge/merge-rows.ts';
+import { selectVersions, type Versioned } from '../../publish/modes/history/versions.ts';
+import { builtName, mergeColumns, type TableNames } from '../../db/names.ts';
+import { type BuiltTable, type MergeRules, publishedColumns } from '../../publish/table/tables.ts';
 import type { BuildContext } from '../context.ts';
-import { landsDirectly } from '../landing.ts';
+import { landsDirectly } from '../../db/landing.ts';
 
 /** Rows that were built. */
 export type Filled = Pick<

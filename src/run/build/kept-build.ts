@@ -3,12 +3,12 @@
 // Built tables are logged, so they survive a crash of the server; the transaction that keeps their description comes after them.
 // Proved by test/modes/snapshots.test.ts, "keeps the built tables".
 
-import { keepBuild, loadedState, takeBuild } from '../../checkpoint/kept-build.ts';
+import { keepBuild, loadedState, takeBuild } from '../../ledger/run/kept-build.ts';
 import { runQuery } from '../../db/client.ts';
-import type { MadeByHand } from '../../publish/production/by-hand.ts';
-import { builtName } from '../../publish/names.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import type { MadeByHand } from '../../publish/table/by-hand.ts';
+import { builtName } from '../../db/names.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 
 type Kept = Omit<BuiltTable, 'byHand'> & { readonly byHand?: readonly (readonly [string, unknown])[] };

@@ -1,11 +1,11 @@
 // Gathers the statistics of staging tables over the coordinator's connection, while other sessions build tables of them.
 
-import { stagingTable } from '../../copy/staging.ts';
-import { modeOf } from '../../publish/tables.ts';
-import { mayRestoreStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import { stagingTable } from '../../db/staging.ts';
+import { modeOf } from '../../publish/table/tables.ts';
+import { mayRestoreStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
-import { landsDirectly } from '../landing.ts';
+import { landsDirectly } from '../../db/landing.ts';
 
 /** Files of a table for which it pays: the server's sample is nearly as large as the largest. */
 const bytesMin = 4 * 1024 * 1024;

@@ -1,12 +1,12 @@
 // Checks production before anything is loaded: what publishing would refuse, and attributes that the server would not take.
 
-import { probeAttributes } from '../../publish/attributes/probe.ts';
-import { checkTargets as checkProduction } from '../../publish/plan.ts';
-import type { ProductionTable } from '../../publish/production/production.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import { probeAttributes } from '../../publish/aside/probe.ts';
+import { checkTargets as checkProduction } from '../../publish/commit/plan.ts';
+import type { ProductionTable } from '../../publish/table/production.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
-import { landingTable } from '../landing.ts';
-import { declaredAs } from '../declared.ts';
+import { landingTable } from '../../db/landing.ts';
+import { declaredAs } from '../../publish/table/declared.ts';
 
 /**
  * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Returns what is in production, by the

@@ -1,13 +1,13 @@
 // The plan of a run from what was found: one value of plain data.
 
-import type { TableSpec } from '../../declaration.ts';
-import { hookNames } from '../../hook.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import { modeOf } from '../../publish/tables.ts';
-import { firstOf } from '../../wording.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
-import type { Definition } from '../definition.ts';
-import { unsetText } from '../notify/at-end.ts';
+import type { TableSpec } from '../../core/declaration/declaration.ts';
+import { hookNames } from '../../core/declaration/hook.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import { modeOf } from '../../publish/table/tables.ts';
+import { firstOf } from '../../core/wording.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import type { Definition } from '../../pipeline/definition.ts';
+import { unsetText } from '../publish/at-end.ts';
 import type { RunSettings } from '../options.ts';
 import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
 import { modeText, publishingOf } from './publishing.ts';

@@ -1,8 +1,8 @@
 // Keeps the plan of a run in the ledger, once it is rehearsed, with the id of its trace.
 
-import { keepPlan } from '../../checkpoint/run-story.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
+import { keepPlan } from '../../ledger/run/run-story.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { describeTables } from './describe.ts';
 import { plannedRows } from './rows.ts';

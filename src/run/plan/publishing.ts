@@ -6,15 +6,15 @@ import {
   foreignKeysOf,
   addForeignKey,
   targetName,
-} from '../../publish/constraints/foreign-keys.ts';
-import type { PublishMode } from '../../declaration.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import { replacedText } from '../../publish/plan.ts';
-import { differenceOf } from '../../publish/shape.ts';
-import { productionName } from '../../publish/names.ts';
-import { modes } from '../../publish/registry.ts';
-import { isForReaders } from '../../publish/production/dependents.ts';
-import { inPlaceReasons } from '../../publish/partitions/shape.ts';
+} from '../../publish/table/foreign-keys.ts';
+import type { PublishMode } from '../../core/declaration/declaration.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import { replacedText } from '../../publish/commit/plan.ts';
+import { differenceOf } from '../../publish/table/shape.ts';
+import { productionName } from '../../db/names.ts';
+import { modes } from '../../publish/modes/registry.ts';
+import { isForReaders } from '../../publish/table/dependents.ts';
+import { inPlaceReasons } from '../../publish/table/partition-shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
 

@@ -1,8 +1,8 @@
 // The plan of a table as rows of label and text: `etl plan` prints them, and a run keeps them.
 
-import type { PlannedRows } from '../../checkpoint/run-story.ts';
-import { formatBytes } from '../../amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
+import type { PlannedRows } from '../../ledger/run/run-story.ts';
+import { formatBytes } from '../../core/amounts.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import type { FilesPlan, PublishingPlan, TablePlan } from './contract.ts';
 
 type PlanRow = PlannedRows['rows'][number];

@@ -1,18 +1,18 @@
 // How a table's rows get from a file into production, and why that way: label and text, in the order of a byte's path.
 
-import { fileKey } from '../../checkpoint/decide.ts';
-import { missingSegments } from '../../checkpoint/resume.ts';
-import type { Guard, SourceTableSpec, TableSpec } from '../../declaration.ts';
-import { optionsText, ownOptions } from '../../dialect.ts';
-import { whyByText } from '../../format/compiled/by-text.ts';
-import { constraintText } from '../../publish/constraints/constraints.ts';
-import { columnText, serverColumnsOf } from '../../publish/attributes/server-columns.ts';
-import { isExclusion } from '../../source/registry.ts';
-import { formatCount, onOneLine, plural } from '../../wording.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
-import { isSeekable } from '../input.ts';
-import { sharedFiles } from '../load/cut-segments.ts';
-import { chooseDecoder, type DecoderChoice } from '../load/table-load.ts';
+import { fileKey } from '../../ledger/run/decide.ts';
+import { missingSegments } from '../../ledger/run/resume.ts';
+import type { Guard, SourceTableSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import { optionsText, ownOptions } from '../../core/declaration/dialect.ts';
+import { whyByText } from '../../format/rows/by-text.ts';
+import { constraintText } from '../../publish/table/constraints.ts';
+import { columnText, serverColumnsOf } from '../../publish/table/server-columns.ts';
+import { isExclusion } from '../../input/sources/registry.ts';
+import { formatCount, onOneLine, plural } from '../../core/wording.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import { isSeekable } from '../../input/input.ts';
+import { sharedFiles } from '../../load/cut-segments.ts';
+import { chooseDecoder, type DecoderChoice } from '../../load/chunk/table-load.ts';
 import type { RunSettings } from '../options.ts';
 import type { TablePlan } from './contract.ts';
 

@@ -1,7 +1,7 @@
 // Retries publishing while another session's lock or change is in the way, reports which, and gives up in the end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EtlError, codeOf, messageOf } from '../../errors.ts';
+import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import {
   TablesLocked,
   createLocksmith,
@@ -9,13 +9,13 @@ import {
   type Holder,
   type Locksmith,
 } from '../../publish/locks.ts';
-import { productionName } from '../../publish/names.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import { watchShapes } from '../../publish/production/gone.ts';
-import { ProductionChanged } from '../../publish/production/production.ts';
+import { productionName } from '../../db/names.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import { watchShapes } from '../../publish/commit/gone.ts';
+import { ProductionChanged } from '../../publish/table/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext } from '../context.ts';
-import { stopIfAsked } from '../../stop.ts';
+import { stopIfAsked } from '../../core/stop.ts';
 
 /** How long publishing is tried again, before the run stops with a clear error. */
 const publishWaitMs = 60_000;

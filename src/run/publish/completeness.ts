@@ -1,19 +1,25 @@
 // The proof that a run is complete, and the judgement of its rejects, both from the ledger.
 
-import { fileTotals, type FileTotals, type TableTotals } from '../../checkpoint/ledger.ts';
-import { stagingTable } from '../../copy/staging.ts';
-import type { SourceTableSpec } from '../../declaration.ts';
+import { fileTotals, type FileTotals, type TableTotals } from '../../ledger/run/ledger.ts';
+import { stagingTable } from '../../db/staging.ts';
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { countRows } from '../../db/rows.ts';
-import { EtlError, codeOf } from '../../errors.ts';
-import type { Counts } from '../../model.ts';
-import { checkCopied } from '../../publish/build-table.ts';
-import { faultKinds, isOverLimit, kindLines, limitExceeded, type Limited } from '../../reject/store.ts';
-import { withFilesAtOnce } from '../../source/at-once.ts';
-import { sourceNamed } from '../../source/registry.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { EtlError, codeOf } from '../../core/errors/errors.ts';
+import type { Counts } from '../../core/model.ts';
+import { checkCopied } from '../../publish/aside/build-table.ts';
+import {
+  faultKinds,
+  isOverLimit,
+  kindLines,
+  limitExceeded,
+  type Limited,
+} from '../../ledger/rejects/store.ts';
+import { withFilesAtOnce } from '../../input/sources/at-once.ts';
+import { sourceNamed } from '../../input/sources/registry.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
-import { stopSignal } from '../../stop.ts';
-import { addCounts, countsOfTable, noCounts } from '../load/counts.ts';
+import { stopSignal } from '../../core/stop.ts';
+import { addCounts, countsOfTable, noCounts } from '../../core/counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');

@@ -7,13 +7,13 @@ import {
   insertPublishedFiles,
   replaceRows,
   unloadFiles,
-} from '../../checkpoint/published-files.ts';
+} from '../../ledger/production/published-files.ts';
 import { runQuery } from '../../db/client.ts';
-import type { Extent } from '../../declaration.ts';
-import { EtlError } from '../../errors.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import { plural } from '../../wording.ts';
+import type { Extent } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import { plural } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 
 /** Takes the versions that leave out of the file state. Errors: ETL_INCOMPLETE. */

@@ -1,14 +1,14 @@
 // Judges whether tables have too few rows to be published, compared with production.
 
-import { selectRecorded, type Recorded } from '../../checkpoint/published-tables.ts';
-import type { Guard } from '../../declaration.ts';
+import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
+import type { Guard } from '../../core/declaration/declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
-import { EtlError } from '../../errors.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import { productionName, type TableNames } from '../../publish/names.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import { firstOf, formatCount, plural, asList } from '../../wording.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import { firstOf, formatCount, plural, asList } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 
 /** How many partitions a message names. */

@@ -1,9 +1,9 @@
 // Drops versions of tables beyond `keep`, and reports how much space the others take.
 
-import { formatBytes } from '../../amounts.ts';
-import { forgetKept, keptTables, type KeptTable } from '../../checkpoint/kept.ts';
+import { formatBytes } from '../../core/amounts.ts';
+import { forgetKept, keptTables, type KeptTable } from '../../ledger/production/kept.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
-import { codeOf } from '../../errors.ts';
+import { codeOf } from '../../core/errors/errors.ts';
 import type { RunContext } from '../context.ts';
 
 /** Drops a version, unless others read it for longer than `lockMs`. */

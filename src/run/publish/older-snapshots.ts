@@ -1,15 +1,15 @@
 // Plans a publication so that each reader sees all old or all new rows, whatever its snapshot: waits for older ones, or keeps the tables.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whyStopped } from '../../checkpoint/run-end.ts';
-import { runStanding } from '../../checkpoint/ledger.ts';
-import { EtlError } from '../../errors.ts';
-import type { SnapshotHolder } from '../../model.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import { planPublish } from '../../publish/plan.ts';
-import { olderSnapshot, type Dependent } from '../../publish/production/dependents.ts';
+import { whyStopped } from '../../ledger/run/run-end.ts';
+import { runStanding } from '../../ledger/run/ledger.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { SnapshotHolder } from '../../core/model.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import { planPublish } from '../../publish/commit/plan.ts';
+import { olderSnapshot, type Dependent } from '../../publish/table/dependents.ts';
 import { createSnapshotWatch } from '../../publish/snapshots.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
 import {
   areSmall,
   emptyForOlder,
@@ -17,11 +17,11 @@ import {
   mixedWith,
   planInPlace,
   planUniformly,
-} from '../../publish/uniform.ts';
+} from '../../publish/commit/uniform.ts';
 import type { RunContext } from '../context.ts';
-import { stopIfAsked } from '../../stop.ts';
-import { holdersText } from '../notices/notice.ts';
-import { saveNotices } from '../notices/save-notices.ts';
+import { stopIfAsked } from '../../core/stop.ts';
+import { holdersText } from '../../report/notice.ts';
+import { saveNotices } from '../../report/save-notices.ts';
 
 /** How long small tables wait: their rows can be replaced in place, which costs seconds and suits every snapshot. A standby reports its
  *  snapshots every ten seconds. */

@@ -12,18 +12,18 @@
 //
 // Proved by test/modes/several-pipelines.test.ts and test/fault/several-pipelines.test.ts.
 
-import { ownFilesOf, type FilesOf } from '../../checkpoint/published-files.ts';
-import { publicationsOf } from '../../checkpoint/published-tables.ts';
-import { EtlError } from '../../errors.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
-import { modeOf, takesParts, type BuiltTable } from '../../publish/tables.ts';
-import { hasOthers } from '../begin/needed-files.ts';
-import { refuseCopies } from '../begin/copies.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
-import type { Basis, Intake } from '../begin/sieve.ts';
+import { ownFilesOf, type FilesOf } from '../../ledger/production/published-files.ts';
+import { publicationsOf } from '../../ledger/production/published-tables.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
+import { modeOf, takesParts, type BuiltTable } from '../../publish/table/tables.ts';
+import { hasOthers } from '../files/needed-files.ts';
+import { refuseCopies } from '../files/copies.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import type { Basis, Intake } from '../files/sieve.ts';
 import { isOtherExtent } from '../build/bringing.ts';
 import type { RunContext } from '../context.ts';
-import { refuseLoss } from './refuse-loss.ts';
+import { refuseLoss } from '../files/refuse-loss.ts';
 
 /** Raised when tables have to be built again, from the same staging, before they are published. */
 export class Overtaken extends Error {

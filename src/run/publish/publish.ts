@@ -1,30 +1,30 @@
 // Publishes all tables of a run in one transaction, as a list of steps; each publication knows how its tables are published.
 
-import { assertPublishing } from '../../checkpoint/epoch.ts';
-import { markPublished } from '../../checkpoint/ledger.ts';
-import { recordPartitions } from '../../checkpoint/published-tables.ts';
-import { whyStopped } from '../../checkpoint/run-end.ts';
+import { assertPublishing } from '../../ledger/run/epoch.ts';
+import { markPublished } from '../../ledger/run/ledger.ts';
+import { recordPartitions } from '../../ledger/production/published-tables.ts';
+import { whyStopped } from '../../ledger/run/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
-import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
-import type { PublishPlan } from '../../publish/contract.ts';
+import { applyAll, byWriting, type Applied } from '../../publish/commit/apply.ts';
+import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { boundWaits, lockPublishing, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
-import { keptSchema, namesInProduction, productionName } from '../../publish/names.ts';
-import { checkPlanned, insertPublished, replacedText } from '../../publish/plan.ts';
-import { ChangedByHand } from '../../publish/production/by-hand.ts';
-import { insertKept, isKept } from '../../publish/production/keep.ts';
-import { lockViews } from '../../publish/production/views.ts';
+import { keptSchema, namesInProduction, productionName } from '../../db/names.ts';
+import { checkPlanned, insertPublished, replacedText } from '../../publish/commit/plan.ts';
+import { ChangedByHand } from '../../publish/table/by-hand.ts';
+import { insertKept, isKept } from '../../publish/modes/replace/keep.ts';
+import { lockViews } from '../../publish/table/views.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import type { PlannedTable } from '../begin/planned-table.ts';
-import { refuseOtherSchemas } from '../../server/preflight.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import type { PlannedTable } from '../files/planned-table.ts';
+import { refuseOtherSchemas } from '../../db/session/access.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
-import { owePublished } from '../notify/events.ts';
+import { owePublished } from '../../report/notify/events.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
-import { withRecords } from './name-records.ts';
+import { withRecords } from '../name-records.ts';
 import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 

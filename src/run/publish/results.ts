@@ -1,11 +1,11 @@
 // The results of a run, read back from the ledger.
 
-import { fileTotals } from '../../checkpoint/ledger.ts';
-import { publishedTables } from '../../checkpoint/published-tables.ts';
-import type { PipelineSpec } from '../../declaration.ts';
+import { fileTotals } from '../../ledger/run/ledger.ts';
+import { publishedTables } from '../../ledger/production/published-tables.ts';
+import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import type { Client } from '../../db/client.ts';
-import type { TableResult } from '../../model.ts';
-import { countsOfTable } from '../load/counts.ts';
+import type { TableResult } from '../../core/model.ts';
+import { countsOfTable } from '../../core/counts.ts';
 
 /** When a run was published, and the results of its tables in declared order. */
 export const tableResults = async (

@@ -3,13 +3,13 @@
 import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
-import { tidyBuildSchema } from '../../publish/build-schema.ts';
-import type { BuiltTable } from '../../publish/tables.ts';
-import { analyzeDivided, takeWhole } from '../../publish/partitions/analyze.ts';
+import { tidyBuildSchema } from '../../publish/aside/build-schema.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import { analyzeDivided, takeWhole } from '../../publish/commit/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import type { RunContext } from '../context.ts';
-import { firstOf } from '../../wording.ts';
-import { sourceNames } from '../landing.ts';
+import { firstOf } from '../../core/wording.ts';
+import { sourceNames } from '../../db/landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
 /** Makes the statistics of divided tables that have changed much; says which it could not finish. */

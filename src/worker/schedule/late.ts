@@ -2,11 +2,11 @@
 
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import { scheduleCheckMs } from '../../limits.ts';
-import type { Logger } from '../../logger.ts';
-import type { Receiver } from '../../notification.ts';
-import { insertNotifications } from '../../notify/outbox.ts';
-import { lateSlot } from '../../run/notify/events.ts';
+import { scheduleCheckMs } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Receiver } from '../../core/declaration/notification.ts';
+import { insertNotifications } from '../../report/notify/outbox.ts';
+import { lateSlot } from '../../report/notify/events.ts';
 import type { Look } from '../watch.ts';
 
 /** Who is notified of the slots of a pipeline. */

@@ -1,9 +1,9 @@
 // Lists schedules with their next slots and last outcomes.
 
 import { runQuery, type Client } from '../../db/client.ts';
-import { EtlError } from '../../errors.ts';
-import { slotsShown } from '../../limits.ts';
-import { nearest } from '../../nearest.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { slotsShown } from '../../core/limits.ts';
+import { nearest } from '../../core/nearest.ts';
 import type { Schedule, ScheduleSlot } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';

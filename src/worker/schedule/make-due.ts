@@ -6,16 +6,16 @@
 // (test/integration/schedules.test.ts, "a worker died before or after").
 
 import { hostname } from 'node:os';
-import { keepFailure } from '../../checkpoint/failure.ts';
+import { keepFailure } from '../../ledger/run/failure.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import { asEtlError } from '../../errors.ts';
-import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
-import type { Logger } from '../../logger.ts';
+import { asEtlError } from '../../core/errors/errors.ts';
+import { scheduleCheckMs, slotLateMs } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
 import type { Queues } from '../../queue/job-queue.ts';
 import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
-import { traceSending } from '../../trace/job-trace.ts';
-import type { Tracer } from '../../trace/tracer.ts';
+import { traceSending } from '../../report/job-trace.ts';
+import type { Tracer } from '../../report/tracer.ts';
 import type { Site } from '../site.ts';
 import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
-import { EtlError } from '../../errors.ts';
-import { identifierBytesMax } from '../../limits.ts';
-import { silentLogger } from '../../logger.ts';
-import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { identifierBytesMax } from '../../core/limits.ts';
+import { silentLogger } from '../../core/logger.ts';
+import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
 import type { SiteOptions } from '../options.ts';

@@ -6,7 +6,7 @@
 
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
-import { EtlError, messageOf } from '../../errors.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
 
 /** Slots of one schedule; instants are milliseconds since 1970. */
 export interface Calendar {

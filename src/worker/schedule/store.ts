@@ -1,7 +1,7 @@
 // Schedules as rows of etl.schedule: queries and updates.
 
 import type { Query } from '../../db/sql.ts';
-import { frozenMs } from '../../limits.ts';
+import { frozenMs } from '../../core/limits.ts';
 import { readRunRequest } from '../../pipeline/job-payload.ts';
 import type { RunJob } from '../../queue/run-queue.ts';
 import type { SlotOutcome } from './contract.ts';

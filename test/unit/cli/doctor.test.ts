@@ -1,10 +1,10 @@
 // What `etl doctor` makes of a server's facts, and how it prints that.
 
 import { describe, expect, it } from 'vitest';
-import { findingLines } from '../../../src/cli/commands/check/doctor.ts';
-import type { Paint } from '../../../src/cli/text/paint.ts';
-import { findingsOf, settingBytes, type Finding } from '../../../src/server/doctor.ts';
-import type { Demand, ServerFacts, SettingValue } from '../../../src/server/facts.ts';
+import { findingLines } from '../../../src/cli/commands/doctor.ts';
+import type { Paint } from '../../../src/cli/paint.ts';
+import { findingsOf, settingBytes, type Finding } from '../../../src/tools/doctor.ts';
+import type { Demand, ServerFacts, SettingValue } from '../../../src/db/session/facts.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { withInterrupt } from '../../../src/cli/interrupt.ts';
-import { EtlError } from '../../../src/errors.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 
 const abortedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('connection closed'))));

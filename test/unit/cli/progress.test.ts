@@ -1,9 +1,9 @@
 // What a run looks like while it works: as bars, as lines, as JSON, at given times and window sizes.
 
 import { describe, expect, it } from 'vitest';
-import { textWidth } from '../../../src/cli/text/layout.ts';
+import { textWidth } from '../../../src/cli/layout.ts';
 import { displayLogger, openDisplay, type ProgressMode } from '../../../src/cli/progress/display.ts';
-import type { RunEvent, RunResult } from '../../../src/model.ts';
+import type { RunEvent, RunResult } from '../../../src/core/model.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
 
 const result: RunResult = {

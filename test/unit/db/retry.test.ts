@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { retryOf } from '../../../src/db/retry.ts';
-import { EtlError } from '../../../src/errors.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 
 const coded = (code: string): Error => Object.assign(new Error('whatever it says'), { code });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column, csv, definePipeline } from '../../../src/pipeline/declare/authoring.ts';
+import { column, csv, definePipeline } from '../../../src/pipeline/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 

@@ -10,7 +10,7 @@ import {
   present,
   sqlFile,
   when,
-} from '../../../src/pipeline/declare/authoring.ts';
+} from '../../../src/pipeline/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { definitionHash, stagedHashes } from '../../../src/pipeline/hash.ts';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { column, csv, definePipeline, sqlFile } from '../../../src/index.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
-import { foundFiles } from '../../../src/run/begin/found-files.ts';
+import { foundFiles } from '../../../src/run/files/found-files.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { failureOf } from '../../helpers/failure.ts';
 

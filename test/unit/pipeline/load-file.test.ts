@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EtlError } from '../../../src/errors.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import { loadPipelineFile } from '../../../src/pipeline/load-file.ts';
 
@@ -62,14 +62,14 @@ describe('a pipeline file', () => {
        const tables = { t: { source: csv('a.csv'), columns: { a: column.text('A') } } };
        export default definePipeline({ name: 'p', schema: 's', tables });`,
     );
-    const authoring = await import('../../../src/pipeline/declare/authoring.ts');
+    const authoring = await import('../../../src/pipeline/authoring.ts');
     const { pipeline } = await loadPipelineFile(file, { ...authoring, marker: 'mine' });
     expect(pipeline.name).toBe('p');
   });
 
   it('may come from another copy of the library', async () => {
     const file = join(directory, 'copy.ts');
-    const copy = resolve(import.meta.dirname, '../../../src/pipeline/declare/authoring.ts');
+    const copy = resolve(import.meta.dirname, '../../../src/pipeline/authoring.ts');
     await writeFile(
       file,
       `import { column, csv, definePipeline } from ${JSON.stringify(copy)};

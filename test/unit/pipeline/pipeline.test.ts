@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { SourceTableSpec } from '../../../src/declaration.ts';
+import type { SourceTableSpec } from '../../../src/core/declaration/declaration.ts';
 import {
   column,
   csv,
@@ -12,7 +12,7 @@ import {
   present,
   sqlFile,
   when,
-} from '../../../src/pipeline/declare/authoring.ts';
+} from '../../../src/pipeline/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 

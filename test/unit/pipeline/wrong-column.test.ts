@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column, csv, oneOf } from '../../../src/pipeline/declare/authoring.ts';
+import { column, csv, oneOf } from '../../../src/pipeline/authoring.ts';
 import {
   columns,
   js,

@@ -1,8 +1,8 @@
 // What the tests of declaration mistakes share: ways to declare wrongly, and the problems that come of it.
 
 import { expect } from 'vitest';
-import { column, csv, definePipeline, index, sqlFile } from '../../../src/pipeline/declare/authoring.ts';
-import { EtlError } from '../../../src/errors.ts';
+import { column, csv, definePipeline, index, sqlFile } from '../../../src/pipeline/authoring.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 
 // Plain JavaScript can write anything; the compiler must not stop these tests.
 const define = definePipeline as (definition: unknown) => unknown;

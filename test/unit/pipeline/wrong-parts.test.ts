@@ -1,7 +1,7 @@
 // Every mistake in csv(…), index(…) and filters: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
-import { env, index, oneOf, present, when } from '../../../src/pipeline/declare/authoring.ts';
+import { env, index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';
 import {
   columns,
   problemsOf,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column, csv, hash, index, list, present, range } from '../../../src/pipeline/declare/authoring.ts';
+import { column, csv, hash, index, list, present, range } from '../../../src/pipeline/authoring.ts';
 import { columns, problemsOf, source, sql, withTable, type Case } from './wrong-definitions.ts';
 
 const tableCases: readonly Case[] = [

@@ -2,14 +2,14 @@
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { catalogue, type ErrorCode } from '../../../src/errors.ts';
-import { rejectCodes } from '../../../src/model.ts';
+import { catalogue, type ErrorCode } from '../../../src/core/errors/errors.ts';
+import { rejectCodes } from '../../../src/core/model.ts';
 import { filesBelow, readProjectFile } from './source-files.ts';
 
 const page = 'docs/reference/errors.md';
 const pagePath = fileURLToPath(new URL(`../../../${page}`, import.meta.url));
 const text = readProjectFile(page);
-const sources = filesBelow('src', '.ts').filter(({ path }) => path !== 'src/model.ts');
+const sources = filesBelow('src', '.ts').filter(({ path }) => path !== 'src/core/model.ts');
 
 const codes = Object.keys(catalogue) as ErrorCode[];
 
@@ -68,7 +68,7 @@ describe('documentation', () => {
 /** Files, other than the catalogue, that hold the code as a text of its own. */
 const holders = (code: string): readonly string[] =>
   sources
-    .filter(({ path, text: source }) => path !== 'src/errors.ts' && source.includes(`'${code}'`))
+    .filter(({ path, text: source }) => path !== 'src/core/errors/errors.ts' && source.includes(`'${code}'`))
     .map(({ path }) => path);
 
 describe('src/', () => {

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ColumnType, ValueShape } from '../../../src/format/column-types/contract.ts';
-import { columnTypes } from '../../../src/format/column-types/registry.ts';
+import type { ColumnType, ValueShape } from '../../../src/format/types/contract.ts';
+import { columnTypes } from '../../../src/format/types/registry.ts';
 import { filesBelow, readProjectFile, root } from './source-files.ts';
 
 const pages = [
@@ -94,16 +94,14 @@ const describedKeys = (page: string, heading: string, table = 0): readonly strin
 
 describe('reference pages', () => {
   const table = 'src/pipeline/declare/table.ts';
-  const model = 'src/model.ts';
+  const model = 'src/core/model.ts';
   const pipeline = 'docs/reference/pipeline.md';
   const events = 'docs/reference/events.md';
   const tables: readonly { of: string; at: readonly [string, string, number?]; keys: readonly string[] }[] = [
     {
       of: 'a pipeline',
       at: [pipeline, '## definePipeline'],
-      keys: ['Named', 'Definition'].flatMap((name) =>
-        keysOf('src/pipeline/declare/define-pipeline.ts', name),
-      ),
+      keys: ['Named', 'Definition'].flatMap((name) => keysOf('src/pipeline/define-pipeline.ts', name)),
     },
     {
       of: 'a table from files',
@@ -125,7 +123,10 @@ describe('reference pages', () => {
     {
       of: 'csv()',
       at: ['docs/reference/dialect.md', '# Dialect'],
-      keys: [...keysOf('src/dialect.ts', 'Dialect'), ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions')],
+      keys: [
+        ...keysOf('src/core/declaration/dialect.ts', 'Dialect'),
+        ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions'),
+      ],
     },
     {
       of: 'a run',
@@ -138,7 +139,7 @@ describe('reference pages', () => {
       at: [events, '## The result', 1],
       keys: ['TableResult', 'Counts'].flatMap((name) => keysOf(model, name)),
     },
-    { of: 'a profile', at: [events, '## The profile'], keys: keysOf('src/profile.ts', 'RunProfile') },
+    { of: 'a profile', at: [events, '## The profile'], keys: keysOf('src/core/profile.ts', 'RunProfile') },
     {
       of: 'the types of events',
       at: [events, '# Events'],

@@ -1,27 +1,16 @@
-// Checks imports: layers point downward, stages do not know each other, one owner for each dependency.
+// Checks imports: rooms import only those below them, no folder has children that import each other in a circle, and each dependency
+// has one owner.
 
 import { posix } from 'node:path';
 import { codeOf, type SourceFile } from './source-files.ts';
 
-/** Layers from the top; each is a list of folders and files of src/. */
-export interface Layer {
-  readonly name: string;
-  readonly parts: readonly string[];
-}
-
-/** `stages  source/  format/ …`: a name and its parts, separated by blanks. */
-export const readLayers = (lines: readonly string[]): readonly Layer[] =>
-  lines.map((line) => {
-    const [name = '', ...parts] = line.trim().split(/\s+/);
-    return { name, parts: parts.map((part) => part.replace(/\/$/, '')) };
-  });
-
-/** `db/  pg`: the folder and the packages that only it may import. */
-export const readOwners = (lines: readonly string[]): ReadonlyMap<string, string> =>
+/** Lines such as `db/  pg`: the first word of each, without its slash, and the words after it. */
+export const readLists = (lines: readonly string[]): ReadonlyMap<string, readonly string[]> =>
   new Map(
-    readLayers(lines).flatMap(({ name, parts }) =>
-      parts.map((part) => [part, name.replace(/\/$/, '')] as const),
-    ),
+    lines.map((line) => {
+      const [name = '', ...words] = line.trim().split(/\s+/);
+      return [name.replace(/\/$/, ''), words];
+    }),
   );
 
 const specifier =
@@ -35,58 +24,91 @@ export const importsOf = ({ text }: SourceFile): readonly string[] => {
     .map((found) => found.slice(1).find(Boolean)!);
 };
 
-const inSource = (path: string): string => path.replace(/^src\//, '');
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
 
-/** Files of src/ that a file imports, and packages. */
-const targetsOf = (file: SourceFile): { files: readonly string[]; packages: readonly string[] } => {
-  const all = importsOf(file);
-  return {
-    files: all
+/** Imports of files by files of src/, both as paths below it. */
+const fileImports = (files: readonly SourceFile[]): readonly Import[] =>
+  files.flatMap((file) =>
+    importsOf(file)
       .filter((name) => name.startsWith('.'))
-      .map((name) => inSource(posix.join(posix.dirname(file.path), name))),
-    packages: all
-      .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
-      .map((name) =>
-        name
-          .split('/')
-          .slice(0, name.startsWith('@') ? 2 : 1)
-          .join('/'),
-      ),
-  };
+      .map((name) => ({
+        from: posix.relative('src', file.path),
+        to: posix.relative('src', posix.join(posix.dirname(file.path), name)),
+      })),
+  );
+
+const packagesOf = (file: SourceFile): readonly string[] =>
+  importsOf(file)
+    .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+    .map((name) =>
+      name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/'),
+    );
+
+const roomOf = (path: string): string => path.split('/')[0]!;
+
+/** Imports of a room by one below it, and files in no room. `rooms`: from the top. */
+export const upwardImports = (files: readonly SourceFile[], rooms: readonly string[]): readonly string[] => [
+  ...files
+    .filter(({ path }) => !rooms.includes(roomOf(posix.relative('src', path))))
+    .map(({ path }) => `${path} is in no room`),
+  ...fileImports(files)
+    .filter(({ from, to }) => rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from)))
+    .map(({ from, to }) => `${from} imports ${to}, which is above it`),
+];
+
+/** The circle that leads from a name back to it; undefined: there is none. */
+const circleFrom = (
+  start: string,
+  next: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly string[] | undefined => {
+  const seen = new Set<string>();
+  const paths = [[start]];
+  for (const path of paths)
+    for (const name of next.get(path.at(-1)!) ?? []) {
+      if (name === start) return path;
+      if (!seen.has(name)) paths.push([...path, name]);
+      seen.add(name);
+    }
+  return undefined;
 };
 
-/** First folder below src/, or the file itself when it is directly in src/. */
-const partOf = (path: string): string => inSource(path).split('/')[0]!;
-
-/** Every import that does not point downward, as a sentence. */
-export const layerViolations = (
-  files: readonly SourceFile[],
-  layers: readonly Layer[],
-): readonly string[] => {
-  const layerOf = (part: string): number => layers.findIndex(({ parts }) => parts.includes(part));
-  return files.flatMap((file) => {
-    const from = partOf(file.path);
-    if (layerOf(from) === -1) return [`${file.path}: ${from} is in no layer`];
-    return targetsOf(file).files.flatMap((target) => {
-      const to = partOf(target);
-      if (to === from) return [];
-      const isWord = layerOf(from) === layers.length - 1 && layerOf(to) === layers.length - 1;
-      if (isWord || layerOf(to) > layerOf(from)) return [];
-      return [`${file.path} imports ${target}: ${from} may not know ${to}`];
-    });
-  });
+/** Folders whose children, files and folders, import each other in a circle: `run: begin, files`. */
+export const circles = (files: readonly SourceFile[]): readonly string[] => {
+  const byFolder = new Map<string, Map<string, Set<string>>>();
+  for (const { from, to } of fileImports(files)) {
+    const [own, other] = [from.split('/'), to.split('/')];
+    const depth = own.findIndex((part, at) => part !== other[at]);
+    if (depth === -1) continue;
+    const folder = own.slice(0, depth).join('/');
+    const children = byFolder.get(folder) ?? new Map<string, Set<string>>();
+    byFolder.set(folder, children);
+    children.set(own[depth]!, (children.get(own[depth]!) ?? new Set()).add(other[depth]!));
+  }
+  const found = [...byFolder].flatMap(([folder, children]) =>
+    [...children.keys()].flatMap((child) => {
+      const circle = circleFrom(child, children);
+      return circle === undefined ? [] : `${folder || 'src'}: ${circle.toSorted().join(', ')}`;
+    }),
+  );
+  return [...new Set(found)].toSorted();
 };
 
-/** Imports of a package outside of the folder that owns it, and packages without an owner. */
+/** Imports of a package outside of the room that owns it, and packages without an owner. */
 export const ownerViolations = (
   files: readonly SourceFile[],
-  owners: ReadonlyMap<string, string>,
+  owners: ReadonlyMap<string, readonly string[]>,
 ): readonly string[] =>
   files.flatMap((file) =>
-    targetsOf(file).packages.flatMap((name) => {
-      const owner = owners.get(name);
+    packagesOf(file).flatMap((name) => {
+      const owner = [...owners].find(([, packages]) => packages.includes(name))?.[0];
       if (owner === undefined) return [`${file.path} imports ${name}, which nobody owns`];
-      return inSource(file.path).startsWith(`${owner}/`)
+      return roomOf(posix.relative('src', file.path)) === owner
         ? []
         : [`${file.path} imports ${name}, which ${owner} owns`];
     }),

@@ -1,22 +1,21 @@
-// The layers and owners that ARCHITECTURE.md draws are those of the code.
+// The rooms and owners that ARCHITECTURE.md lists are those of the code.
 
 import { describe, expect, it } from 'vitest';
-import { importsOf, layerViolations, ownerViolations, readLayers, readOwners } from './imports.ts';
+import { circles, importsOf, ownerViolations, readLists, upwardImports } from './imports.ts';
 import { fencedLines, filesBelow, readProjectFile } from './source-files.ts';
 
 const architecture = readProjectFile('ARCHITECTURE.md');
-const layers = readLayers(fencedLines(architecture, 'layers'));
-const owners = readOwners(fencedLines(architecture, 'owners'));
+const rooms = [...readLists(fencedLines(architecture, 'rooms')).keys()];
+const owners = readLists(fencedLines(architecture, 'owners'));
 const sources = filesBelow('src', '.ts', '.mjs');
 
 describe('the code', () => {
-  it('imports downward only, and no stage imports another', () => {
-    expect(layerViolations(sources, layers)).toEqual([]);
-  });
+  it('imports only rooms that are below', () => expect(upwardImports(sources, rooms)).toEqual([]));
 
-  it('imports each dependency in the folder that owns it', () => {
-    expect(ownerViolations(sources, owners)).toEqual([]);
-  });
+  it('has no folder whose children import each other', () => expect(circles(sources)).toEqual([]));
+
+  it('imports each dependency in the room that owns it', () =>
+    expect(ownerViolations(sources, owners)).toEqual([]));
 
   it('owns every dependency of package.json, and no other', () => {
     const { dependencies, peerDependencies } = JSON.parse(readProjectFile('package.json')) as {
@@ -24,62 +23,73 @@ describe('the code', () => {
       peerDependencies: object;
     };
     const all = [...Object.keys(dependencies), ...Object.keys(peerDependencies), 'typescript', 'rolldown'];
-    expect([...owners.keys()].toSorted()).toEqual(all.toSorted());
+    expect([...owners.values()].flat().toSorted()).toEqual(all.toSorted());
   });
 });
 
 const source = (path: string, text: string) => ({ path: `src/${path}`, text });
-const drawn = readLayers([
-  'doors cli/ index.ts',
-  'run run/',
-  'stages copy/ reject/',
-  'words model.ts errors.ts',
-]);
 
-describe('the check of layers', () => {
+describe('the check of rooms', () => {
   it.each([
-    { name: 'a door may import the words', file: source('cli/a.ts', `import '../model.ts';`), found: [] },
-    { name: 'a file may import its own folder', file: source('copy/a.ts', `import './b.ts';`), found: [] },
-    {
-      name: 'words may know each other',
-      file: source('model.ts', `export * from './errors.ts';`),
-      found: [],
-    },
-    {
-      name: 'a stage that imports another stage',
-      file: source('copy/a.ts', `import { b } from '../reject/b.ts';`),
-      found: ['src/copy/a.ts imports reject/b.ts: copy may not know reject'],
-    },
+    { name: 'a room may import one below', file: source('cli/a.ts', `import '../core/b.ts';`), found: [] },
+    { name: 'a file may import its own room', file: source('db/a.ts', `import './b.ts';`), found: [] },
     {
       name: 'a type import is an import',
-      file: source('copy/a.ts', `import type {\n  B,\n} from '../run/b.ts';`),
-      found: ['src/copy/a.ts imports run/b.ts: copy may not know run'],
+      file: source('db/a.ts', `import type {\n  B,\n} from '../run/b.ts';`),
+      found: ['db/a.ts imports run/b.ts, which is above it'],
     },
     {
       name: 'so is one at run time',
       file: source('run/a.ts', `const b = await import('../cli/b.ts');`),
-      found: ['src/run/a.ts imports cli/b.ts: run may not know cli'],
+      found: ['run/a.ts imports cli/b.ts, which is above it'],
     },
     {
-      name: 'a word that imports a stage',
-      file: source('model.ts', `export { a } from './copy/a.ts';`),
-      found: ['src/model.ts imports copy/a.ts: model.ts may not know copy'],
+      name: 'and one that exports',
+      file: source('core/a.ts', `export { a } from '../db/b.ts';`),
+      found: ['core/a.ts imports db/b.ts, which is above it'],
     },
     {
-      name: 'a folder that is drawn nowhere',
+      name: 'a room that is not listed',
       file: source('misc/a.ts', ''),
-      found: ['src/misc/a.ts: misc is in no layer'],
+      found: ['src/misc/a.ts is in no room'],
     },
     {
       name: 'an import in a comment is none',
-      file: source('copy/a.ts', `// import '../run/b.ts'\n/* from '../run/b.ts' */`),
+      file: source('db/a.ts', `// import '../run/b.ts'\n/* from '../run/b.ts' */`),
       found: [],
     },
-  ])('$name', ({ file, found }) => expect(layerViolations([file], drawn)).toEqual(found));
+  ])('$name', ({ file, found }) =>
+    expect(upwardImports([file], ['cli', 'run', 'db', 'core'])).toEqual(found),
+  );
+});
+
+describe('the check of circles', () => {
+  it.each([
+    { name: 'two files', texts: { 'db/a.ts': './b.ts', 'db/b.ts': './a.ts' }, found: ['db: a.ts, b.ts'] },
+    {
+      name: 'two folders, by other files of theirs',
+      texts: { 'db/x/a.ts': '../y/b.ts', 'db/y/c.ts': '../x/d.ts' },
+      found: ['db: x, y'],
+    },
+    {
+      name: 'a folder and a file beside it',
+      texts: { 'db/x/a.ts': '../b.ts', 'db/b.ts': './x/c.ts' },
+      found: ['db: b.ts, x'],
+    },
+    {
+      name: 'three of them',
+      texts: { 'a/1.ts': '../b/1.ts', 'b/2.ts': '../c/1.ts', 'c/2.ts': '../a/2.ts' },
+      found: ['src: a, b, c'],
+    },
+    { name: 'none in a line', texts: { 'db/x/a.ts': '../y/b.ts', 'db/y/b.ts': '../z.ts' }, found: [] },
+  ])('$name', ({ texts, found }) => {
+    const files = Object.entries(texts).map(([path, imported]) => source(path, `import '${imported}';`));
+    expect(circles(files)).toEqual(found);
+  });
 });
 
 describe('the check of owners', () => {
-  const owned = readOwners(['db/ pg', 'cli/ commander @bomb.sh/tab']);
+  const owned = readLists(['db/ pg', 'cli/ commander @bomb.sh/tab']);
   it.each([
     { name: 'the owner may', file: source('db/embedded/a.ts', `import pg from 'pg';`), found: [] },
     {
@@ -89,7 +99,7 @@ describe('the check of owners', () => {
     },
     { name: 'Node’s own modules are free', file: source('run/a.ts', `import 'node:os';`), found: [] },
     {
-      name: 'another folder may not',
+      name: 'another room may not',
       file: source('run/a.ts', `import type { Client } from 'pg';`),
       found: ['src/run/a.ts imports pg, which db owns'],
     },

@@ -1,7 +1,7 @@
 // What is read from a Redis URL, and what is refused without repeating a password.
 
 import { describe, expect, it } from 'vitest';
-import { EtlError } from '../../../src/errors.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 import { readRedisAddress, redisOfEnvironment, type RedisOptions } from '../../../src/queue/redis-address.ts';
 
 const plain = {

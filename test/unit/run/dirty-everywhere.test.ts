@@ -4,17 +4,17 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { encodeTextRow } from '../../../src/copy/encode-text.ts';
-import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
-import type { Decoder } from '../../../src/format/decoder.ts';
+import { encodeTextRow } from '../../../src/load/chunk/encode-text.ts';
+import { createCompiledDecoder } from '../../../src/format/rows/compiled-decoder.ts';
+import type { Decoder } from '../../../src/format/rows/decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { fileForms, plainForm, type FileForm } from '../../helpers/file-forms.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { useHttpFiles } from '../../helpers/http-files.ts';
-import { binaryRecordDecoder } from '../format/both-decoders.ts';
-import { dirtyCases, dirtyColumns, type DirtyCase } from '../format/dirty-cases.ts';
-import { tableOf } from '../format/reading.ts';
-import { createRecordDecoder } from '../format/record-decoder.ts';
+import { binaryRecordDecoder } from '../format/records/both-decoders.ts';
+import { dirtyCases, dirtyColumns, type DirtyCase } from '../format/records/dirty-cases.ts';
+import { tableOf } from '../format/records/reading.ts';
+import { createRecordDecoder } from '../format/records/record-decoder.ts';
 import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from './read-table.ts';
 
 const files = useFiles();

@@ -1,7 +1,7 @@
 // Grafana's dashboard of docs/operations asks for the metrics that a worker exposes, by their labels, and for all of them.
 
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/model.ts';
+import type { RunEvent } from '../../../src/core/model.ts';
 import { createMetrics } from '../../../src/worker/metrics.ts';
 import { createScheduleMetrics } from '../../../src/worker/schedule/metrics.ts';
 import { readProjectFile } from '../project/source-files.ts';

@@ -1,10 +1,10 @@
 // Characters of files and values that would forge lines, steer a terminal or turn text around, wherever texts are written out.
 
 import { describe, expect, it } from 'vitest';
-import { EtlError } from '../../../../src/errors.ts';
-import { asList, inQuotes, onOneLine, visibleJson } from '../../../../src/wording.ts';
+import { EtlError } from '../../../../src/core/errors/errors.ts';
+import { asList, inQuotes, onOneLine, visibleJson } from '../../../../src/core/wording.ts';
 import { errorJson, errorLines } from '../../../../src/cli/text/print-error.ts';
-import { slackChannel } from '../../../../src/notify/slack.ts';
+import { slackChannel } from '../../../../src/report/notify/slack.ts';
 import { html } from '../../../../src/page/parts/html.ts';
 
 const hidden = [

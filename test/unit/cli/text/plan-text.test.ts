@@ -1,7 +1,7 @@
 // The lines of `etl plan` from a plan: what is known without a server, who is notified, and tables to which nothing happens.
 
 import { expect, it } from 'vitest';
-import type { Paint } from '../../../../src/cli/text/paint.ts';
+import type { Paint } from '../../../../src/cli/paint.ts';
 import { planLines } from '../../../../src/cli/text/plan-text.ts';
 import type { RunPlan } from '../../../../src/run/plan/contract.ts';
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { errorJson, errorLines, exitOf } from '../../../../src/cli/text/print-error.ts';
-import type { Paint } from '../../../../src/cli/text/paint.ts';
-import { EtlError } from '../../../../src/errors.ts';
+import type { Paint } from '../../../../src/cli/paint.ts';
+import { EtlError } from '../../../../src/core/errors/errors.ts';
 
 const plain: Paint = (_, text) => text;
 const marked: Paint = (style, text) => `<${style}>${text}</${style}>`;

@@ -1,10 +1,10 @@
 // The summary of a run, line for line.
 
 import { expect, it } from 'vitest';
-import type { Paint } from '../../../../src/cli/text/paint.ts';
+import type { Paint } from '../../../../src/cli/paint.ts';
 import { unchangedLines } from '../../../../src/cli/text/end-text.ts';
 import { publishedLines } from '../../../../src/cli/text/summary.ts';
-import type { RunResult, TableResult } from '../../../../src/model.ts';
+import type { RunResult, TableResult } from '../../../../src/core/model.ts';
 
 const plain: Paint = (_, text) => text;
 

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { addressFromUrl, namesServer, resolveServer } from '../../../../src/db/connect/address.ts';
 import { readConnectionString } from '../../../../src/db/connect/connection-string.ts';
-import { EtlError } from '../../../../src/errors.ts';
+import { EtlError } from '../../../../src/core/errors/errors.ts';
 import { useFiles } from '../../../helpers/files.ts';
 
 const { write, directory } = useFiles();

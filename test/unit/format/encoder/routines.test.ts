@@ -1,8 +1,8 @@
 // Each routine of the row encoder by itself: bytes in, what it returns and writes out. A result of 0 is "not sure".
 
 import { describe, expect, it } from 'vitest';
-import type { ColumnSpec } from '../../../../src/declaration.ts';
-import { noDay } from '../../../../src/format/encoder/moments/day-code.ts';
+import type { ColumnSpec } from '../../../../src/core/declaration/declaration.ts';
+import { noDay } from '../../../../src/format/encoder/day-code.ts';
 import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
 import { column, slot } from '../../../../src/format/encoder/layouts.ts';
 import {
@@ -22,13 +22,13 @@ import { token } from '../../../../src/format/encoder/token-list.ts';
 import { encoderBytes } from '../../../../src/format/encoder/encoder-bytes.ts';
 import type { encoderModule } from '../../../../src/format/encoder/routines.ts';
 import { setTables } from '../../../../src/format/encoder/tables.ts';
-import { binaryForm } from '../../../../src/format/compiled/row-form.ts';
-import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
-import { fieldsOf } from '../../../../src/format/file-fields.ts';
-import { typeOf } from '../../../../src/format/column-types/registry.ts';
-import { instantiate } from '../../../../src/format/simd/instance.ts';
+import { binaryForm } from '../../../../src/format/rows/row-form.ts';
+import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/rows/row-plan.ts';
+import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
+import { typeOf } from '../../../../src/format/types/registry.ts';
+import { instantiate } from '../../../../src/format/wasm/instance.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
-import { decodedFile, tableOf } from '../reading.ts';
+import { decodedFile, tableOf } from '../records/reading.ts';
 
 /** What the host was asked: the column's place and text, and whether its value is written. */
 const asked: (readonly [number, string, boolean])[] = [];

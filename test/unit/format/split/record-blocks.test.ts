@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { LineEnd } from '../../../../src/declaration.ts';
+import type { LineEnd } from '../../../../src/core/declaration/declaration.ts';
 import { positionAfter, type RecordBlock } from '../../../../src/format/split/record-blocks.ts';
 import type { Splitter } from '../../../../src/format/split/splitter.ts';
-import { readBytes, recordBytesMax, rejectRawBytesMax } from '../../../../src/limits.ts';
-import { blocksOf, cutAt, splitPieces, splitterOf, startOfFile } from '../reading.ts';
+import { readBytes, recordBytesMax, rejectRawBytesMax } from '../../../../src/core/limits.ts';
+import { blocksOf, cutAt, splitPieces, splitterOf, startOfFile } from '../records/reading.ts';
 
 const bound = recordBytesMax;
 const split = splitterOf({});

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBlock } from '../../../../src/format/split/record-blocks.ts';
 import { piecesOf } from '../../../../src/format/split/record-slice.ts';
-import { blocksOf, splitterOf } from '../reading.ts';
+import { blocksOf, splitterOf } from '../records/reading.ts';
 
 const split = splitterOf({ comment: '#' });
 

@@ -2,16 +2,16 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeTextRow } from '../../../../src/copy/encode-text.ts';
-import type { Decoder } from '../../../../src/format/decoder.ts';
-import { createRecordDecoder } from '../record-decoder.ts';
+import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
+import type { Decoder } from '../../../../src/format/rows/decoder.ts';
+import { createRecordDecoder } from '../records/record-decoder.ts';
 import type { RecordBlock } from '../../../../src/format/split/record-blocks.ts';
 import { segmentCuts } from '../../../../src/format/split/segment-cuts.ts';
 import { createSplitter, type Splitter } from '../../../../src/format/split/splitter.ts';
-import { readBytes, recordBytesMax } from '../../../../src/limits.ts';
-import type { Position } from '../../../../src/model.ts';
+import { readBytes, recordBytesMax } from '../../../../src/core/limits.ts';
+import type { Position } from '../../../../src/core/model.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
-import { dialects, hostile, tidyTexts } from '../generated-csv.ts';
+import { dialects, hostile, tidyTexts } from '../records/generated-csv.ts';
 import {
   blocksOf,
   decodedFile,
@@ -22,7 +22,7 @@ import {
   startOfFile,
   tableOf,
   decodeBlocks,
-} from '../reading.ts';
+} from '../records/reading.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
 const cutsOf = async (

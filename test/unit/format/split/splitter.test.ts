@@ -1,9 +1,9 @@
 // The splitter: where each record begins and ends, in one piece and cut at every byte.
 
 import { describe, expect, it } from 'vitest';
-import { cutAt, splitPieces, splitterOf } from '../reading.ts';
-import { splitCases, type SplitCase } from '../splitter-cases.ts';
-import { faultCases } from '../splitter-fault-cases.ts';
+import { cutAt, splitPieces, splitterOf } from '../records/reading.ts';
+import { splitCases, type SplitCase } from '../records/splitter-cases.ts';
+import { faultCases } from '../records/splitter-fault-cases.ts';
 
 const cases = [...splitCases, ...faultCases];
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { tablesWith } from '../../../../src/pipeline/declare/define-pipeline.ts';
+import { tablesWith } from '../../../../src/pipeline/define-pipeline.ts';
 import { tableHashes } from '../../../../src/pipeline/hash.ts';
 import {
   column,
@@ -10,9 +10,9 @@ import {
   definePipeline,
   expect as expected,
   sqlFile,
-} from '../../../../src/pipeline/declare/authoring.ts';
-import type { TestDefinition } from '../../../../src/check/contract.ts';
-import type { PipelineSpec } from '../../../../src/declaration.ts';
+} from '../../../../src/pipeline/authoring.ts';
+import type { TestDefinition } from '../../../../src/publish/data-tests/contract.ts';
+import type { PipelineSpec } from '../../../../src/core/declaration/declaration.ts';
 
 const define = (tests: unknown) =>
   definePipeline({

@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { column, csv, definePipeline, when } from '../../../../src/index.ts';
-import { makePlan } from '../../../../src/run/plan/make-plan.ts';
+import { makePlan } from '../../../../src/tools/make-plan.ts';
 import { useFiles } from '../../../helpers/files.ts';
 
 const files = useFiles();

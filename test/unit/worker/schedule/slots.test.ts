@@ -1,7 +1,7 @@
 // Slots of schedules at fixed instants, also where a zone's clock is changed.
 
 import { describe, expect, it } from 'vitest';
-import { EtlError } from '../../../../src/errors.ts';
+import { EtlError } from '../../../../src/core/errors/errors.ts';
 import { readCalendar } from '../../../../src/worker/schedule/slots.ts';
 
 /** Slots after an instant, up to another, as the zone's clock shows them. */

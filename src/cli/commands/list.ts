@@ -1,0 +1,134 @@
+// `etl rejects list [run]`: why records were rejected, or the records themselves.
+
+import type { Command } from 'commander';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { Fault } from '../../core/model.ts';
+import type { FaultKind, FaultKinds } from '../../ledger/rejects/store.ts';
+import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.ts';
+import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
+import { formatDate } from '../../core/amounts.ts';
+import { parseCount, readFlag, readSwitch } from '../flags.ts';
+import { widthOf, written, type Io } from '../io.ts';
+import { clip, visibleText } from '../layout.ts';
+import { paintFor, type Paint } from '../paint.ts';
+import { askRejects, readChoice } from './ask.ts';
+
+/** Kinds of faults shown at most: a message of a check may differ in more than values. */
+const kindsShown = 100;
+
+/** Records in JSON by default: enough to see the pattern. */
+const rejectsInJson = 50;
+
+export const listExamples = `
+Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
+with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
+contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
+
+Examples:
+  $ etl rejects list
+  $ etl rejects list --pipeline noaa
+  $ etl rejects list 12 --table observation --limit 500
+  $ etl rejects list --json --all | jq -r '.rejects[] | [.file, .line, .reason] | @tsv'`;
+
+/** A fault without its place. */
+export const reasonText = ({ column, code, reason }: Fault | FaultKind, paint: Paint): string => {
+  const named = column === null ? '' : `column ${visibleText(column)}: `;
+  return `${named}${paint('yellow', code)}: ${visibleText(reason)}`;
+};
+
+const faultText = (place: string, fault: Fault | FaultKind, paint: Paint): string =>
+  `${paint('bold', visibleText(place))}: ${reasonText(fault, paint)}`;
+
+const rawLine = (raw: string, io: Io, paint: Paint): string =>
+  paint('dim', clip(`    ${visibleText(raw)}`, widthOf(io.stdout)));
+
+export const headLine = ({ runId, pipeline, state, startedAt, total, corrected }: RejectedRun): string =>
+  `run ${runId} of ${visibleText(pipeline)} (${state}, started ${formatDate(startedAt)}): ${plural(total, 'reject')}` +
+  (corrected === 0 ? '' : `, ${corrected === total ? 'all' : formatCount(corrected)} corrected since`);
+
+const kindsText = ({ kinds, total }: FaultKinds, io: Io, paint: Paint): string[] => [
+  ...kinds.flatMap((kind) => [
+    `${faultText(linesOf(kind.file, kind.line, kind.lastLine), kind, paint)} (${plural(kind.count, 'record')})`,
+    rawLine(kind.raw, io, paint),
+  ]),
+  ...(total > kinds.length ? [`and ${formatCount(total - kinds.length)} more kinds of faults`] : []),
+  ...(total > 0 ? ['--all lists every record, --limit <n> the first of them'] : []),
+];
+
+const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
+  const place = linesOf(reject.file, reject.line, reject.lastLine);
+  const unseen = reject.faults - 1 - reject.more.length;
+  const lines = [reject, ...reject.more].map((fault) => faultText(place, fault, paint));
+  if (unseen > 0) lines.push(`${visibleText(place)}: and ${plural(unseen, 'more fault')}`);
+  if (reject.isCorrected) lines.push(`${visibleText(place)}: corrected since`);
+  return [...lines, rawLine(reject.raw, io, paint)].map((line) => `${line}\n`).join('');
+};
+
+type Pages = AsyncIterable<readonly RejectRow[]>;
+
+/** Pages as they come, until nobody reads them any more. */
+const printPages = async (pages: Pages, io: Io, textOf: (page: readonly RejectRow[]) => string) => {
+  for await (const page of pages) if (!(await written(io.stdout, textOf(page)))) return;
+};
+
+const printText = async (
+  run: RejectedRun,
+  kinds: () => Promise<FaultKinds>,
+  pages: Pages | undefined,
+  io: Io,
+): Promise<void> => {
+  const paint = paintFor(io.stdout, io.env);
+  await written(io.stdout, `${headLine(run)}\n`);
+  if (pages !== undefined)
+    return printPages(pages, io, (page) => page.map((reject) => rejectText(reject, io, paint)).join(''));
+  const lines = kindsText(await kinds(), io, paint);
+  await written(io.stdout, lines.map((line) => `${line}\n`).join(''));
+};
+
+/** One JSON document, whose records are written as they are read. */
+const printJson = async (run: RejectedRun, kinds: FaultKinds, pages: Pages, io: Io): Promise<void> => {
+  const head = visibleJson({ ...run, kinds: kinds.kinds, kindsTotal: kinds.total });
+  await written(io.stdout, `${head.slice(0, -1)},"rejects":[`);
+  let separator = '\n';
+  await printPages(pages, io, (page) => {
+    const text = separator + page.map((reject) => visibleJson(reject)).join(',\n');
+    separator = ',\n';
+    return text;
+  });
+  await written(io.stdout, '\n]}\n');
+};
+
+/** What is to be listed; `limit` undefined: kinds of faults only. */
+const readWanted = (run: string | undefined, command: Command, io: Io) => {
+  const choice = readChoice(run, command, io);
+  const limit = readFlag(command, 'limit', parseCount(Number.MAX_SAFE_INTEGER), io);
+  const all = readSwitch(command, 'all', io);
+  if (all && limit !== undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: '--all and --limit exclude each other',
+      hint: 'Give one of them.',
+    });
+  return { choice, limit: all ? Infinity : limit };
+};
+
+/** Prints what is wrong with the rejects of a run, or those rejects. */
+export const listRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
+  const json = readSwitch(command, 'json', io);
+  const { choice, limit } = readWanted(run, command, io);
+  const { rejectPages } = await import('../../ledger/rejects/list-rejects.ts');
+  const { faultKinds } = await import('../../ledger/rejects/store.ts');
+  const { table } = choice;
+  await askRejects(
+    command,
+    io,
+    choice,
+    async (client, found) => {
+      const { runId } = found;
+      const kinds = () => faultKinds(client, runId, table, kindsShown);
+      const pages = (most: number) => rejectPages(client, runId, { table }, most);
+      if (json) await printJson(found, await kinds(), pages(limit ?? rejectsInJson), io);
+      else await printText(found, kinds, limit === undefined ? undefined : pages(limit), io);
+    },
+    json ? { total: 0, kinds: [], kindsTotal: 0, rejects: [] } : undefined,
+  );
+};

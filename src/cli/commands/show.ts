@@ -1,0 +1,101 @@
+// `etl rejects show <place>`: one rejected record in full.
+
+import type { Command } from 'commander';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { Client } from '../../db/client.ts';
+import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.ts';
+import type { ShownField } from '../../ledger/rejects/reject-records.ts';
+import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
+import { readSwitch } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { alignRows, visibleText } from '../layout.ts';
+import { paintFor, type Paint } from '../paint.ts';
+import { askRejects, readChoice } from './ask.ts';
+import { headLine, reasonText } from './list.ts';
+
+export const showExamples = `
+Default: the run with rejects that ended last. Fields of columns at fault are marked with >.
+
+Examples:
+  $ etl rejects show prices.csv:35
+  $ etl rejects show data/2024.csv:117 12 --json | jq '.rejects[0].fields'`;
+
+/** A reject with its fields: null where they cannot be told apart. */
+interface ShownReject extends RejectRow {
+  readonly fields: readonly ShownField[] | null;
+  /** Only the beginning of the record was kept. */
+  readonly isCut: boolean;
+}
+
+/** File and line of a place as the list prints it; of several lines the first. Errors: ETL_USAGE. */
+const parsePlace = (place: string): { readonly file: string; readonly line: number } => {
+  const [, file, line] = /^(.+):(\d{1,15})(?:-\d+)?$/s.exec(place) ?? [];
+  if (file !== undefined) return { file, line: Number(line) };
+  throw new EtlError('ETL_USAGE', {
+    problem: `'${place}' is not the place of a record`,
+    hint: 'A place is a file and a line, as `etl rejects list` prints them: prices.csv:35.',
+  });
+};
+
+const fieldLines = (fields: readonly ShownField[], paint: Paint): readonly string[] =>
+  alignRows(
+    fields.map(({ name, text, isAtFault }, index) => [
+      isAtFault ? '>' : '',
+      String(index + 1),
+      visibleText(name),
+      isAtFault ? paint('yellow', visibleText(text)) : visibleText(text),
+    ]),
+    ['left', 'right', 'left', 'left'],
+  );
+
+/** Everything about one reject, as lines. */
+const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
+  const { file, line, lastLine, byte, record, table, faults, more, fields, raw, isCut, isCorrected } = reject;
+  const place = linesOf(file, line, lastLine);
+  const unseen = faults - 1 - more.length;
+  return [
+    '',
+    `${paint('bold', visibleText(place))}: byte ${formatCount(byte)}, record ${formatCount(record)}, table ${visibleText(table)}`,
+    ...[reject, ...more].map((fault) => `  ${reasonText(fault, paint)}`),
+    ...(unseen > 0 ? [`  and ${plural(unseen, 'more fault')}`] : []),
+    ...(isCorrected ? ['  corrected since'] : []),
+    ...(fields === null
+      ? []
+      : ['  fields:', ...fieldLines(fields, paint).map((text) => `  ${text}`.trimEnd())]),
+    `  record${isCut ? ', of which only the beginning was kept' : ''}:`,
+    `    ${visibleText(raw)}`,
+  ];
+};
+
+/** Prints the rejects of a place. Errors: ETL_USAGE when there are none. */
+export const showRejects = async (
+  place: string,
+  run: string | undefined,
+  command: Command,
+  io: Io,
+): Promise<void> => {
+  const json = readSwitch(command, 'json', io);
+  const choice = readChoice(run, command, io);
+  const { file, line } = parsePlace(place);
+  const { isCut, markedFields, rejectsAt } = await import('../../ledger/rejects/reject-records.ts');
+  const show = async (client: Client, rejected: RejectedRun): Promise<void> => {
+    const { runId } = rejected;
+    const found = await rejectsAt(client, runId, { table: choice.table, file }, line);
+    if (found.length === 0)
+      throw new EtlError('ETL_USAGE', {
+        problem: `run ${runId} has no reject at ${place}`,
+        hint: `\`etl rejects list ${runId} --all\` lists the places.`,
+      });
+    const rejects = found.map(({ header, format, ...reject }): ShownReject => ({
+      ...reject,
+      fields: markedFields(reject, header, format),
+      isCut: isCut(reject),
+    }));
+    const paint = paintFor(io.stdout, io.env);
+    const lines = json
+      ? [visibleJson({ ...rejected, rejects })]
+      : [headLine(rejected), ...rejects.flatMap((reject) => rejectLines(reject, paint))];
+    io.stdout.write(lines.map((text) => `${text}\n`).join(''));
+  };
+  await askRejects(command, io, choice, show, json ? { total: 0, rejects: [] } : undefined);
+};

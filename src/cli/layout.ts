@@ -1,0 +1,146 @@
+// Text that fits a terminal: its width, clipping, aligned columns, and control characters made visible.
+
+import { onOneLine, visible } from '../core/wording.ts';
+
+// oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
+const ansiSequence = /(\u001b\[[0-9;?]*[A-Za-z])/;
+
+// Two cells wide in every common terminal: CJK, Hangul, fullwidth forms.
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+const emoji = /\p{Emoji_Presentation}/u;
+// Marks, and the Hangul vowels and finals that follow an initial.
+const combining = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]$/u;
+
+const cellsOf = (character: string): number => {
+  if (character < '\u0300') return 1;
+  if (combining.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+};
+
+const segmenter = new Intl.Segmenter();
+/** Looking for characters takes longer than finding 100,000 files. */
+const plain = /^[\x20-\x7e]*$/;
+
+/** What a person takes for a character, with its width: an emoji that is joined from several is as wide as one. */
+const charactersOf = (text: string): readonly { readonly segment: string; readonly width: number }[] =>
+  Array.from(segmenter.segment(text), ({ segment }) => ({
+    segment,
+    width: emoji.test(segment) ? 2 : Array.from(segment, cellsOf).reduce((sum, cells) => sum + cells, 0),
+  }));
+
+/** Cells that a text takes in a terminal; colour sequences take none. */
+export const textWidth = (text: string): number => {
+  if (plain.test(text)) return text.length;
+  let width = 0;
+  text.split(ansiSequence).forEach((part, place) => {
+    if (place % 2 === 0) for (const character of charactersOf(part)) width += character.width;
+  });
+  return width;
+};
+
+const clipPlain = (text: string, width: number): string => {
+  let used = 0;
+  let kept = '';
+  for (const character of charactersOf(text)) {
+    used += character.width;
+    if (used > width) break;
+    kept += character.segment;
+  }
+  return kept;
+};
+
+/** Cuts a text to `width` cells, ending in '…'; colours are kept and closed. */
+export const clip = (text: string, width: number): string => {
+  if (textWidth(text) <= width) return text;
+  let left = width - 1;
+  let result = '';
+  text.split(ansiSequence).forEach((part, place) => {
+    if (place % 2 === 1) {
+      result += part;
+      return;
+    }
+    if (left < 0) return;
+    const kept = clipPlain(part, left);
+    const cut = kept.length < part.length;
+    result += cut ? `${kept}…` : kept;
+    left = cut ? -1 : left - textWidth(kept);
+  });
+  return result;
+};
+
+export type Alignment = 'left' | 'right';
+
+const pad = (text: string, width: number, alignment: Alignment): string => {
+  const blanks = ' '.repeat(Math.max(0, width - textWidth(text)));
+  return alignment === 'right' ? blanks + text : text + blanks;
+};
+
+/** Lines of a table whose columns are as wide as their widest cell, two blanks apart. */
+export const alignRows = (
+  rows: readonly (readonly string[])[],
+  alignments: readonly Alignment[],
+): string[] => {
+  const widths = alignments.map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, textWidth(row[column] ?? '')), 0),
+  );
+  const used = widths.flatMap((width, column) => (width > 0 ? [column] : []));
+  return rows.map((row) =>
+    used
+      .map((column) => pad(row[column] ?? '', widths[column] ?? 0, alignments[column] ?? 'left'))
+      .join('  ')
+      .trimEnd(),
+  );
+};
+
+/**
+ * The same in lines of at most `width` cells, if leaving out some of the `spare` columns achieves that: the first of them first.
+ */
+export const alignFitting = (
+  rows: readonly (readonly string[])[],
+  alignments: readonly Alignment[],
+  width: number,
+  spare: readonly number[],
+): string[] => {
+  for (let left = 0; ; left += 1) {
+    const without = new Set(spare.slice(0, left));
+    const lines = alignRows(
+      rows.map((row) => row.filter((_, column) => !without.has(column))),
+      alignments.filter((_, column) => !without.has(column)),
+    );
+    if (left === spare.length || lines.every((line) => textWidth(line) <= width)) return lines;
+  }
+};
+
+/** Words that are longer than a line are broken. */
+const piecesOf = (word: string, width: number): string[] => {
+  if (textWidth(word) <= width) return [word];
+  const head = clipPlain(word, width);
+  return [head, ...piecesOf(word.slice(head.length), width)];
+};
+
+/** Lines of at most `width` cells, broken at blanks where there are some. */
+export const wrap = (text: string, width: number): string[] => {
+  if (textWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const piece of text.split(' ').flatMap((word) => piecesOf(word, Math.max(width, 2)))) {
+    const last = lines.at(-1);
+    if (last !== undefined && textWidth(last) + 1 + textWidth(piece) <= width)
+      lines[lines.length - 1] = `${last} ${piece}`;
+    else lines.push(piece);
+  }
+  return lines;
+};
+
+/** The same of a text that goes on `indent` cells to the right. */
+export const wrapUnder = (text: string, width: number, indent: number): string[] => {
+  const [first = '', ...others] = wrap(text, width);
+  const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);
+  return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
+};
+
+/** Makes what is hidden visible: data must not steer the terminal. */
+export const visibleText = (text: string): string => onOneLine(text);
+
+/** The same for a text of several lines, which stay lines. */
+export const visibleLines = (text: string): string[] => visible(text, '\n').split('\n');

@@ -1,0 +1,59 @@
+// What the server or the connection to it threw, as one of our errors, by code.
+
+import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../../core/errors/errors.ts';
+import type { ServerAddress } from './address.ts';
+import { retryOf } from '../retry.ts';
+
+/** True when the server refused what a statement says: not a lost connection, not a full disk, not an error of ours. */
+export const isRefusal = (thrown: unknown): boolean => {
+  const code = codeOf(thrown) ?? '';
+  return (
+    !(thrown instanceof EtlError) && isSqlState(code) && retryOf(thrown) === 'never' && !code.startsWith('53')
+  );
+};
+
+/** What to do about a function, an operator (42883), a type (42704) or a table (42P01) that author's SQL does not find. */
+export const unknownNameHint = (thrown: unknown): string =>
+  ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
+    ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
+    : '';
+
+/**
+ * What the server says about a refusal beside its message: details or advice, and where it arose, from the innermost function to
+ * the outermost. An exception that a trigger raises names neither trigger nor table, so its function is all there is.
+ */
+export const hintOf = (thrown: unknown): string => {
+  const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
+  const advice = detail ?? (unknownNameHint(thrown) || hint);
+  const lines = where?.split('\n') ?? [];
+  const context = lines.length > 2 ? [lines[0], '…', lines.at(-1)] : lines;
+  return [advice, context.length > 0 && `Context from the server: ${context.join('; ')}.`]
+    .filter(Boolean)
+    .join(' ');
+};
+
+/** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
+export const withPermission = ({ config }: ServerAddress, thrown: unknown): unknown => {
+  if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
+  const details = { user: config.user, problem: messageOf(thrown) };
+  return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
+};
+
+/** Any thrown thing as an EtlError: ours as it is, the server's by SQLSTATE. */
+export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
+  const thrown = withPermission(address, cause);
+  if (thrown instanceof EtlError) return thrown;
+  const { label } = address;
+  const code = codeOf(thrown) ?? '';
+  const problem = messageOf(thrown);
+  const options = { cause: thrown };
+  if (retryOf(thrown) === 'server')
+    return new EtlError('ETL_SERVER_LOST', { server: label, problem }, options);
+  if (code === '53100') return new EtlError('ETL_DISK_FULL', { server: label, problem }, options);
+  if (code === '53200') return new EtlError('ETL_SERVER_MEMORY', { server: label, problem }, options);
+  if (isSqlState(code)) {
+    const { detail, hint } = thrown as { detail?: string; hint?: string };
+    return new EtlError('ETL_SERVER_REFUSED', { sqlstate: code, problem, hint: detail ?? hint }, options);
+  }
+  return asEtlError(thrown);
+};

@@ -1,0 +1,145 @@
+// Makes the PostgreSQL programs of an npm package ready to run for the server's user, in place or in a copy.
+
+import { randomBytes } from 'node:crypto';
+import {
+  access,
+  chmod,
+  constants,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+
+import { codeOf } from '../../core/errors/errors.ts';
+import { type Account, firstClosed, mayEnter, mayRead, permissionsOf } from './account.ts';
+import { makeOpenDirectory } from './open-directory.ts';
+
+interface Link {
+  /** Both relative to the package's directory. */
+  readonly source: string;
+  readonly target: string;
+}
+
+const exists = async (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+      throw error;
+    },
+  );
+
+/** Links that npm cannot pack and that an install script makes, unless install scripts are off. */
+const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => {
+  const file = join(packageDirectory, 'native', 'pg-symlinks.json');
+  return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
+};
+
+/** Touches only missing links, so a complete package may be read-only. */
+const makeLinks = async (packageDirectory: string): Promise<void> => {
+  for (const { source, target } of await readLinks(packageDirectory)) {
+    const path = join(packageDirectory, target);
+    if (await exists(path)) continue;
+    await symlink(relative(dirname(target), source), path).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error; // another process was faster
+    });
+  }
+};
+
+const makeExecutable = async (packageDirectory: string): Promise<void> => {
+  const directory = join(packageDirectory, 'native', 'bin');
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const { mode } = await lstat(path);
+    if ((mode & 0o111) === 0) await chmod(path, 0o755);
+  }
+};
+
+/** Whether the account may read every file and enter every directory of a tree, and reach its root. */
+const isOpenTo = async (directory: string, account: Account): Promise<boolean> => {
+  if ((await firstClosed(directory, account)) !== undefined) return false;
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    // Programs need the same bit: it opens a directory and runs a file.
+    const wanted =
+      entry.isDirectory() || dirname(path) === join(directory, 'bin') ? mayRead | mayEnter : mayRead;
+    if ((permissionsOf(await lstat(path), account) & wanted) !== wanted) return false;
+  }
+  return true;
+};
+
+/** Prepares the package itself; false when we or the account lack the rights. */
+const isReadyInPlace = async (packageDirectory: string, account: Account | undefined): Promise<boolean> => {
+  try {
+    await makeLinks(packageDirectory);
+    await makeExecutable(packageDirectory);
+    await access(join(packageDirectory, 'native', 'bin', 'postgres'), constants.X_OK);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false;
+    throw error;
+  }
+  return account === undefined || isOpenTo(join(packageDirectory, 'native'), account);
+};
+
+/** Everybody may read and enter, whatever our umask and the original's modes. */
+const openToAll = async (directory: string): Promise<void> => {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const { mode } = await lstat(path);
+    await chmod(path, entry.isDirectory() || mode & 0o111 ? 0o755 : 0o644);
+  }
+};
+
+/** Copies under another name, then renames: so a copy under its own name is complete. */
+const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
+  await makeOpenDirectory(dirname(copy));
+  const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;
+  await mkdir(partial);
+  try {
+    await cp(join(packageDirectory, 'native'), join(partial, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    await makeExecutable(partial);
+    await openToAll(partial);
+    await makeLinks(partial);
+    await rename(partial, copy);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    // Another process has made the same copy.
+    if (!(await exists(copy))) throw error;
+  }
+};
+
+/**
+ * The directory with `bin`, `lib` and `share` that the server runs from: the package's own if it can be prepared, else a cached copy
+ * for each version.
+ *
+ * @param packageDirectory holds package.json and native/
+ * @param cacheDirectory made when needed; must be within the account's reach
+ * @param account who runs the server; undefined: we do
+ */
+export const prepareBinaries = async (
+  packageDirectory: string,
+  cacheDirectory: string,
+  account: Account | undefined,
+): Promise<string> => {
+  if (await isReadyInPlace(packageDirectory, account)) return join(packageDirectory, 'native');
+  const { name, version } = JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')) as {
+    readonly name: string;
+    readonly version: string;
+  };
+  const copy = join(cacheDirectory, `${name.slice(name.indexOf('/') + 1)}-${version}`);
+  if (!(await exists(copy))) await copyPackage(packageDirectory, copy);
+  return join(copy, 'native');
+};

@@ -1,0 +1,104 @@
+// Starts the server of a cluster and waits until it is ready for connections.
+
+import type { ChildProcess } from 'node:child_process';
+import { readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { codeOf } from '../../core/errors/errors.ts';
+import {
+  embeddedLogBytesMax,
+  embeddedLogLinesShown,
+  embeddedOrphansTimeoutMs,
+  embeddedPollIntervalMs,
+  embeddedPortAttemptsMax,
+  embeddedStartTimeoutMs,
+} from '../../core/limits.ts';
+import { replaceFile } from './atomic-file.ts';
+import type { Cluster } from './cluster.ts';
+import { choosePort, isFree } from './port.ts';
+import { clearStrangersPidFile, endOrphans, findPostmaster, type Postmaster } from './postmaster.ts';
+import { type Programs, spawnServer } from './programs.ts';
+import { settingsName, settingsText } from './settings.ts';
+
+const sizeOf = async (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return 0;
+      throw error;
+    },
+  );
+
+/** Last lines that the server wrote since `fromByte`. */
+const lastLines = async (logFile: string, fromByte: number): Promise<string> => {
+  const log = (await readFile(logFile)).subarray(fromByte).toString();
+  const lines = log.split('\n').filter((line) => line !== '');
+  return lines.slice(-embeddedLogLinesShown).join('; ');
+};
+
+const notReady = (): Error =>
+  new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
+
+/**
+ * Waits while a server that is alive is starting (somebody else's start, or recovery after a crash) or
+ * stopping.
+ *
+ * @returns the server when it is ready, undefined when there is none
+ */
+export const settled = async (directory: string): Promise<Postmaster | undefined> => {
+  const deadline = Date.now() + embeddedStartTimeoutMs;
+  for (;;) {
+    const found = await findPostmaster(directory);
+    if (found === undefined || found.status === 'ready') return found;
+    if (Date.now() > deadline) throw notReady();
+    await sleep(embeddedPollIntervalMs);
+  }
+};
+
+/** Waits for a server that we spawned; undefined when it ended instead. */
+const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
+  const deadline = Date.now() + embeddedStartTimeoutMs;
+  while (child.exitCode === null && child.signalCode === null) {
+    const found = await findPostmaster(directory);
+    if (found?.pid === child.pid && found?.status === 'ready') return found;
+    if (Date.now() > deadline) throw notReady();
+    await sleep(embeddedPollIntervalMs);
+  }
+  return undefined;
+};
+
+/**
+ * Starts the server of a cluster that has none, on the cluster's port, or another if that is taken.
+ *
+ * Tries again when another program takes the port in between, while children of a killed server may still hold its shared memory, and
+ * once in any case. Proved by test/integration/unlogged.test.ts, "an unlogged table whose transaction was rolled back".
+ *
+ * @param settings added to ours
+ * @throws Error with the last lines of the log when the server ends instead of becoming ready
+ */
+export const launch = async (
+  programs: Programs,
+  cluster: Cluster,
+  logFile: string,
+  settings: Readonly<Record<string, string>> | undefined,
+): Promise<Postmaster> => {
+  if ((await sizeOf(logFile)) > embeddedLogBytesMax) await rename(logFile, `${logFile}.old`);
+  const wasKilled = await clearStrangersPidFile(cluster.directory);
+  const orphansDeadline = Date.now() + embeddedOrphansTimeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    if (wasKilled) endOrphans(cluster.directory);
+    const port = await choosePort(cluster.port);
+    await replaceFile(join(cluster.directory, settingsName), settingsText(port, settings), 0o644);
+    const logStart = await sizeOf(logFile);
+    const child = await spawnServer(programs, cluster.directory, logFile);
+    const ready = await readyOrEnded(child, cluster.directory);
+    if (ready) return ready;
+    const isPortTaken = attempt < embeddedPortAttemptsMax && !(await isFree(port));
+    const mayHaveOrphans = wasKilled && Date.now() < orphansDeadline;
+    // After a crash recovery may fail once: see rehearse.ts. Then it is done at the next start.
+    const isFirst = attempt === 1;
+    if (!isPortTaken && !mayHaveOrphans && !isFirst) throw new Error(await lastLines(logFile, logStart));
+    await sleep(embeddedPollIntervalMs);
+  }
+};

@@ -1,0 +1,13 @@
+// Where an embedded server must not be started: a production whose DATABASE_URL was forgotten would silently fill it.
+
+import { EtlError } from '../../core/errors/errors.ts';
+
+/** Errors: ETL_EMBEDDED_REFUSED, ETL_ENVIRONMENT (an unknown word in ETL_EMBEDDED). */
+export const refuseEmbedded = (env: NodeJS.ProcessEnv): void => {
+  const word = env['ETL_EMBEDDED'];
+  if (word && word !== 'never')
+    throw new EtlError('ETL_ENVIRONMENT', { variable: 'ETL_EMBEDDED', problem: 'the only value is `never`' });
+  if (word === 'never') throw new EtlError('ETL_EMBEDDED_REFUSED', { reason: 'ETL_EMBEDDED=never' });
+  if (env['NODE_ENV'] === 'production')
+    throw new EtlError('ETL_EMBEDDED_REFUSED', { reason: 'NODE_ENV=production' });
+};

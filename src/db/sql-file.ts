@@ -1,0 +1,56 @@
+// SQL files: reads them, and maps errors of the server to a place in the file.
+
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { isRefusal, unknownNameHint } from './connect/server-error.ts';
+import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
+import type { SqlFile } from '../core/declaration/hook.ts';
+
+/** One SELECT, ready to follow `create table … as`. */
+export interface SqlText {
+  readonly table: string;
+  /** As the user knows it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Reads the SQL file of a table, or of a hook. Errors: ETL_TRANSFORM_FILE. */
+export const readSqlFile = async (table: string, { path }: SqlFile, directory: string): Promise<SqlText> => {
+  const file = isAbsolute(path) ? path : resolve(directory, path);
+  try {
+    const text = await readFile(file, 'utf8');
+    // A byte order mark, which some editors write, would be a syntax error.
+    return { table, file: path, text: text.replace(/^\uFEFF/, '').replace(closing, '') };
+  } catch (cause) {
+    throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
+  }
+};
+
+/** A semicolon at the end, and blanks and comments after it. */
+const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
+
+/** `:line:column` of an offset. */
+export const placeInSql = (text: string, offset: number): string => {
+  const before = text.slice(0, offset).split('\n');
+  return `:${before.length}:${before.at(-1)!.length + 1}`;
+};
+
+/**
+ * The server's refusal of a SQL file as our error, with line and column in the file; anything else as it is.
+ * `prefixLength`: characters that we put before the file's text.
+ */
+export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
+  if (!isRefusal(cause)) return cause;
+  const position = Number((cause as { position?: string }).position ?? 0);
+  const offset = position - 1 - prefixLength;
+  const where = position > 0 && offset >= 0 ? placeInSql(sql.text, offset) : '';
+  const details = {
+    table: sql.table,
+    file: sql.file,
+    where,
+    sqlstate: codeOf(cause),
+    problem: messageOf(cause),
+    hint: unknownNameHint(cause),
+  };
+  return new EtlError('ETL_TRANSFORM', details, { cause });
+};

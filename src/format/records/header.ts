@@ -1,0 +1,243 @@
+// Reads the header of a file: byte order mark, skipped lines, names, line ends.
+
+import type { ReadBytes } from '../../core/read-bytes.ts';
+import { isUtf8 } from 'node:buffer';
+import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { headerBytesMax, recordBytesMax } from '../../core/limits.ts';
+import { rejectCodes } from '../../core/model.ts';
+import { otherTextHint } from './content.ts';
+import { isQuoteFault, reasonOf } from './raw-fields.ts';
+import { recordFields } from './record-fields.ts';
+import { countLines, findLineEnd, grammarOf, startsWith } from '../split/grammar.ts';
+import { createSplitter, type RecordSpans, type Splitter } from '../split/splitter.ts';
+
+export interface FileHeader {
+  /** Field names in file order, without blanks around them; empty ones when fields have no names. */
+  readonly names: readonly string[];
+  /** Line on which the names stand, or the data begins when the dialect gives them. */
+  readonly line: number;
+  /** First byte and line of the data. */
+  readonly dataByte: number;
+  readonly dataLine: number;
+  readonly lineEnd: LineEnd;
+}
+
+/** Which file an error in a header names. */
+export interface HeaderFile {
+  readonly table: string;
+  readonly file: string;
+}
+
+/** A file while its header is looked for. */
+interface HeadReader {
+  readonly read: ReadBytes;
+  readonly splitter: Splitter;
+  /** Where its next line begins. */
+  byte: number;
+  line: number;
+  readonly invalid: (problem: string, hint?: string) => EtlError;
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** What to do about a header that cannot be read, where nothing else says it. */
+const likelyHint = (head: Buffer): string =>
+  otherTextHint(head.toString('utf8', 0, 1024)) ?? 'Check delimiter, quote and skipLines of the source.';
+
+const endless = `its first lines do not end within ${headerBytesMax} bytes`;
+
+const moveOn = (reader: HeadReader, bytes: Buffer, taken: number): void => {
+  reader.byte += taken;
+  reader.line += countLines(bytes, 0, taken, reader.splitter.newline);
+};
+
+/** Passes the lines that are not CSV. */
+const passLines = async (reader: HeadReader, count: number): Promise<void> => {
+  for (let left = count; left > 0;) {
+    const bytes = await reader.read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    let at = 0;
+    for (; left > 0 && at < bytes.length; left -= 1) {
+      const line = reader.splitter.firstLine(bytes.subarray(at), isLast);
+      if (line === undefined) break;
+      at += line.next;
+    }
+    if (at === 0 && !isLast) throw reader.invalid(endless);
+    moveOn(reader, bytes, at);
+    if (isLast) return;
+  }
+};
+
+/** Passes a comment of any length. */
+const passComment = async (reader: HeadReader): Promise<void> => {
+  for (;;) {
+    const bytes = await reader.read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    const line = reader.splitter.firstLine(bytes, isLast);
+    // The last byte may be half a line end.
+    moveOn(reader, bytes, line?.next ?? bytes.length - 1);
+    if (line !== undefined) return;
+  }
+};
+
+/** The first record that is there, passing comments and blank lines before it; undefined when there is none. */
+const findRecord = async (
+  reader: HeadReader,
+): Promise<{ readonly bytes: Buffer; readonly spans: RecordSpans } | undefined> => {
+  const { read, splitter, invalid } = reader;
+  for (;;) {
+    const bytes = await read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    const spans = splitter.split(bytes, isLast);
+    if (spans.starts.length > 0) return { bytes, spans };
+    if (isLast) return undefined;
+    reader.byte += spans.consumed;
+    reader.line += spans.newlines;
+    if (spans.consumed > 0) continue;
+    if (!splitter.isComment(bytes)) throw invalid(endless);
+    await passComment(reader);
+  }
+};
+
+/** How the lines of a file end that leaves it to be found. */
+const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
+  if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
+  const grammar = grammarOf(dialect, 2, 'lf');
+  let [from, size] = [start, headerBytesMax];
+  for (let isRaw = dialect.skipLines > 0; ;) {
+    const bytes = await read(from, size);
+    const isLast = bytes.length < size;
+    isRaw ||= grammar.comment !== undefined && startsWith(bytes, 0, grammar.comment);
+    const found = findLineEnd(bytes, isLast, grammar, isRaw);
+    const isHopeless = isLast || (!isRaw && size > headerBytesMax);
+    if (found !== undefined || isHopeless) return found ?? 'lf';
+    // A comment may be of any length, a record is no longer than this.
+    if (isRaw) from += bytes.length - 1;
+    else size = recordBytesMax + 2;
+  }
+};
+
+/**
+ * Reads the header of a file.
+ *
+ * With names given by the dialect, the file has none and data begins at once; without names its first record says how many fields
+ * there are, but for `positions`, up to which short records are padded. Lines before it are read on to their ends; only a comment
+ * may be longer than `headerBytesMax`.
+ * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
+ */
+export const readHeader = async (
+  read: ReadBytes,
+  dialect: Dialect,
+  named: HeaderFile,
+  positions = 0,
+): Promise<FileHeader> => {
+  const head = await read(0, headerBytesMax);
+  const start = startsWith(head, 0, byteOrderMark) ? byteOrderMark.length : 0;
+  const lineEnd = await lineEndOf(read, start, dialect);
+  const splitter = createSplitter(dialect, 2, lineEnd);
+  const reader: HeadReader = {
+    read,
+    splitter,
+    byte: start,
+    line: 1,
+    invalid: (problem, hint = likelyHint(head)) =>
+      new EtlError('ETL_HEADER_INVALID', { ...named, line: reader.line, problem, hint }),
+  };
+  await passLines(reader, dialect.skipLines);
+  if (Array.isArray(dialect.header))
+    return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
+  const data = { dataByte: reader.byte, dataLine: reader.line };
+  const first = await readNames(reader, dialect);
+  if (first === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+  const { line } = first;
+  if (dialect.header === false)
+    return { names: namesless(first.names.length, dialect, positions), line, ...data, lineEnd };
+  let { names } = first;
+  for (let left = dialect.headerLines - 1; left > 0; left -= 1) {
+    const next = await readNames(reader, dialect);
+    if (next === undefined) throw reader.invalid(`it has fewer than ${dialect.headerLines} lines`);
+    names = joinNames(names, next.names);
+  }
+  return { names, line, dataByte: reader.byte, dataLine: reader.line, lineEnd };
+};
+
+/** Names that are empty, as many as a record has fields. */
+const namesless = (fields: number, { ragged }: Dialect, positions: number): readonly string[] => {
+  const padded = ragged === 'pad' ? Math.max(fields, positions) : fields;
+  const length = ragged === 'cut' && positions > 0 ? Math.min(fields, positions) : padded;
+  return Array.from({ length }, () => '');
+};
+
+/** The names of two lines of a header, field by field. */
+const joinNames = (above: readonly string[], below: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.max(above.length, below.length) }, (_, field) =>
+    [above[field], below[field]].filter(Boolean).join(' '),
+  );
+
+/** The fields of the next record, and the line on which it begins; the reader goes on after it. */
+const readNames = async (
+  reader: HeadReader,
+  dialect: Dialect,
+): Promise<{ readonly names: readonly string[]; readonly line: number } | undefined> => {
+  const found = await findRecord(reader);
+  if (found === undefined) return undefined;
+  const { bytes, spans } = found;
+  const [from, to] = [spans.starts[0]!, spans.ends[0]!];
+  const fault = spans.faults.get(0) ?? undefined;
+  const line = (reader.line += spans.lines[0]!);
+  if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
+  const names = parseNames(bytes.subarray(from, to), dialect, reader.invalid);
+  // A fault of a field usually says more about a quote.
+  if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
+  // A blank line after the header is data: in a file of one field it is a record.
+  const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;
+  reader.line = line + countLines(bytes, from, after, reader.splitter.newline);
+  reader.byte += after;
+  return { names, line };
+};
+
+/** The names that the dialect gives, unless the file's first record repeats them. */
+const givenHeader = async (
+  reader: HeadReader,
+  dialect: Dialect,
+  names: readonly string[],
+  lineEnd: LineEnd,
+  named: HeaderFile,
+): Promise<FileHeader> => {
+  const { byte: dataByte, line } = reader;
+  const found = await firstFields(reader, dialect);
+  if (names.length > 1 && found?.length === names.length && found.every((name) => names.includes(name)))
+    throw new EtlError('ETL_HEADER_REPEATED', { ...named, line: reader.line, skip: reader.line });
+  return { names, line, dataByte, dataLine: line, lineEnd };
+};
+
+/** Fields of the first record, where it has any: what is wrong with it is for the load to say. */
+const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
+  try {
+    const found = await findRecord(reader);
+    if (found === undefined || found.spans.faults.get(0) != null) return undefined;
+    const { bytes, spans } = found;
+    reader.line += spans.lines[0]!;
+    return parseNames(bytes.subarray(spans.starts[0], spans.ends[0]), dialect, reader.invalid);
+  } catch (error) {
+    if (error instanceof EtlError) return undefined;
+    throw error;
+  }
+};
+
+const parseNames = (line: Buffer, dialect: Dialect, invalid: HeadReader['invalid']): string[] => {
+  if (line.includes(0))
+    throw invalid(
+      'it has a NUL byte: the file is binary, or in UTF-16',
+      "If it is text, declare its encoding: csv(…, { encoding: 'utf-16le' }), or { path: …, encoding: 'utf-16le' } if it alone is.",
+    );
+  if (!isUtf8(line))
+    throw invalid(
+      'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
+      "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }), or { path: …, encoding: … } if it alone has it.",
+    );
+  const names = recordFields(line, dialect);
+  if (isQuoteFault(names)) throw invalid(reasonOf(names, []));
+  return names.map((name) => name.trim());
+};

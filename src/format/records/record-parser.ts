@@ -1,0 +1,171 @@
+// Fields of the records that the splitter found, or why a record has none.
+//
+// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; if it refuses them,
+// counts other records than the splitter, or does not read the dialect, each record is read by itself.
+
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { Options } from 'csv-parse/sync';
+import type { LineEnd, ReadTable } from '../../core/declaration/declaration.ts';
+import { rejectCodes, type Fault, type RejectCode } from '../../core/model.ts';
+import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
+import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
+import { trimBlanks } from './blanks.ts';
+import { unquotedReader } from './null-tokens.ts';
+import type { FileFields } from './file-fields.ts';
+import { BACKSLASH, grammarOf, type Grammar } from '../split/grammar.ts';
+import { isStorable } from './raw-text.ts';
+import type { RecordBlock } from '../split/record-blocks.ts';
+
+/** A record with at least one fault. */
+export interface Faulty {
+  readonly faults: readonly Fault[];
+  /** Its fields that are text: their columns may have faults, too. */
+  readonly fields?: readonly (string | undefined)[];
+}
+
+/** A field is undefined where it is null as the dialect writes that. */
+export type ParsedRecord = readonly (string | undefined)[] | Faulty;
+
+export const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
+
+export const faultOf = (
+  code: RejectCode,
+  reason: string = rejectCodes[code],
+  column: string | null = null,
+): Faulty => ({
+  faults: [{ column, code, reason }],
+});
+
+export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
+  bytes.subarray(spans.starts[index], spans.ends[index]);
+
+/** The parts of a file's parser. */
+interface Parsing {
+  readonly table: ReadTable;
+  readonly fields: FileFields;
+  readonly grammar: Grammar;
+  /** Undefined: it does not read the dialect. */
+  readonly csvParse: Options | undefined;
+  readonly readUnquoted: ReturnType<typeof unquotedReader>;
+}
+
+/** The column that is made of the field, if any. */
+const columnOfField = (table: ReadTable, { header, placeOf }: FileFields, field: number): string | null =>
+  // One that is cut has the place of a text of the file.
+  field >= header.length
+    ? null
+    : (table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null);
+
+/** What bytes are that are no text: transcoding leaves what is no character of its encoding as a byte that UTF-8 does not have. */
+const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
+  if (isUtf8(bytes)) return 'nul_byte';
+  return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
+};
+
+/** Fields that cannot be stored as text, each a fault. */
+const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Parsing): Faulty => {
+  const faults: Fault[] = [];
+  const texts = raw.map(({ content, isQuoted }, index) => {
+    if (content === null) return undefined;
+    if (isStorable(content)) return isQuoted ? content.toString() : readUnquoted(content.toString());
+    const code = codeOfBytes(content, table);
+    const reason = `${rejectCodes[code]}, in ${fieldName(fields.header, index)}`;
+    faults.push({ column: columnOfField(table, fields, index), code, reason });
+    return undefined;
+  });
+  return { faults, fields: texts };
+};
+
+/** Fields of a text without a quote. */
+const splitFields = (text: string, { delimiter, trim }: ReadTable['format']['dialect']): string[] => {
+  const fields = text.split(delimiter);
+  return trim === 'outside' ? fields.map(trimBlanks) : fields;
+};
+
+/** Reads one record by itself; every violation of the dialect becomes a fault. */
+const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
+  const { table, fields, grammar } = parsing;
+  const raw = rawFields(bytes, grammar);
+  if (isQuoteFault(raw))
+    return faultOf('quote', reasonOf(raw, fields.header), columnOfField(table, fields, raw.field));
+  const bad = badBytes(raw, parsing);
+  if (bad.faults.length > 0) return bad;
+  // Bytes that make a character once the quotes between them are gone.
+  return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
+};
+
+/** Fields of records [from, to) of a block that are text without a quote. */
+const splitRecords = (
+  { bytes, spans: { starts, ends } }: RecordBlock,
+  from: number,
+  to: number,
+  { table, readUnquoted }: Parsing,
+): readonly ParsedRecord[] => {
+  const encoding = isAscii(bytes.subarray(starts[from], ends[to - 1])) ? 'latin1' : 'utf8';
+  const { dialect } = table.format;
+  return Array.from({ length: to - from }, (_, index) =>
+    splitFields(bytes.toString(encoding, starts[from + index], ends[from + index]), dialect).map(
+      readUnquoted,
+    ),
+  );
+};
+
+/** The bytes of records [from, to) of a block, with one kind of line end. */
+const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
+  const { spans, bytes } = block;
+  if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
+  const newline = Buffer.from(newlines[grammar.lineEnd]);
+  const records = Array.from({ length: to - from }, (_, index) => [
+    recordBytes(block, from + index),
+    newline,
+  ]);
+  return Buffer.concat(records.flat());
+};
+
+/** Fields of records [from, to) of the block, in order, or the record's fault. */
+const parseRecords = (
+  block: RecordBlock,
+  from: number,
+  to: number,
+  parsing: Parsing,
+): readonly ParsedRecord[] => {
+  const { starts, ends, faults } = block.spans;
+  const bytes = block.bytes.subarray(starts[from], ends[to - 1]);
+  let faulty = from;
+  while (faulty < to && (faults.get(faulty) ?? null) === null) faulty += 1;
+  const isEscaped = parsing.grammar.escapesAll && bytes.includes(BACKSLASH);
+  if (faulty === to && !isEscaped && isStorable(bytes)) {
+    const { quote } = parsing.grammar;
+    if (quote === -1 || !bytes.includes(quote)) return splitRecords(block, from, to, parsing);
+    const { csvParse } = parsing;
+    const records = csvParse && readCsv(csvBytes(block, from, to, parsing), csvParse);
+    if (records?.length === to - from) return records;
+  }
+  return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
+};
+
+/** One record of a block by itself. */
+const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): ParsedRecord => {
+  const code = block.spans.faults.get(index) ?? undefined;
+  if (code === 'record_too_long') return faultOf(code);
+  const record = readAlone(recordBytes(block, index), parsing);
+  // A fault of a field usually says more than that of the splitter.
+  return code === undefined || isFaulty(record) ? record : faultOf(code);
+};
+
+/** Records [from, to) of a block, in order. */
+export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
+
+/** Makes the parser of a table for files with these fields and line ends. */
+export const createRecordParser = (table: ReadTable, fields: FileFields, lineEnd: LineEnd): RecordParser => {
+  const { dialect } = table.format;
+  const grammar = grammarOf(dialect, fields.header.length, lineEnd);
+  const parsing = {
+    table,
+    fields,
+    grammar,
+    csvParse: isForCsvParse(dialect) ? csvOptions(dialect, grammar) : undefined,
+    readUnquoted: unquotedReader(dialect),
+  };
+  return (block, from, to) => parseRecords(block, from, to, parsing);
+};

@@ -1,0 +1,74 @@
+// The rules of a column (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) as tests of texts that its type has read.
+
+import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
+import { firstOf, plural } from '../../core/wording.ts';
+import { compareOf } from '../types/order.ts';
+import { bare } from '../types/refusal.ts';
+import { typeOf } from '../types/registry.ts';
+import { countCharacters } from '../types/text.ts';
+
+/** A rule in use; `message` says what a value must be. */
+export interface RuleTest {
+  readonly test: (text: string) => boolean;
+  readonly message: string;
+}
+
+const lengthMessage = (min: number, max: number | null): string => {
+  if (max === null) return `must have at least ${plural(min, 'character')}`;
+  if (min === max) return `must have ${plural(min, 'character')}`;
+  return min === 0
+    ? `must have at most ${plural(max, 'character')}`
+    : `must have ${min} to ${plural(max, 'character')}`;
+};
+
+/** Values that a reason names. */
+const valuesShownMax = 8;
+
+type RuledColumn = Pick<ColumnSpec, 'type' | 'options'>;
+
+/** Types without an order compare JavaScript values, whatever the spelling. */
+const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((text: string) => boolean) => {
+  const known = typeOf({ type });
+  const compareTo = compareOf(known, options);
+  const valueOf = (text: string): unknown => (compareTo === undefined ? known.toValue(text, options) : text);
+  const wanted = new Set(values.map(valueOf));
+  const comparisons = compareTo === undefined ? [] : values.map(compareTo);
+  return (text) => wanted.has(valueOf(text)) || comparisons.some((compare) => compare(text) === 0);
+};
+
+/** Compares texts with a bound. */
+const compareWith = ({ type, options }: RuledColumn, bound: string): ((text: string) => number) =>
+  compareOf(typeOf({ type }), options)!(bound);
+
+const tests: {
+  readonly [Kind in ColumnRule['kind']]: (rule: RuleOf<Kind>, column: RuledColumn) => RuleTest;
+} = {
+  min: ({ bound }, column) => {
+    const compare = compareWith(column, bound);
+    return { test: (text) => compare(text) >= 0, message: `must be at least ${bare(bound)}` };
+  },
+  max: ({ bound }, column) => {
+    const compare = compareWith(column, bound);
+    return { test: (text) => compare(text) <= 0, message: `must be at most ${bare(bound)}` };
+  },
+  oneOf: ({ values }, column) => ({
+    test: isAnyOf(values, column),
+    message: `must be one of ${firstOf(values.map(bare), valuesShownMax).join(', ')}`,
+  }),
+  pattern: ({ pattern }) => {
+    // The declared one may be used elsewhere.
+    const own = new RegExp(pattern);
+    return { test: (text) => own.test(text), message: `must match ${String(pattern)}` };
+  },
+  length: ({ min, max }) => ({
+    test: (text) => {
+      const characters = countCharacters(text);
+      return characters >= min && (max === null || characters <= max);
+    },
+    message: lengthMessage(min, max),
+  }),
+};
+
+/** Makes the tests of a column's rules, in declared order. */
+export const ruleTests = (column: RuledColumn & Pick<ColumnSpec, 'rules'>): readonly RuleTest[] =>
+  column.rules.map((rule) => tests[rule.kind](rule as never, column));

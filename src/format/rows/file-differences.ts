@@ -1,0 +1,33 @@
+// How the header of a file differs from what its table names, as the ledger keeps it.
+
+import type { FieldRef } from '../../core/declaration/declaration.ts';
+import type { HeaderDifferences } from '../../core/model.ts';
+import { mainName, refText, type FileFields } from '../records/file-fields.ts';
+
+/** Fields of the records that none of the columns and filters is made of: their places. */
+export const extraPlaces = (
+  { header, placeOf }: FileFields,
+  needed: readonly FieldRef[],
+): readonly number[] => {
+  const used = new Set(needed.map(placeOf));
+  return [...header.keys()].filter((place) => !used.has(place));
+};
+
+/** A field of a file in a message: its name, or its position when it has none. */
+export const fieldText = (header: readonly string[], place: number): string =>
+  header[place] === '' ? `field ${place + 1}` : header[place]!;
+
+/** What is missing, not needed, or there by another name; null: nothing. */
+export const differencesOf = (fields: FileFields, needed: readonly FieldRef[]): HeaderDifferences | null => {
+  const { header, placeOf } = fields;
+  const missing = needed.filter((ref) => placeOf(ref) === -1).map(refText);
+  const extra = extraPlaces(fields, needed).map((place) => fieldText(header, place));
+  const renamed = needed.flatMap((ref) => {
+    const found = header[placeOf(ref)];
+    const isNamed = typeof ref === 'object' ? 'from' in ref : typeof ref === 'string';
+    const wanted = mainName(ref);
+    const isSame = found === undefined || found === wanted || found === wanted.replace(/#\d+$/, '');
+    return isNamed && !isSame ? [{ wanted, found }] : [];
+  });
+  return missing.length + extra.length + renamed.length === 0 ? null : { missing, extra, renamed };
+};

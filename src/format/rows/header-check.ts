@@ -1,0 +1,188 @@
+// Compares the header of a file with what a table's columns and filters name.
+
+import type {
+  ColumnSpec,
+  Dialect,
+  FieldRef,
+  FilterSpec,
+  ReadTable,
+} from '../../core/declaration/declaration.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { firstOf, inQuotes, onOneLine, plural } from '../../core/wording.ts';
+import { otherTextHint } from '../records/content.ts';
+import { isRefusal } from '../types/contract.ts';
+import { createFieldReader, type FieldReader } from './field-reader.ts';
+import { extraPlaces, fieldText } from './file-differences.ts';
+import { mainName, refKey, refText, type FileFields } from '../records/file-fields.ts';
+import type { HeaderFile } from '../records/header.ts';
+
+/** Where a header is; `skip` is the number of lines up to its end. */
+export interface HeaderPlace extends HeaderFile {
+  readonly line: number;
+  readonly skip: number;
+}
+
+const fieldsOfFilter = (filter: FilterSpec): readonly FieldRef[] =>
+  filter.kind === 'when' ? filter.headers : [filter.header];
+
+/** Fields that a table's columns and filters need, each once. */
+export const neededFields = (
+  columns: readonly ColumnSpec[],
+  filters: readonly FilterSpec[],
+): readonly FieldRef[] => {
+  const refs = [...columns.flatMap(({ headers }) => headers), ...filters.flatMap(fieldsOfFilter)];
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+};
+
+/** A text of one character as a pipeline file would write it. */
+const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
+
+/** As the declaration would say options of a file. */
+const declaring = ({ readings }: ReadTable, options: string): string =>
+  readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
+
+/** What a header has instead of a missing name. A single field that holds another delimiter is all of them. */
+const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef, skip: number): string => {
+  const isNamed = names.some((name) => name !== '');
+  const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
+  const found = `It has ${plural(names.length, 'field')}${shown}.`;
+  if (typeof missing === 'number') return found;
+  const other = otherTextHint(names.join());
+  if (other !== undefined) return other;
+  const excel = /^sep=(.?)$/i.exec(names[0]!);
+  if (excel !== null) {
+    const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;
+    return `${found} That line is Excel's, and the header follows it: ${declaring(table, `skipLines: ${skip}${between}`)}.`;
+  }
+  const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
+  if (delimiter !== undefined)
+    return `${found} Probably ${declaring(table, `delimiter: ${inCode(delimiter)}`)}.`;
+  const near = nearest(mainName(missing), names);
+  return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
+};
+
+/** The error of a field that two fields of the file may be. */
+const ambiguous = (
+  { header, textAt }: FileFields,
+  ref: FieldRef,
+  [first, second]: readonly number[],
+  match: Dialect['match'],
+  { skip, ...at }: HeaderPlace,
+): EtlError => {
+  const [one, other] = [header[first!]!, header[second!]];
+  if (one === other) {
+    const places = { first: first! + 1, second: second! + 1 };
+    return new EtlError('ETL_HEADER_DUPLICATE', { ...at, ...places, header: onOneLine(one), skip });
+  }
+  const hint =
+    typeof ref === 'string' && match === 'relaxed' && other !== undefined
+      ? "With match: 'relaxed' the two are the same name. Rename one of them in the file, or name it exactly: csv(…, { match: 'exact' }), or { path: …, match: 'exact' } for this file alone."
+      : 'A file must have only one of them. Declare a column for each, or leave one name out.';
+  return new EtlError('ETL_HEADER_AMBIGUOUS', {
+    ...at,
+    one: `field ${first! + 1} (${inQuotes(one)})`,
+    other:
+      other === undefined
+        ? `the constant ${inQuotes(textAt(second!)!)}`
+        : `field ${second! + 1} (${inQuotes(other)})`,
+    wanted: refText(ref),
+    hint,
+  });
+};
+
+/** Fields that the file must have. Where a column's values may be missing, its field may be, if the table allows that. */
+const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
+  missing === 'null'
+    ? neededFields(
+        columns.filter((column) => !column.nullable && column.default === undefined),
+        [],
+      )
+    : neededFields(columns, filter);
+
+/** A header of which nothing is known is no header: the delimiter is another one, or the file is. */
+const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
+  const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
+  const { header } = fields;
+  const isKnown = needed.length === 0 || needed.some((ref) => header[fields.placeOf(ref)] !== undefined);
+  const required = isKnown ? requiredFields(table) : needed;
+  const missing = required.filter((ref) => !isOfPath(ref) && fields.placeOf(ref) === -1);
+  if (missing.length === 0) return;
+  const { skip, ...place } = at;
+  throw new EtlError('ETL_HEADER_MISSING', {
+    ...place,
+    part: table.format.dialect.header === false ? 'first record' : 'header',
+    headers: missing.map(refText).join(', '),
+    hint: foundHint(table, header, missing[0]!, skip),
+  });
+};
+
+export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
+
+/** Refuses a field that nobody names, where the table wants none. */
+const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPlace): void => {
+  if (table.extra === 'ignore') return;
+  const extra = extraPlaces(fields, neededFields(table.columns, table.filter));
+  if (extra.length === 0) return;
+  const names = extra.map((place) => inQuotes(fieldText(fields.header, place)));
+  const details = { table: table.name, file, line, headers: firstOf(names, 8).join(', ') };
+  throw new EtlError('ETL_HEADER_EXTRA', details);
+};
+
+const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<FieldReader> => {
+  try {
+    return read([]);
+  } catch (cause) {
+    throw new EtlError('ETL_USER_FUNCTION', { ...at, problem: messageOf(cause) }, { cause });
+  }
+};
+
+/** Refuses a value that is made of the path or of constants alone, before anything is loaded. */
+const checkValues = (
+  { name: table, columns, format }: ReadTable,
+  fields: FileFields,
+  { file, line }: HeaderPlace,
+): void => {
+  for (const column of columns) {
+    const places = column.headers.map(fields.placeOf);
+    if (!places.every((place) => fields.textAt(place) !== undefined)) continue;
+    const value = valueOf(createFieldReader(column, fields, format.dialect), { table, file, line });
+    if (value !== null && isRefusal(value))
+      throw new EtlError('ETL_FILE_VALUE', { table, file, column: column.name, problem: value.reason });
+  }
+};
+
+/** Refuses a file whose path has no part that a column is made of. */
+const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, file }: HeaderPlace): void => {
+  const lost = needed.find((ref) => isOfPath(ref) && fields.placeOf(ref) === -1);
+  if (lost !== undefined) throw new EtlError('ETL_PATH_PART', { table, file, part: refText(lost) });
+};
+
+/**
+ * Checks that a file has what its table names: every field that is needed, once, no other where none is wanted, and values for
+ * the columns that are made of the file alone.
+ *
+ * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS,
+ * ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
+ */
+export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
+  const needed = neededFields(table.columns, table.filter);
+  checkMissing(table, fields, at);
+  checkUnique(needed, fields, table.format.dialect.match, at);
+  checkPath(needed, fields, at);
+  checkExtra(table, fields, at);
+  checkValues(table, fields, at);
+};
+
+/** Checks that it is clear which field is meant. Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
+export const checkUnique = (
+  needed: readonly FieldRef[],
+  fields: FileFields,
+  match: Dialect['match'],
+  at: HeaderPlace,
+): void => {
+  for (const ref of needed) {
+    const places = fields.placesOf(ref);
+    if (places.length > 1) throw ambiguous(fields, ref, places, match, at);
+  }
+};

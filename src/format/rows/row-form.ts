@@ -1,0 +1,83 @@
+// How rows are written: in COPY's binary format, or in its text format when the server has to read a column as text.
+
+import { ok as assert } from 'node:assert';
+import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import {
+  createRowBytes,
+  putInt16,
+  putNull,
+  reserve,
+  utf8BytesMax,
+  type RowBytes,
+} from '../types/row-bytes.ts';
+import { serverReads } from '../types/contract.ts';
+import { typeOf } from '../types/registry.ts';
+import type { RowEncoder } from './decoder.ts';
+
+type PutValue = (text: string | null, out: RowBytes) => void;
+
+export interface RowForm {
+  readonly isTextFormat: boolean;
+  /** Makes the writer of a column's values: texts that its reader returned, or null. */
+  readonly putValueOf: (column: ColumnSpec) => PutValue;
+  /** Makes the writer of whole rows. */
+  readonly putRowOf: (
+    columns: readonly ColumnSpec[],
+  ) => (values: readonly (string | null)[], out: RowBytes) => void;
+}
+
+/** The encoder of a column that is not read by the server. */
+export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) => void) => {
+  const { encode } = typeOf(column);
+  assert(encode !== serverReads, `column ${column.name} has no binary format`);
+  // Every type writes into these: see ValueEncoder.
+  return encode as (text: string, out: RowBytes) => void;
+};
+
+export const binaryForm: RowForm = {
+  isTextFormat: false,
+  putValueOf: (column) => {
+    const encode = encoderOf(column);
+    return (text, out) => {
+      if (text === null) putNull(out);
+      else encode(text, out);
+    };
+  },
+  putRowOf: (columns) => {
+    const puts = columns.map(binaryForm.putValueOf);
+    return (values, out) => {
+      reserve(out, 2);
+      putInt16(out, puts.length);
+      for (let index = 0; index < puts.length; index += 1) puts[index]!(values[index]!, out);
+    };
+  },
+};
+
+const putString = (text: string, out: RowBytes): void => {
+  reserve(out, utf8BytesMax(text));
+  out.at += out.bytes.write(text, out.at);
+};
+
+/** `encodeRow` gives a row of COPY's text format with its line end. */
+export const textForm = (encodeRow: RowEncoder): RowForm => ({
+  isTextFormat: true,
+  putValueOf: () => (text, out) => putString(encodeRow([text]).slice(0, -1), out),
+  putRowOf: () => (values, out) => putString(encodeRow(values), out),
+});
+
+/** The bytes of a value. */
+export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowForm): Buffer => {
+  const out = createRowBytes(64);
+  form.putValueOf(column)(text, out);
+  return Buffer.from(out.bytes.subarray(0, out.at));
+};
+
+/** Options of the stored value, not of the file's spelling. */
+const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
+
+/**
+ * The column's reader returns accepted texts unchanged: types read PostgreSQL's own spelling unless an option says otherwise, and
+ * only boolean has several words. Proved by test/unit/format/records/text-rows.test.ts.
+ */
+export const keepsText = ({ type, options }: ColumnSpec): boolean =>
+  type !== 'boolean' && Object.keys(options).every((name) => storing.has(name));

@@ -1,0 +1,278 @@
+// Writes a table as bytes for the row routine's memory: slots, columns, tokens, constants.
+
+import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration/declaration.ts';
+import { isRefusal } from '../types/contract.ts';
+import { typeOf } from '../types/registry.ts';
+import { createFieldReader, withChecks } from './field-reader.ts';
+import type { FileFields } from '../records/file-fields.ts';
+import { neededFields } from './header-check.ts';
+import { columnBytes, layoutOf, type ByteKind, type FieldType, type FieldValues } from '../encoder/kinds.ts';
+import { column, ruleLayout, slot } from '../encoder/layouts.ts';
+import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
+import { lineToken, token } from '../encoder/token-list.ts';
+import { nullMark } from '../records/raw-fields.ts';
+import { hasFunction, kindOf } from './by-text.ts';
+import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
+import { bytesOfValue, type RowForm } from './row-form.ts';
+import { routineRules } from './rule-plan.ts';
+
+/**
+ * A table for files with the same fields, ready for the routine.
+ *
+ * Room for a row is reserved once, before it begins: `rowRoom`, and `perByte` for each byte of its record. The routine then
+ * writes without asking. So a value, with whatever its routine writes on the way, may take its column's `valuesMax`, and
+ * `fieldShare` for each byte of its fields; a last copy may go beyond that by less than `overrun`. Longer values come from
+ * functions of the pipeline only, and `putByText` looks for more room. Proved for every kind of column by
+ * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
+ */
+export interface RowPlan {
+  /** At `planAt`; begins with the slots. */
+  readonly bytes: Buffer;
+  readonly slotsEnd: number;
+  readonly delimiterAt: number;
+  readonly columnsAt: number;
+  readonly columnsEnd: number;
+  /** Address of the token with the line of the current record; 0: no column has it. */
+  readonly lineAt: number;
+  /** Places of the fields of a record that are in the slots. */
+  readonly slotPlaces: readonly number[];
+  readonly rowRoom: number;
+  readonly perByte: number;
+  readonly valuesMax: readonly number[];
+}
+
+/** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
+export const fieldShare = 3;
+
+/** The bytes for a missing value; undefined: the record is refused. */
+const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
+  spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
+
+/** The bytes for the column's own tokens, unless a function has to see their meaning. */
+const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
+  if (hasFunction(spec)) return [];
+  const read = withChecks(spec, typeOf(spec).reader(spec.options));
+  return Object.entries(spec.tokens).map(([name, text]) => {
+    const value = read(text);
+    return [name, isRefusal(value) ? undefined : bytesOfValue(value, spec, form)];
+  });
+};
+
+const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
+
+/**
+ * What is written for a column whose value is the same in the whole file, because the file lacks a field of it or all of them
+ * are texts of the file. No bytes: the record is refused, and the judge says why.
+ */
+const valueOfFile = (
+  spec: ColumnSpec,
+  fields: FileFields,
+  dialect: Dialect,
+  form: RowForm,
+): { readonly bytes: Buffer | undefined } | undefined => {
+  if (isLine(spec)) return undefined;
+  const places = spec.headers.map(fields.placeOf);
+  const isOfFile = (at: number): boolean => fields.textAt(at) !== undefined;
+  const isSame =
+    spec.test === undefined
+      ? places.includes(-1) || places.every(isOfFile)
+      : places.every((at) => at === -1 || isOfFile(at));
+  if (!isSame) return undefined;
+  try {
+    const value = createFieldReader(spec, fields, dialect)([]);
+    return { bytes: value !== null && isRefusal(value) ? undefined : bytesOfValue(value, spec, form) };
+  } catch {
+    return { bytes: undefined };
+  }
+};
+
+/** Most bytes of a value that a short field makes: its length, and a head or a number of fixed width. */
+const valueHeadMax = 24;
+/** An exponent makes a short numeric as long as any, before zeros are dropped: four digits are two bytes. */
+const numericMax = valueHeadMax + numberBytesMax / 2;
+
+/** How each type of a layout's field is written. */
+const setField: {
+  readonly [Type in FieldType]: (
+    writer: PlanWriter,
+    bytes: Buffer,
+    offset: number,
+    value: FieldValues[Type],
+  ) => void;
+} = {
+  i32: (_, bytes, offset, value) => void bytes.writeInt32LE(value, offset),
+  i64: (_, bytes, offset, value) => void bytes.writeBigInt64LE(value, offset),
+  words: (writer, bytes, offset, value) => void bytes.writeInt32LE(place(writer, words(value)), offset),
+  tokens: (writer, bytes, offset, value) => {
+    const tokens = value.map(([text, byte]) => [text, Buffer.from([byte])] as const);
+    bytes.writeInt32LE(placeTokens(writer, tokens), offset);
+  },
+};
+
+/** Writes the fields of the column's kind. */
+const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
+  const { number, fields } = layoutOf(kind);
+  const values = kind as unknown as Readonly<Record<string, unknown>>;
+  bytes.writeInt32LE(number, column.kind);
+  for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
+};
+
+/** Address of the rules that the routine tests, or 0. */
+const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
+  const known = routineRules(spec);
+  if (known === undefined) return 0;
+  const { bytes, values } = known;
+  if (values !== undefined) {
+    const list = placeTokens(
+      writer,
+      values.map((text) => [text, undefined]),
+    );
+    bytes.writeInt32LE(list, ruleLayout.values);
+  }
+  return place(writer, bytes);
+};
+
+/** A column as bytes, and the most bytes of its value that do not come from fields of the record. */
+interface PlannedColumn {
+  readonly bytes: Buffer;
+  readonly valueMax: number;
+}
+
+/** A column whose value is the same in the whole file: it has no parts, and its slots are a token with the value. */
+const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  const same = Buffer.alloc(token.bytes);
+  same.writeInt32LE(value === undefined ? 0 : place(writer, value), token.valueAt);
+  same.writeInt32LE(value?.length ?? -1, token.valueBytes);
+  bytes.writeInt32LE(place(writer, same), column.slots);
+  return { bytes, valueMax: value?.length ?? 0 };
+};
+
+/** The token of the line: like that of a value that is the same, but the routine changes it before each row. */
+const placeLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
+  const line = Buffer.alloc(lineToken.bytes);
+  const address = place(writer, line);
+  line.writeInt32LE(address + lineToken.valueAt, token.valueAt);
+  if (!isTextFormat) {
+    line.writeInt32LE(4 + 8, token.valueBytes);
+    line.writeInt32BE(8, lineToken.valueAt);
+  }
+  return address;
+};
+
+/** The column of the line: all that there are share the token. */
+const lineColumn = (lineAt: number): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  bytes.writeInt32LE(lineAt, column.slots);
+  return { bytes, valueMax: lineToken.valueMax };
+};
+
+const placeColumn = (
+  writer: PlanWriter,
+  spec: ColumnSpec,
+  index: number,
+  { nulls: dialectNulls, quotedNulls }: Pick<Dialect, 'nulls' | 'quotedNulls'>,
+  form: RowForm,
+  slotAddress: (ref: FieldRef) => number,
+): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
+  // A test looks at all its fields by itself, whatever is in the one that it gets.
+  const test = spec.test !== undefined;
+  const addresses = spec.headers.map(slotAddress);
+  const slots = test ? addresses.filter((address) => address >= planAt).slice(0, 1) : addresses;
+  const missing = missingValue(spec, form);
+  const kind = kindOf(spec, form.isTextFormat);
+  setKind(writer, bytes, kind);
+  set(column.index, index);
+  set(column.hasFunction, Number(hasFunction(spec)));
+  set(column.rules, placeRules(writer, spec));
+  set(column.parts, slots.length);
+  set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
+  const separator = Buffer.from(spec.separator);
+  set(column.separator, place(writer, separator));
+  set(column.separatorBytes, separator.length);
+  const placeNulls = (texts: readonly string[]): number =>
+    placeTokens(
+      writer,
+      texts.map((text) => [text, missing]),
+    );
+  const nulls = placeNulls(test ? [] : [...dialectNulls, ...spec.nulls]);
+  const tokens = tokenValues(spec, form);
+  set(column.nulls, nulls);
+  set(column.quotedNulls, quotedNulls ? nulls : placeNulls(spec.nulls));
+  set(column.tokens, placeTokens(writer, tokens));
+  const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
+  const separators = fieldShare * separator.length * (slots.length - 1);
+  const head = kind.kind === 'numeric' ? numericMax : valueHeadMax;
+  return { bytes, valueMax: Math.max(head, ...lengths) + separators };
+};
+
+/**
+ * The slots: those of the record's fields, which the routine sets for each record, and after them those of texts of the file,
+ * which stay as they are.
+ */
+const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: FileFields) => {
+  const slots = Buffer.alloc(slot.bytes * places.length);
+  let ofFile = 0;
+  for (const [index, field] of places.entries()) {
+    const text = textAt(field);
+    if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
+    else {
+      const bytes = Buffer.from(text);
+      // The byte before a field is a quote if it is quoted: see column-code.ts.
+      const start = place(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
+      slots.writeInt32LE(start, slot.bytes * index + slot.start);
+      slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
+      ofFile += bytes.length;
+    }
+  }
+  return { slots, bytesOfFile: ofFile };
+};
+
+/** Makes the plan of a table. */
+export const createRowPlan = (
+  { format, columns, filter }: ReadTable,
+  fields: FileFields,
+  form: RowForm,
+): RowPlan => {
+  const { header, placeOf } = fields;
+  const { nulls: texts, escapes, quotedNulls } = format.dialect;
+  // Where backslashes escape, the routine gets no other one.
+  const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
+  const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
+  const varying = columns.filter((_, index) => same[index] === undefined);
+  const needed = new Set(neededFields(varying, filter).map(placeOf));
+  const places = [...needed].filter((field) => field !== -1).sort((one, other) => one - other);
+  const slotPlaces = places.filter((field) => field < header.length);
+  const slotsEnd = planAt + slot.bytes * slotPlaces.length;
+  const columnsAt = planAt + slot.bytes * places.length;
+  const columnsEnd = columnsAt + columnBytes * columns.length;
+  const writer: PlanWriter = { parts: [], end: columnsEnd };
+  const { slots, bytesOfFile } = placeSlots(writer, places, fields);
+  const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
+  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * places.indexOf(placeOf(ref));
+  const lineAt = columns.some(isLine) ? placeLineToken(writer, form) : 0;
+  const made = columns.map((spec, index) => {
+    const value = same[index];
+    if (value !== undefined) return placeSame(writer, value.bytes);
+    if (isLine(spec)) return lineColumn(lineAt);
+    return placeColumn(writer, spec, index, nulls, form, slotAddress);
+  });
+  const used = varying.flatMap(({ headers }) => headers.map(placeOf));
+  const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
+  const perByte = fieldShare * Math.max(1, ...uses);
+  const ofFile = fieldShare * bytesOfFile;
+  return {
+    bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
+    slotsEnd,
+    delimiterAt,
+    columnsAt,
+    columnsEnd,
+    lineAt,
+    slotPlaces,
+    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
+    perByte,
+    valuesMax: made.map(({ valueMax }) => valueMax + ofFile),
+  };
+};

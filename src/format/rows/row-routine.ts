@@ -1,0 +1,218 @@
+// The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
+
+import { placeAlike } from '../../core/shared-copy.ts';
+import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { RecordBlock } from '../split/record-blocks.ts';
+import { trimBlanks } from '../records/blanks.ts';
+import { groupBytes, instantiate, pageBytes } from '../wasm/instance.ts';
+import { putBytes, reserve, type RowBytes } from '../types/row-bytes.ts';
+import { encoderBytes } from '../encoder/encoder-bytes.ts';
+import { slot } from '../encoder/layouts.ts';
+import {
+  endsAt,
+  linesAt,
+  outAt,
+  outEnd,
+  planAt,
+  startsAt,
+  state,
+  stopped,
+  textAt,
+  wanted,
+} from '../encoder/memory.ts';
+import { setTables } from '../encoder/tables.ts';
+import { fieldShare, type RowPlan } from './row-plan.ts';
+import type { TextEncoder } from './text-encoder.ts';
+import { textBetween, textWindow, type TextWindow } from './window-text.ts';
+
+/** A table as the routine needs it. */
+export interface RowTable {
+  readonly plan: RowPlan;
+  readonly delimiter: Buffer;
+  readonly isTextFormat: boolean;
+  readonly isCut: boolean;
+  readonly trim: Dialect['trim'];
+  /** Delimiters of a record. */
+  readonly between: number;
+  readonly columns: number;
+  /** Of each column, for texts that the routine leaves to it. */
+  readonly encoders: readonly TextEncoder[];
+  /** Undefined: every record is wanted. */
+  readonly isWanted: (() => boolean) | undefined;
+}
+
+/** The outcome of a window's records. */
+export interface WindowPart {
+  /** The record at which it ended. */
+  readonly next: number;
+  readonly copied: number;
+  readonly filtered: number;
+  /** True when record `next` is one for the judge. */
+  readonly isUnsure: boolean;
+}
+
+/** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
+let current: RowTable | undefined;
+
+/** The window that is in the memory. */
+let textOfWindow: TextWindow;
+
+/** If a function of the pipeline throws, the answer is "not sure": the judge reports it, with the record's place. */
+const { encodeRows, memory } = instantiate(encoderBytes, {
+  encodeByText: (index, start, end, out, written) => {
+    try {
+      return putByText(current!, index, textBetween(textOfWindow, start, end), out, written);
+    } catch {
+      return 0;
+    }
+  },
+  isWanted: () => {
+    try {
+      return current!.isWanted!() ? wanted.yes : wanted.no;
+    } catch {
+      return wanted.unsure;
+    }
+  },
+});
+
+/** Views of the memory: made again when it grows. */
+const viewsOf = (buffer: ArrayBuffer) => ({
+  bytes: Buffer.from(buffer),
+  words: new Int32Array(buffer),
+  /** Ends with the rows. */
+  rows: Buffer.from(buffer, 0, outEnd),
+});
+let views = viewsOf(memory.buffer);
+setTables(views.bytes);
+
+/** Where values are written: in the memory, unless one is larger than all of it. */
+const target: RowBytes = { bytes: views.rows, at: 0 };
+
+/** Writes a column's value at `out`; 0: it is refused, not sure, or larger than the room that is left. */
+const putByText = (
+  { plan, encoders }: RowTable,
+  index: number,
+  text: string,
+  out: number,
+  written: number,
+): number => {
+  target.bytes = views.rows;
+  target.at = out;
+  if (!encoders[index]!(text, written !== 0, target)) return 0;
+  // Nothing to write again, or an empty text.
+  if (target.at === out) return written === 0 ? out : written;
+  if (target.bytes !== views.rows) return 0;
+  // A longer value leaves the rest of the row its room: see RowPlan.
+  const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
+  return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
+};
+
+/** Most bytes of any row of the window. */
+const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
+
+/** A field of the current record as text, without quotes; with `trim: true`, blanks are not yet taken off. */
+export const fieldText = (index: number): string => {
+  const at = (planAt + slot.bytes * index) >> 2;
+  const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
+  const text = textBetween(textOfWindow, start, end);
+  return isTrimmedWhole() ? trimBlanks(text) : text;
+};
+
+/** Whether a field of the current record is in quotes. */
+export const isQuotedField = (index: number): boolean => {
+  const start = views.words[(planAt + slot.bytes * index + slot.start) >> 2]!;
+  return views.bytes[start - 1] === stateAt(state.quote);
+};
+
+/** True when blanks are trimmed outside of quotes, and the block has none: the routine then trims column by column. */
+const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
+
+const setState = (address: number, value: number): void => {
+  views.words[address >> 2] = value;
+};
+const stateAt = (address: number): number => views.words[address >> 2]!;
+
+/** Makes the table the one whose records come next; `quote` is -1 when its block holds none. */
+export const beginRows = (table: RowTable, quote: number): void => {
+  const { plan } = table;
+  if (current !== table) {
+    const missing = planAt + plan.bytes.length - views.bytes.length;
+    if (missing > 0) {
+      memory.grow(Math.ceil(missing / pageBytes));
+      views = viewsOf(memory.buffer);
+    }
+    current = table;
+    views.bytes.set(plan.bytes, planAt);
+    setState(state.between, 4 * table.between);
+    setState(state.rowRoom, plan.rowRoom);
+    setState(state.perByte, plan.perByte);
+    setState(state.slotsAt, planAt);
+    setState(state.slotsEnd, plan.slotsEnd);
+    setState(state.columnsAt, plan.columnsAt);
+    setState(state.columnsEnd, plan.columnsEnd);
+    // The routine stores the lower byte first.
+    setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
+    setState(state.filter, Number(table.isWanted !== undefined));
+    setState(state.delimiter, table.delimiter[0]!);
+    setState(state.isTextFormat, Number(table.isTextFormat));
+    setState(state.isCut, Number(table.isCut));
+    setState(state.lineAt, plan.lineAt);
+    setState(state.delimiterAt, plan.delimiterAt);
+    setState(state.delimiterBytes, table.delimiter.length);
+  }
+  setState(state.quote, quote);
+  // Without quotes, all of a field is outside of them.
+  setState(state.trim, Number(table.trim === true || isTrimmedWhole()));
+  setState(state.trimOutside, Number(table.trim === 'outside'));
+};
+
+/** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns where their text is. */
+const loadWindow = (
+  { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
+  from: number,
+  to: number,
+): { readonly textStart: number; readonly textEnd: number } => {
+  const text = bytes.subarray(starts[from], ends[to - 1]);
+  const textStart = placeAlike(text, textAt);
+  const textEnd = textStart + text.length;
+  views.bytes.fill(0, textAt, textStart);
+  views.bytes.set(text, textStart);
+  views.bytes.fill(0, textEnd, textEnd + groupBytes);
+  views.words.set(starts.subarray(from, to), startsAt >> 2);
+  views.words.set(ends.subarray(from, to), endsAt >> 2);
+  if (current!.plan.lineAt !== 0) {
+    views.bytes.writeBigInt64LE(BigInt(position.line), state.blockLine);
+    views.words.set(lines.subarray(from, to), linesAt >> 2);
+  }
+  textOfWindow = textWindow(views.bytes, textEnd, stateAt(state.quote));
+  return { textStart, textEnd };
+};
+
+/** Encodes records [from, to) of a block in parts: a part ends with the window, at an unsure record, or when full. */
+export function* encodeWindow(
+  block: RecordBlock,
+  from: number,
+  to: number,
+  out: RowBytes,
+): Generator<WindowPart, void> {
+  const loaded = loadWindow(block, from, to);
+  const shift = loaded.textStart - block.spans.starts[from]!;
+  let { textEnd } = loaded;
+  for (let at = 0; at < to - from;) {
+    setState(state.out, outAt);
+    const next = encodeRows(at, to - from, shift, textEnd);
+    textEnd = 0;
+    const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
+    reserve(out, end - outAt);
+    putBytes(out, views.bytes, outAt, end);
+    // The judge takes a row that does not fit into all of the room.
+    const isUnsure = reason === stopped.unsure || (reason === stopped.full && next === at);
+    yield {
+      next: from + next,
+      copied: stateAt(state.copied),
+      filtered: stateAt(state.filtered),
+      isUnsure,
+    };
+    at = next + Number(isUnsure);
+  }
+}

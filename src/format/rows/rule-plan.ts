@@ -1,0 +1,111 @@
+// Chooses the rules that the row routine tests itself, and writes them for it.
+
+import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
+import { writesPlainly } from '../types/number-text.ts';
+import { compareOf, decimalOf, isText, wholeKey } from '../types/order.ts';
+import { typeOf } from '../types/registry.ts';
+import { order, ruleLayout } from '../encoder/layouts.ts';
+import { encoderOf } from './row-form.ts';
+
+/** Rules as the routine has them. */
+export interface RoutineRules {
+  /** Of `ruleLayout`, without the address of its token list. */
+  readonly bytes: Buffer;
+  /** Texts for the token list. */
+  readonly values: readonly string[] | undefined;
+}
+
+const rulesOf = <Kind extends ColumnRule['kind']>({ rules }: ColumnSpec, kind: Kind): RuleOf<Kind>[] =>
+  rules.filter((rule): rule is RuleOf<Kind> => rule.kind === kind);
+
+/** The bound that the others are within. */
+const boundOf = (spec: ColumnSpec, kind: 'min' | 'max'): string | undefined => {
+  const compareTo = compareOf(typeOf(spec), spec.options);
+  const bounds = rulesOf(spec, kind).map(({ bound }) => bound);
+  const sign = kind === 'min' ? -1 : 1;
+  return bounds.toSorted((one, other) => sign * compareTo!(other)(one))[0];
+};
+
+/** Digits and powers of ten with which no two decimals are the same double. */
+const decimalDigitsMax = 15;
+const decimalPowerMax = 300;
+
+/** The routine compares doubles, which must be those of the decimals. */
+const isExact = (bound: string): boolean => {
+  const decimal = decimalOf(bound);
+  return (
+    decimal !== undefined &&
+    decimal.digits.length <= decimalDigitsMax &&
+    Math.abs(decimal.power) <= decimalPowerMax
+  );
+};
+
+/** A text is its own value, and digits with nothing between them are one whole number, however the file writes others. */
+const isOneText = ({ type, options }: ColumnSpec): boolean =>
+  isText(typeOf({ type }), options) || ['number', 'bigint'].includes(typeOf({ type }).value(options).kind);
+
+const isForRoutine = (rule: ColumnRule, spec: ColumnSpec): boolean => {
+  if (rule.kind === 'pattern') return false;
+  if (rule.kind === 'oneOf') return isOneText(spec);
+  const isDecimal = 'bound' in rule && typeOf(spec).order === 'decimal';
+  return !isDecimal || (writesPlainly(spec.options) && isExact(rule.bound));
+};
+
+/** Kinds of rules that the column's reader has to test, because the routine does not know them. */
+export const rulesByText = (spec: ColumnSpec): readonly ColumnRule['kind'][] => {
+  const kinds = spec.rules.filter((rule) => !isForRoutine(rule, spec)).map(({ kind }) => kind);
+  return rulesOf(spec, 'oneOf').length > 1 ? [...kinds, 'oneOf'] : kinds;
+};
+
+const setDecimals = (bytes: Buffer, least: string | undefined, most: string | undefined): void => {
+  bytes.writeDoubleLE(Number(least ?? -Infinity), ruleLayout.least);
+  bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
+};
+
+/** A float's bits in the order of the floats: those of negative ones are inverted. */
+const floatKey = (bits: bigint, width: bigint): bigint =>
+  bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
+
+/** Several texts are the same real, so its text has to say which is beyond the bound. No other text than 0 is zero. */
+const apartOf = ({ type }: ColumnSpec, key: bigint): bigint => (type === 'real' && key !== 0n ? 1n : 0n);
+
+const setWritten = (
+  bytes: Buffer,
+  spec: ColumnSpec,
+  least: string | undefined,
+  most: string | undefined,
+): void => {
+  const wholeOf = wholeKey(encoderOf(spec));
+  const width = spec.type === 'real' ? 32n : 64n;
+  const keyOf = (bound: string): bigint =>
+    typeOf(spec).order === 'float' ? floatKey(wholeOf(bound), width) : wholeOf(bound);
+  const ends =
+    typeOf(spec).order === 'float' ? [keyOf('-Infinity'), keyOf('Infinity')] : [-(2n ** 63n), 2n ** 63n - 1n];
+  const [from, to] = [least, most].map((bound, index) =>
+    bound === undefined ? ends[index]! : keyOf(bound),
+  ) as [bigint, bigint];
+  bytes.writeBigInt64LE(from + (least === undefined ? 0n : apartOf(spec, from)), ruleLayout.least);
+  bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
+};
+
+/** Rules for the routine; undefined when there are none. */
+export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
+  if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
+  const bytes = Buffer.alloc(ruleLayout.bytes);
+  const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
+  const [least, most] = [boundOf(spec, 'min'), boundOf(spec, 'max')];
+  const by = typeOf(spec).order;
+  if (by !== undefined && (least !== undefined || most !== undefined)) {
+    set(ruleLayout.order, order[by]);
+    if (by === 'decimal') setDecimals(bytes, least, most);
+    else setWritten(bytes, spec, least, most);
+  }
+  const lengths = rulesOf(spec, 'length');
+  set(ruleLayout.hasLength, Number(lengths.length > 0));
+  set(ruleLayout.charactersMin, Math.max(0, ...lengths.map(({ min }) => min)));
+  set(ruleLayout.charactersMax, Math.min(longestText, ...lengths.map(({ max }) => max ?? longestText)));
+  return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
+};
+
+/** More bytes than a field can have. */
+const longestText = 0x7fffffff;

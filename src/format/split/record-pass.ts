@@ -1,0 +1,97 @@
+// Takes the fast pass over a block: windows of its bytes in, lists of records out.
+
+import { groupBytes } from '../wasm/instance.ts';
+import { scanMemory, scanText, type QuoteRule } from './scan-text.ts';
+import { state } from './scan-memory.ts';
+
+/** Records of a block during the pass; reused for the next block. */
+export interface RecordList {
+  starts: Int32Array;
+  ends: Int32Array;
+  lines: Int32Array;
+  length: number;
+  /** False once a record or a gap is not plain `record LF`. */
+  plain: boolean;
+}
+
+const newList = (room: number): RecordList => ({
+  starts: new Int32Array(room),
+  ends: new Int32Array(room),
+  lines: new Int32Array(room),
+  length: 0,
+  plain: true,
+});
+
+const firstRoom = 1024;
+
+export const createRecordList = (): RecordList => newList(firstRoom);
+
+/** Makes room for so many records more. */
+const makeRoom = (list: RecordList, more: number): void => {
+  if (list.length + more <= list.starts.length) return;
+  const larger = newList(Math.max(2 * list.starts.length, list.length + more));
+  larger.starts.set(list.starts);
+  larger.ends.set(list.ends);
+  larger.lines.set(list.lines);
+  Object.assign(list, { starts: larger.starts, ends: larger.ends, lines: larger.lines });
+};
+
+export const addRecord = (list: RecordList, start: number, end: number, line: number): void => {
+  makeRoom(list, 1);
+  list.starts[list.length] = start;
+  list.ends[list.length] = end;
+  list.lines[list.length] = line;
+  list.length += 1;
+};
+
+const addScanned = (list: RecordList): void => {
+  const { starts, ends, lines, state: scanned } = scanMemory;
+  const count = scanned[state.found]! >> 2;
+  makeRoom(list, count);
+  list.starts.set(starts.subarray(0, count), list.length);
+  list.ends.set(ends.subarray(0, count), list.length);
+  list.lines.set(lines.subarray(0, count), list.length);
+  list.length += count;
+  if (scanned[state.special] !== 0) list.plain = false;
+};
+
+/** The position of a pass: the first record that it has not taken. */
+export interface Cursor {
+  /** Offset in the block. */
+  at: number;
+  /** Newlines of the block before it. */
+  line: number;
+}
+
+/** Lists regular records from `cursor` on, and moves it after them. */
+export type RecordPass = (cursor: Cursor) => void;
+
+/** Makes the pass over one block; it must not change meanwhile. */
+export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
+  const { text, before, state: scanned } = scanMemory;
+  // Bytes of the block that are in the text.
+  let [loadedFrom, loadedTo] = [0, 0];
+  const load = (from: number): void => {
+    loadedFrom = from;
+    loadedTo = Math.min(block.length, from + text.length);
+    text.set(block.subarray(from, loadedTo));
+    before[0] = from === 0 ? 0 : block[from - 1]!;
+  };
+  return (cursor) => {
+    scanned[state.start] = cursor.at;
+    scanned[state.line] = cursor.line;
+    scanned[state.lines] = cursor.line;
+    scanned[state.inside] = 0;
+    scanned[state.special] = 0;
+    let next = cursor.at;
+    while (block.length - next >= groupBytes) {
+      if (next < loadedFrom || loadedTo - next < groupBytes) load(next);
+      const reached = scanText(next - loadedFrom, loadedTo - loadedFrom, loadedFrom, rule);
+      addScanned(list);
+      if (reached < 0) break;
+      next = loadedFrom + reached;
+    }
+    cursor.at = scanned[state.start]!;
+    cursor.line = scanned[state.line]!;
+  };
+};

@@ -1,0 +1,231 @@
+// Patterns such as YYYYMMDDHHmm: compiled once a column into steps that read fixed tokens from the text.
+
+import { part as byteParts, reads } from '../encoder/pattern-steps.ts';
+import { fourDigits, twoDigits } from './calendar.ts';
+import {
+  emptyParts,
+  fraction,
+  halfOfDay,
+  literal,
+  longYear,
+  monthName,
+  monthNames,
+  offset,
+  padded,
+  part,
+  shortYear,
+  unpadded,
+  type DateParts,
+  type Step,
+} from './date-parts.ts';
+
+type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
+
+/** What a pattern may have to write, for `patternWriter`: numbers as they are, the fraction and the offset as texts. */
+export interface Sample {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly fraction: string;
+  readonly offset: string;
+}
+
+interface Token {
+  readonly part: PartName;
+  readonly step: Step;
+  readonly write: (sample: Sample) => string;
+  /** The step's kind and argument for the row routine. */
+  readonly reads: number;
+  readonly needs: number;
+  /** Of a token without fixed length: tokens that must not follow it directly. */
+  readonly runsInto?: RegExp;
+  readonly startsWithDigit: boolean;
+  readonly clock?: 12 | 24;
+}
+
+const twelve = ({ hour }: Sample): number => hour % 12 || 12;
+
+type Write = Token['write'];
+
+const digits = (name: PartName, step: Step, read: number, write: Write, clock?: 12 | 24): Token => ({
+  part: name,
+  step,
+  reads: read,
+  needs: byteParts[name],
+  write,
+  startsWithDigit: true,
+  clock,
+});
+type Pair = 'month' | 'day' | 'hour' | 'minute' | 'second';
+const valueOf =
+  (name: Pair, clock?: 12 | 24) =>
+  (sample: Sample): number =>
+    clock === 12 ? twelve(sample) : sample[name];
+const two = (name: Pair, clock?: 12 | 24): Token =>
+  digits(name, padded(part[name]), reads.two, (at) => twoDigits(valueOf(name, clock)(at)), clock);
+const unfixed = (name: 'month' | 'day' | 'hour', clock?: 12 | 24): Token => ({
+  ...digits(name, unpadded(part[name]), reads.oneOrTwo, (at) => String(valueOf(name, clock)(at)), clock),
+  runsInto: /^\d/,
+});
+const word = (name: PartName, step: Step, read: number, write: Write): Token => ({
+  ...digits(name, step, read, write),
+  startsWithDigit: false,
+});
+
+/** Decimals that a pattern may ask for: nanoseconds. */
+const fractionDigitsMax = 9;
+const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
+  const width = index + 1;
+  const write: Write = (at) => at.fraction.slice(0, width);
+  return ['S'.repeat(width), { ...digits('fraction', fraction(width), reads.fraction, write), needs: width }];
+});
+
+const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
+  ['YYYY', digits('year', longYear, reads.four, ({ year }) => fourDigits(year))],
+  ['YY', digits('year', shortYear, reads.shortYear, ({ year }) => twoDigits(year % 100))],
+  ['MM', two('month')],
+  ['M', unfixed('month')],
+  ['MMM', word('month', monthName, reads.monthName, ({ month }) => monthNames[month - 1]!)],
+  ['DD', two('day')],
+  ['D', unfixed('day')],
+  ['HH', two('hour', 24)],
+  ['H', unfixed('hour', 24)],
+  ['hh', two('hour', 12)],
+  ['h', unfixed('hour', 12)],
+  ['A', word('half', halfOfDay, reads.half, ({ hour }) => (hour < 12 ? 'AM' : 'PM'))],
+  ['mm', two('minute')],
+  ['ss', two('second')],
+  ...fractions,
+  ['Z', { ...word('offset', offset, reads.offset, ({ offset: written }) => written), runsInto: /^[\d:]/ }],
+]);
+
+const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
+
+/** Runs of one letter, and the texts between them. */
+const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
+
+const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
+  const named = new Map<PartName, string>();
+  for (const piece of pieces) {
+    const name = tokens.get(piece)?.part;
+    if (name !== undefined) named.set(name, piece);
+  }
+  return named;
+};
+
+const unknownPiece = (pieces: readonly string[]): string | undefined => {
+  const unknown = pieces.find((piece) => !tokens.has(piece) && !isLiteral(piece));
+  return unknown === undefined
+    ? undefined
+    : `'${unknown}' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z`;
+};
+
+const repeatedPart = (pieces: readonly string[]): string | undefined => {
+  const seen = new Set<PartName>();
+  for (const piece of pieces) {
+    const name = tokens.get(piece)?.part;
+    if (name === undefined) continue;
+    if (seen.has(name)) return `it names the ${name} twice`;
+    seen.add(name);
+  }
+  return undefined;
+};
+
+// D followed by MM would read 111 as the 11th of 1?: a value must not depend on such a guess.
+const openBeforeDigit = (pieces: readonly string[]): string | undefined => {
+  for (const [index, piece] of pieces.entries()) {
+    const next = pieces[index + 1];
+    const runsInto = tokens.get(piece)?.runsInto;
+    if (next === undefined || runsInto === undefined) continue;
+    if (tokens.get(next)?.startsWithDigit ?? runsInto.test(next)) {
+      return `'${piece}' has no fixed length, so '${next}' cannot follow it directly`;
+    }
+  }
+  return undefined;
+};
+
+/** A part makes sense only beside the next larger one. */
+const needs: readonly (readonly [PartName, PartName, string])[] = [
+  ['fraction', 'second', 'ss'],
+  ['second', 'minute', 'mm'],
+  ['minute', 'hour', 'HH'],
+  ['half', 'hour', 'hh'],
+];
+
+const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined => {
+  for (const [name, larger, token] of needs) {
+    if (named.has(name) && !named.has(larger)) return `${named.get(name)} needs ${token} beside it`;
+  }
+  const hour = named.get('hour');
+  if (hour === undefined) return undefined;
+  const clock = tokens.get(hour)!.clock;
+  if (clock === 12 && !named.has('half')) return `${hour} is the 12 h clock and needs A; use HH for 24 h`;
+  if (clock === 24 && named.has('half')) return `A needs the 12 h clock; use hh instead of ${hour}`;
+  return undefined;
+};
+
+/** The problem of a pattern for any type. */
+export const patternProblem = (pattern: string): string | undefined => {
+  const pieces = split(pattern);
+  return (
+    unknownPiece(pieces) ?? repeatedPart(pieces) ?? openBeforeDigit(pieces) ?? missingPart(namesOf(pieces))
+  );
+};
+
+/** The parts that a pattern names. */
+export const patternParts = (pattern: string): ReadonlySet<PartName> =>
+  new Set(namesOf(split(pattern)).keys());
+
+/**
+ * Compiles a pattern without problems. The function reads a whole text and gives its parts, or undefined when
+ * the text does not fit; the parts are one object, which every call overwrites.
+ */
+export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
+  const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
+  const parts = emptyParts();
+  return (text) => {
+    let at = 0;
+    for (const step of steps) {
+      at = step(text, at, parts);
+      if (at === -1) return undefined;
+    }
+    return at === text.length ? parts : undefined;
+  };
+};
+
+/** Makes what writes a moment in a pattern without problems. */
+export const patternWriter = (pattern: string): ((sample: Sample) => string) => {
+  const writers = split(pattern).map((piece) => tokens.get(piece)?.write ?? (() => piece));
+  return (sample) => writers.map((write) => write(sample)).join('');
+};
+
+/** Digits of a fraction that are values; further ones must be zeros for the row routine. */
+const fractionDigitsKept = 6;
+
+type ByteStep = [reads: number, needs: number, next: number];
+
+/** Bytes that stand for themselves, each with the step before it where that has none yet. */
+const addBytes = (steps: ByteStep[], text: string): void => {
+  for (const byte of Buffer.from(text)) {
+    const last = steps.at(-1);
+    if (last?.[2] === 0) last[2] = byte;
+    else steps.push([reads.byte, byte, 0]);
+  }
+};
+
+/** A pattern without problems as the row routine reads it, a `patternStep` after the other, then `end`. */
+export const patternSteps = (pattern: string): readonly number[] => {
+  const steps: ByteStep[] = [];
+  for (const piece of split(pattern)) {
+    const token = tokens.get(piece);
+    if (token === undefined) addBytes(steps, piece);
+    else if (token.part === 'fraction') {
+      steps.push([token.reads, Math.min(token.needs, fractionDigitsKept), 0]);
+      addBytes(steps, '0'.repeat(Math.max(0, token.needs - fractionDigitsKept)));
+    } else steps.push([token.reads, token.needs, 0]);
+  }
+  return [...steps.flat(), reads.end];
+};

@@ -1,0 +1,266 @@
+// date, time, timestamp and timestamptz: ISO 8601 by default, or a pattern of the column.
+
+import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './moments.ts';
+import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from './row-bytes.ts';
+import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
+import { writes } from '../encoder/pattern-steps.ts';
+import type { ColumnType, OptionShape, Reader, ValueEncoder } from './contract.ts';
+import { patternParts, patternProblem, patternSteps } from './date-pattern.ts';
+import { withFraction } from './fraction.ts';
+import {
+  type AddOffset,
+  isoTimestamptzReader,
+  readIsoDate,
+  readIsoTime,
+  readIsoTimestamp,
+} from './iso-date-time.ts';
+import { wholeKey } from './order.ts';
+import { conflictOfPatterns } from './pattern-conflict.ts';
+import { patternReader, type DateKind } from './pattern-reader.ts';
+import { quoted } from './refusal.ts';
+import { serverMoment } from './server-moment.ts';
+import { spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
+import { isZoneName, localTimes, type Ambiguous } from './zone.ts';
+
+interface FormatOptions extends SpellingOptions {
+  /** Pattern such as YYYYMMDDHHmm, or a list of them; ISO 8601 by default. */
+  readonly format?: string | readonly string[];
+}
+
+export interface DateOptions extends FormatOptions {
+  /** What becomes of a time of day other than midnight that the format names: the record is rejected by default. */
+  readonly time?: 'drop';
+}
+
+export interface TimeOptions extends FormatOptions {
+  /** Round to microseconds as the server would, instead of rejecting more decimals. */
+  readonly round?: boolean;
+}
+
+export interface TimestamptzOptions extends TimeOptions {
+  /** What holds when the text has no offset: 'UTC', '+01:00' or a zone such as 'Europe/Berlin'. */
+  readonly zone?: string;
+  /** Which instant is meant when clocks of the zone are set back; 'reject' by default. */
+  readonly ambiguous?: Ambiguous;
+}
+
+/** Those of all types, of which each declares its own. */
+type MomentOptions = DateOptions & TimestamptzOptions;
+
+const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
+
+const isOffset = (zone: string): boolean => zone === 'UTC' || zonePattern.test(zone);
+
+const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => {
+  if (ambiguous !== undefined && (zone === undefined || isOffset(zone))) {
+    return "ambiguous goes with a zone whose clocks change, such as zone: 'Europe/Berlin'";
+  }
+  return zone === undefined || isOffset(zone) || (/^[A-Za-z]/.test(zone) && isZoneName(zone))
+    ? undefined
+    : `zone ${quoted(zone)} is neither 'UTC', nor an offset such as '+01:00', nor a name such as 'Europe/Berlin'`;
+};
+
+/** Makes what gives texts without an offset theirs; undefined when the column names none. */
+const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset | undefined => {
+  if (zone === undefined) return undefined;
+  if (!isOffset(zone)) return localTimes(zone, ambiguous);
+  const suffix = zone === 'UTC' ? 'Z' : zone;
+  return (local) => local + suffix;
+};
+
+/** The declared patterns; undefined for ISO 8601. */
+const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
+  typeof format === 'string' ? [format] : format;
+
+const composingOf = (options: MomentOptions): Parameters<typeof patternReader>[2] => ({
+  addOffset: offsetAdder(options) ?? ((local) => local),
+  dropsTime: options.time === 'drop',
+});
+
+const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) => Reader>> = {
+  date: () => readIsoDate,
+  time: () => readIsoTime,
+  timestamp: () => readIsoTimestamp,
+  timestamptz: isoTimestamptzReader,
+};
+
+/** Reads ISO 8601, and with `spelling` what becomes ISO 8601. */
+const unpatternedReader = (kind: DateKind, options: MomentOptions): Reader => {
+  const read = isoReaders[kind](offsetAdder(options));
+  return options.spelling === 'server' ? (text) => read(serverMoment(kind, text) ?? text) : read;
+};
+
+const momentReader = (kind: DateKind, options: MomentOptions): Reader => {
+  const patterns = patternsOf(options);
+  const read =
+    patterns === undefined
+      ? unpatternedReader(kind, options)
+      : patternReader(kind, patterns, composingOf(options));
+  return kind === 'date' ? read : withFraction(read, options.round === true, kind);
+};
+
+/** Parts of a pattern that its type does not have, or that are missing. */
+const misfit = (kind: DateKind, pattern: string, { zone }: MomentOptions): string | undefined => {
+  const parts = patternParts(pattern);
+  const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
+  if (kind === 'time') {
+    if (days.length > 0) return `a time has no ${days[0]}; use timestamp`;
+    if (!parts.has('hour')) return 'a time needs an hour';
+  } else if (days.length < 3) return `a ${kind} needs year, month and day`;
+  if (kind === 'date') return undefined;
+  if (kind !== 'timestamptz')
+    return parts.has('offset') ? `a ${kind} has no offset; use timestamptz` : undefined;
+  if (!parts.has('offset')) {
+    return zone === undefined ? 'a timestamptz needs an offset: Z in the format, or zone' : undefined;
+  }
+  return parts.has('hour') ? undefined : 'Z needs HH beside it';
+};
+
+const formatProblem = (kind: DateKind, options: MomentOptions): string | undefined => {
+  const patterns = patternsOf(options);
+  if (options.time === 'drop' && patterns?.some((pattern) => patternParts(pattern).has('hour')) !== true) {
+    return "time: 'drop' needs a format that names the time of day, such as 'YYYY-MM-DDTHH:mm:ss'";
+  }
+  if (patterns === undefined) return undefined;
+  for (const pattern of patterns) {
+    const problem = patternProblem(pattern) ?? misfit(kind, pattern, options);
+    if (problem !== undefined) return `format ${quoted(pattern)}: ${problem}`;
+  }
+  const valueOf = wholeKey(encoders[kind] as (text: string, out: RowBytes) => void);
+  const conflict = conflictOfPatterns(kind, patterns, composingOf(options), valueOf);
+  return conflict && `format: ${conflict}`;
+};
+
+/** Where a Date, as toISOString writes it, becomes text of the type. */
+const fromDate: Readonly<Record<DateKind, (iso: string) => string | undefined>> = {
+  date: (iso) => iso.slice(0, iso.indexOf('T')),
+  // A moment has no time of day without a zone.
+  time: () => undefined,
+  timestamp: (iso) => iso.slice(0, -1),
+  timestamptz: (iso) => iso,
+};
+
+const fromValue = (kind: DateKind, value: unknown): string | undefined => {
+  if (typeof value === 'string') return value;
+  if (!(value instanceof Date) || Number.isNaN(value.getTime())) return undefined;
+  return fromDate[kind](value.toISOString());
+};
+
+// The server reads 2011-01-01 00:53, but checks should see one spelling only.
+const withT = (text: string): string => text.replace(' ', 'T');
+
+/** PostgreSQL's infinity is the largest number, -infinity the smallest. */
+const infinityOf = (text: string): bigint | undefined => {
+  if (text === 'infinity') return 2n ** 63n - 1n;
+  return text === '-infinity' ? -(2n ** 63n) : undefined;
+};
+
+/** Where the time of day begins in a canonical text. */
+const timeAt = 'YYYY-MM-DDT'.length;
+
+const momentOf = (text: string): bigint =>
+  infinityOf(text) ?? microsecondsSinceEpoch(daysOf(text), microsecondsOf(text.slice(timeAt)));
+
+const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
+  date: (text, out) => {
+    const infinity = infinityOf(text);
+    reserve(out, 8);
+    putInt32(out, 4);
+    putInt32(out, infinity === undefined ? daysOf(text) : infinity > 0n ? 0x7fffffff : -0x80000000);
+  },
+  time: (text, out) => putInt64(out, microsecondsOf(text)),
+  timestamp: (text, out) => putBigInt64(out, momentOf(text)),
+  timestamptz: (text, out) => {
+    const offset = infinityOf(text) === undefined ? offsetSecondsOf(text.slice(timeAt)) : 0;
+    putBigInt64(out, momentOf(text) - BigInt(offset) * 1_000_000n);
+  },
+};
+
+/** Seconds east of UTC of texts without an offset; `noZone` when the row routine cannot know them. */
+const zoneSeconds = (zone: string | undefined): number =>
+  zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
+
+const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind>> = {
+  date: () => ({ kind: 'date' }),
+  time: () => ({ kind: 'time' }),
+  timestamp: () => ({ kind: 'timestamp', zone: 0, mayHaveOffset: 0 }),
+  timestamptz: (zone) => ({ kind: 'timestamp', zone: zoneSeconds(zone), mayHaveOffset: 1 }),
+};
+
+/** Half of a surrogate pair has no bytes of its own. */
+const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
+
+const patternBytes = (
+  kind: DateKind,
+  patterns: readonly string[],
+  { zone = 'UTC', time }: MomentOptions,
+): ByteKind => {
+  const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
+  if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
+  const asDate = time === 'drop' ? writes.dayOfMoment : writes.date;
+  const [first, ...others] = patterns.map(patternSteps);
+  const rest = {
+    writes: kind === 'date' ? asDate : writes[kind === 'time' ? 'time' : 'timestamp'],
+    zone: isOffset(zone) ? zoneSeconds(zone) : 0,
+  };
+  if (others.length === 0) return { kind: 'pattern', steps: first!, ...rest };
+  return { kind: 'patterns', steps: 0, ...rest, list: [...[first!, ...others].flatMap(withLength), 0] };
+};
+
+const withLength = (steps: readonly number[]): readonly number[] => [4 * steps.length, ...steps];
+
+const formatOption: OptionShape = {
+  takes: 'text or texts',
+  must: 'a pattern such as YYYY-MM-DD, or a list of patterns',
+  isSpelling: true,
+};
+const roundOption: OptionShape = { takes: 'flag' };
+
+/** What the types have in common; each has some of the options. */
+const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, 'options'> => ({
+  sql: () => kind,
+  optionsProblem: (options) =>
+    zoneProblem(options) ??
+    spellingProblem(options, { format: options.format }) ??
+    formatProblem(kind, options),
+  reader: (options) => momentReader(kind, options),
+  bytes: (options) => {
+    const patterns = patternsOf(options);
+    return patterns === undefined ? isoBytes[kind](options.zone) : patternBytes(kind, patterns, options);
+  },
+  encode: encoders[kind],
+  order: 'whole',
+  value: () => ({ kind: 'string' }),
+  toValue: withT,
+  fromValue: (value) => fromValue(kind, value),
+});
+
+const withoutZone = (kind: 'time' | 'timestamp'): ColumnType<string, TimeOptions> => ({
+  ...dateTimeType(kind),
+  options: { format: formatOption, round: roundOption, spelling: spellingOption },
+});
+
+export const dateType: ColumnType<string, DateOptions> = {
+  ...dateTimeType('date'),
+  options: {
+    format: formatOption,
+    time: { takes: 'text', must: "'drop'", oneOf: ['drop'], isSpelling: true },
+    spelling: spellingOption,
+  },
+};
+export const timeType = withoutZone('time');
+export const timestampType = withoutZone('timestamp');
+export const timestamptzType: ColumnType<string, TimestamptzOptions> = {
+  ...dateTimeType('timestamptz'),
+  options: {
+    format: formatOption,
+    round: roundOption,
+    zone: { takes: 'text', must: "an offset such as 'UTC' or '+01:00', or a zone such as 'Europe/Berlin'" },
+    ambiguous: {
+      takes: 'text',
+      must: "'earlier', 'later' or 'reject'",
+      oneOf: ['earlier', 'later', 'reject'],
+    },
+    spelling: spellingOption,
+  },
+};

@@ -1,0 +1,123 @@
+// smallint, integer and bigint: digits with an optional sign, range checked exactly.
+
+import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
+import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
+import {
+  afterDigits,
+  afterSign,
+  afterZeros,
+  numberText,
+  plainNumber,
+  separatorsProblem,
+  spellingOf,
+  groupingOption,
+  thousandsOption,
+  type GroupOptions,
+} from './number-text.ts';
+import { isNot, quoted, refuse } from './refusal.ts';
+import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
+
+export type IntegerOptions = GroupOptions & SpellingOptions;
+
+interface IntegerKind {
+  readonly name: string;
+  readonly article: 'a' | 'an';
+  /** Bytes of a value on the server. */
+  readonly bytes: 2 | 4 | 8;
+}
+
+/** Least and most. */
+const rangeOf = (bytes: number): readonly [bigint, bigint] => {
+  const beyond = 2n ** BigInt(8 * bytes - 1);
+  return [-beyond, beyond - 1n];
+};
+
+const minus = 45;
+
+// Digits of equal length compare as texts, without a float or a BigInt.
+const integerReader = (
+  { name, article, bytes }: IntegerKind,
+  plain: (text: string) => string | undefined,
+): Reader => {
+  const [min, max] = rangeOf(bytes).map((limit) => String(limit).replace('-', '')) as [string, string];
+  return (text) => {
+    const number = plain(text);
+    if (number === undefined) return isNot(text, `${article} ${name}`);
+    const start = afterSign(number);
+    if (start === number.length || afterDigits(number, start) !== number.length) {
+      return isNot(text, `${article} ${name}`);
+    }
+    if (number.length - start < max.length) return number;
+    const significant = afterZeros(number, start);
+    const digits = number.length - significant;
+    if (digits < max.length) return number;
+    const limit = number.charCodeAt(0) === minus ? min : max;
+    return digits === limit.length && number.slice(significant) <= limit
+      ? number
+      : refuse('range', `${quoted(text)} is outside ${name} (-${min} to ${max})`);
+  };
+};
+
+const integerType = <Value>(
+  kind: IntegerKind,
+  value: ValueShape,
+  toValue: (text: string) => Value,
+  encode: ValueEncoder,
+): ColumnType<Value, IntegerOptions> => {
+  const [least, most] = rangeOf(kind.bytes);
+  return {
+    sql: () => kind.name,
+    options: { thousands: thousandsOption, grouping: groupingOption, spelling: spellingOption },
+    optionsProblem: (options) =>
+      spellingProblem(options, { thousands: options.thousands }) ?? separatorsProblem(options),
+    reader: (options) =>
+      integerReader(kind, options.spelling === 'server' ? serverNumber : plainNumber(options)),
+    bytes: (options) => ({ kind: 'integer', ...spellingOf(options), bytes: kind.bytes, least, most }),
+    encode,
+    order: 'whole',
+    value: () => value,
+    toValue,
+    fromValue: (given) => {
+      if (typeof given === 'bigint') return given.toString();
+      return typeof given === 'number' ? numberText(given) : undefined;
+    },
+  };
+};
+
+const numberShape = (bytes: number): ValueShape => {
+  const [least, most] = rangeOf(bytes);
+  return { kind: 'number', least: Number(least), most: Number(most) };
+};
+
+export const smallintType = integerType(
+  { name: 'smallint', article: 'a', bytes: 2 },
+  numberShape(2),
+  Number,
+  (text, out) => {
+    reserve(out, 6);
+    putInt32(out, 2);
+    putInt16(out, Number(text));
+  },
+);
+
+export const integerColumnType = integerType(
+  { name: 'integer', article: 'an', bytes: 4 },
+  numberShape(4),
+  Number,
+  (text, out) => {
+    reserve(out, 8);
+    putInt32(out, 4);
+    putInt32(out, Number(text));
+  },
+);
+
+// BigInt('+5') throws, though '+5' is a fine bigint.
+const bigintOf = (text: string): bigint => BigInt(text.startsWith('+') ? text.slice(1) : text);
+const [bigintLeast, bigintMost] = rangeOf(8);
+
+export const bigintType = integerType(
+  { name: 'bigint', article: 'a', bytes: 8 },
+  { kind: 'bigint', least: bigintLeast, most: bigintMost },
+  bigintOf,
+  (text, out) => putBigInt64(out, bigintOf(text)),
+);

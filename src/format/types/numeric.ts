@@ -1,0 +1,184 @@
+// numeric(p,s): exact decimals; digits that the scale would drop are refused unless the column says `round`.
+
+import {
+  numericDecimalsMax,
+  numericExponentMax,
+  numericIntegerDigitsMax,
+  numericPrecisionMax,
+} from '../../core/limits.ts';
+import { putNumericText } from './numeric-bytes.ts';
+import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
+import type { ColumnType, Reader, Refusal } from './contract.ts';
+import {
+  decimalOption,
+  groupingOption,
+  percentOption,
+  emptyShape,
+  isInfinity,
+  isNotANumber,
+  numberText,
+  plainNumber,
+  scanDecimal,
+  separatorsProblem,
+  spellingOf,
+  thousandsOption,
+  wantedNumber,
+  type DecimalShape,
+  type FloatOptions,
+} from './number-text.ts';
+import { bare, isNot, refuse } from './refusal.ts';
+import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
+
+export interface NumericOptions extends FloatOptions, SpellingOptions {
+  /** Digits in all, and digits after the point. */
+  readonly precision?: number;
+  readonly scale?: number;
+  /** Round to the scale as the server would, instead of rejecting more decimals. */
+  readonly round?: boolean;
+}
+
+/** The refusal of a literal that does not fit; `text` is the plain number that `shape` describes. */
+type Fit = (text: string, shape: DecimalShape) => Refusal | undefined;
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const exponentTooLarge = (text: string): Refusal =>
+  refuse('range', `${bare(text)} has an exponent that is out of range for numeric`);
+
+/** Why PostgreSQL cannot store a number in a numeric without precision. */
+export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonzero, exponent }) => {
+  if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
+  const pointAt = integerDigits + exponent;
+  if (firstNonzero !== -1 && pointAt - firstNonzero > numericIntegerDigitsMax) {
+    return refuse('range', `${bare(text)} has more than ${numericIntegerDigitsMax} digits before the point`);
+  }
+  // Trailing zeros count here: the server keeps them.
+  if (digits - pointAt > numericDecimalsMax) {
+    return refuse('range', `${bare(text)} has more than ${numericDecimalsMax} decimals`);
+  }
+  return undefined;
+};
+
+/** Whether digits [from, until) are all 9 and the next is 5 or more: rounding then adds a digit in front. */
+const roundsUpToNextPower = (text: string, shape: DecimalShape, from: number, until: number): boolean => {
+  const digits = text.slice(shape.start, shape.end).replace('.', '');
+  for (let at = from; at < until; at += 1) if (digits[at] !== '9') return false;
+  return digits.charCodeAt(until) >= 53;
+};
+
+const fitsConstrained = (sql: string, precision: number, scale: number, round: boolean): Fit => {
+  const integerMax = precision - scale;
+  const overflow = (text: string, integers: number): Refusal =>
+    refuse(
+      'range',
+      `${bare(text)} has ${plural(integers, 'digit')} before the point, ${sql} keeps ${integerMax}`,
+    );
+  return (text, shape) => {
+    const { integerDigits, firstNonzero, lastNonzero, exponent } = shape;
+    if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
+    if (firstNonzero === -1) return undefined;
+    const pointAt = integerDigits + exponent;
+    const integers = pointAt - firstNonzero;
+    if (integers > integerMax) return overflow(text, Math.max(integers, 0));
+    const decimals = lastNonzero + 1 - pointAt;
+    if (decimals <= scale) return undefined;
+    if (!round) {
+      return refuse(
+        'range',
+        `${bare(text)} has ${plural(decimals, 'decimal')}, ${sql} keeps ${scale}; ` +
+          'widen the scale or set round: true',
+      );
+    }
+    return integers === integerMax && roundsUpToNextPower(text, shape, firstNonzero, pointAt + scale)
+      ? refuse(
+          'range',
+          `${bare(text)} rounds to ${integers + 1} digits before the point, ${sql} keeps ${integerMax}`,
+        )
+      : undefined;
+  };
+};
+
+const numericSql = ({ precision, scale }: NumericOptions): string => {
+  if (precision === undefined) return 'numeric';
+  return scale === undefined ? `numeric(${precision})` : `numeric(${precision},${scale})`;
+};
+
+const chooseFit = (options: NumericOptions): Fit => {
+  const { precision, scale = 0, round = false } = options;
+  return precision === undefined
+    ? fitsUnconstrained
+    : fitsConstrained(numericSql(options), precision, scale, round);
+};
+
+const numericReader = (options: NumericOptions): Reader => {
+  const plain = options.spelling === 'server' ? serverNumber : plainNumber(options);
+  const wanted = wantedNumber('a numeric', options);
+  const fit = chooseFit(options);
+  const sql = numericSql(options);
+  const infinite = options.precision === undefined;
+  const shape = emptyShape();
+  return (text) => {
+    const number = plain(text);
+    if (number === undefined) return isNot(text, wanted);
+    if (scanDecimal(number, shape)) return fit(number, shape) ?? number;
+    if (isNotANumber(number)) return number;
+    if (!isInfinity(number)) return isNot(text, wanted);
+    return infinite ? number : refuse('range', `${bare(text)} does not fit into ${sql}`);
+  };
+};
+
+// PostgreSQL 15 allows scales below 0 and above the precision; older servers do not, and no known CSV column needs one.
+const numericProblem = (options: NumericOptions): string | undefined => {
+  const { precision, scale, round } = options;
+  if (precision === undefined) {
+    if (scale !== undefined) return 'numeric with a scale needs a precision, the digits in all';
+    if (round === true) return 'numeric rounds to a scale; give precision and scale beside round';
+  } else if (!Number.isInteger(precision) || precision < 1 || precision > numericPrecisionMax) {
+    return `the precision of numeric is a whole number from 1 to ${numericPrecisionMax}`;
+  } else if (scale !== undefined && (!Number.isInteger(scale) || scale < 0 || scale > precision)) {
+    return `the scale of numeric is a whole number from 0 to its precision, ${precision}`;
+  }
+  const { decimal, thousands, percent } = options;
+  return (
+    spellingProblem(options, { decimal, thousands, percent }) ??
+    separatorsProblem({ ...options, decimal: decimal ?? '.' })
+  );
+};
+
+const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: NumericOptions): ByteKind =>
+  spelling.percent === undefined
+    ? {
+        kind: 'numeric',
+        ...spellingOf(spelling),
+        decimalsMax: precision === undefined ? numericDecimalsMax : scale,
+        integersMax: precision === undefined ? numericIntegerDigitsMax : precision - scale,
+        rounds: Number(round),
+      }
+    : notFromBytes;
+
+export const numericType: ColumnType<string, NumericOptions> = {
+  sql: numericSql,
+  options: {
+    precision: { takes: 'whole number' },
+    scale: { takes: 'whole number' },
+    round: { takes: 'flag' },
+    decimal: decimalOption,
+    thousands: thousandsOption,
+    grouping: groupingOption,
+    percent: percentOption,
+    spelling: spellingOption,
+  },
+  optionsProblem: numericProblem,
+  reader: numericReader,
+  bytes: numericBytes,
+  encode: (text, out) => putNumericText(out, text),
+  order: 'decimal',
+  value: () => ({ kind: 'string' }),
+  // A JavaScript number would round; the text is exact.
+  toValue: (text) => text,
+  fromValue: (value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'bigint') return value.toString();
+    return typeof value === 'number' ? numberText(value) : undefined;
+  },
+};

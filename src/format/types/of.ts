@@ -1,0 +1,47 @@
+// of: any other type the server knows; its name goes into DDL, the text goes to the server as it is.
+
+import { identifierBytesMax } from '../../core/limits.ts';
+import { serverReads, type ColumnType, type Reader } from './contract.ts';
+import { anyLength } from './text.ts';
+
+export interface OfOptions {
+  /** Any type name that the server knows. */
+  readonly sqlType: string;
+}
+
+const same: Reader = (text) => text;
+
+const word = String.raw`[A-Za-z_][A-Za-z0-9_]*`;
+const name = String.raw`(?:${word}|"[\p{L}\p{N}_ .]+")`;
+const modifier = String.raw`(?: ?\( ?[A-Za-z0-9_]+(?: ?, ?[A-Za-z0-9_]+)* ?\))?`;
+const arrays = String.raw`(?: ?\[[0-9]*\]){0,6}`;
+
+// Types of several words; any other second word would be a constraint: "text default …", "text check (…)".
+const severalWords = [
+  'double precision',
+  `(?:national )?char(?:acter)?(?: varying)?${modifier}`,
+  `bit varying${modifier}`,
+  `time(?:stamp)?${modifier} with(?:out)? time zone`,
+  `interval (?:year|month|day|hour|minute|second)(?: to (?:month|hour|minute|second))?${modifier}`,
+].join('|');
+
+const typeName = new RegExp(`^(?:(?:${severalWords})|${name}(?:\\.${name})?${modifier})${arrays}$`, 'iu');
+
+const longestName = 3 * identifierBytesMax;
+
+const isTypeName = (text: string): boolean => text.length <= longestName && typeName.test(text);
+
+export const ofType: ColumnType<string, OfOptions> = {
+  sql: ({ sqlType }) => sqlType,
+  options: { sqlType: { takes: 'text', must: 'the name of a type' } },
+  optionsProblem: ({ sqlType }) =>
+    isTypeName(sqlType)
+      ? undefined
+      : `'${sqlType}' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"`,
+  reader: () => same,
+  bytes: () => ({ kind: 'text', charactersMax: anyLength }),
+  encode: serverReads,
+  value: () => ({ kind: 'string' }),
+  toValue: (text) => text,
+  fromValue: (value) => (typeof value === 'string' ? value : undefined),
+};

@@ -1,0 +1,27 @@
+// Refusals as sentences: every reason names the text, short and printable, and the type.
+
+import { reasonTextCharsMax } from '../../core/limits.ts';
+import type { RejectCode } from '../../core/model.ts';
+import { inQuotes } from '../../core/wording.ts';
+import type { Refusal } from './contract.ts';
+
+// A character is at most two code units, so the list never holds a text of megabytes.
+const cut = (text: string): string => {
+  if (text.length <= reasonTextCharsMax) return text;
+  const characters = Array.from(text.slice(0, 2 * reasonTextCharsMax + 2));
+  return characters.length <= reasonTextCharsMax
+    ? text
+    : `${characters.slice(0, reasonTextCharsMax).join('')}…`;
+};
+
+/** The text in double quotes, cut and with control characters escaped. */
+export const quoted = (text: string): string => inQuotes(cut(text));
+
+/** The text without quotes, for digits and signs that nobody takes for words. */
+export const bare = (text: string): string => quoted(text).slice(1, -1);
+
+export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });
+
+/** `"12a" is not a smallint`; `kind` carries its article. */
+export const isNot = (text: string, kind: string): Refusal =>
+  refuse('type', `${quoted(text)} is not ${kind}`);

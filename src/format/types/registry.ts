@@ -1,0 +1,54 @@
+// The column types by name: the one list. ColumnTypeName, the builders, the decoders, DDL, row schemas and docs follow it.
+
+import type { ColumnOptions } from '../../core/declaration/declaration.ts';
+import { booleanType } from './boolean.ts';
+import type { ColumnType, OptionShape, Reader } from './contract.ts';
+import { dateType, timestampType, timestamptzType, timeType } from './datetime.ts';
+import { doubleType, realType } from './floats.ts';
+import { bigintType, integerColumnType, smallintType } from './integers.ts';
+import { jsonbType, jsonType } from './json.ts';
+import { numericType } from './numeric.ts';
+import { ofType } from './of.ts';
+import { textType, varcharType } from './text.ts';
+import { uuidType } from './uuid.ts';
+
+export const columnTypes = Object.freeze({
+  text: textType,
+  /** Text of at most `length` characters. */
+  varchar: varcharType,
+  smallint: smallintType,
+  integer: integerColumnType,
+  bigint: bigintType,
+  real: realType,
+  double: doubleType,
+  /** Exact decimal number; a string in JavaScript, which has no such type. */
+  numeric: numericType,
+  boolean: booleanType,
+  date: dateType,
+  time: timeType,
+  timestamp: timestampType,
+  timestamptz: timestamptzType,
+  uuid: uuidType,
+  json: jsonType,
+  jsonb: jsonbType,
+  of: ofType,
+});
+
+export type ColumnTypeName = keyof typeof columnTypes;
+
+export const isTypeName = (name: string): name is ColumnTypeName => Object.hasOwn(columnTypes, name);
+
+/** The type of a column that was checked. */
+export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
+  columnTypes[type as ColumnTypeName];
+
+/**
+ * The reader of texts that do not come from the file but from `fromValue`: of `.default(v)` and of a Zod schema's output. It checks
+ * length, range, scale and calendar like `type.reader(options)`, but reads PostgreSQL's own spelling, not the file's pattern, decimal
+ * comma or words.
+ */
+export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
+  const shapes = type.options as Readonly<Record<string, OptionShape>>;
+  const kept = Object.entries(options).filter(([name]) => shapes[name]?.isSpelling !== true);
+  return type.reader(Object.fromEntries(kept));
+};

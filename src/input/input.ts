@@ -1,0 +1,208 @@
+// The bytes of a file as the ledger counts them: from where they are stored, through its decoding.
+
+import { exceededBound } from './decode/bounds.ts';
+import { CorruptBytes } from './decode/contract.ts';
+import type { EncodingName } from './encodings/labels.ts';
+import { transcoded } from './encodings/registry.ts';
+import { containerNamed, decodingNamed } from './decode/registry.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { ReadBytes } from '../core/read-bytes.ts';
+import { withoutLastLines, type TrailerProblem } from './last-lines.ts';
+import type { SourceFile } from '../core/model.ts';
+import type { Access } from './sources/contract.ts';
+import { plural } from '../core/wording.ts';
+import { sourceNamed } from './sources/registry.ts';
+
+/** A file, as far as reading it is concerned. */
+export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
+  Pick<
+    SourceFile,
+    'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'part' | 'bytes' | 'fingerprint'
+  > & {
+    /** Its first bytes, where a look has just read them. */
+    readonly head?: Buffer;
+  };
+
+/** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
+export const isSeekable = ({
+  source,
+  decoding,
+  encoding,
+}: Pick<InputFile, 'source' | 'decoding' | 'encoding'>): boolean =>
+  decoding === null && encoding === 'utf-8' && sourceNamed(source).isSeekable;
+
+/** What has come of a file so far. */
+export interface Meter {
+  stored: number;
+  decoded: number;
+}
+
+/** The stored bytes [start, end). Those that a look has just read are not asked for again: a small file is whole with them. */
+async function* storedBytes(
+  file: InputFile,
+  access: Access,
+  start: number,
+  end: number,
+  blockBytes?: number,
+): AsyncGenerator<Buffer, void> {
+  const known = file.head?.subarray(start, end) ?? Buffer.alloc(0);
+  if (known.length > 0) yield known;
+  const next = start + known.length;
+  if (known.length > 0 && (next >= end || next === file.bytes)) return;
+  yield* sourceNamed(file.source).open(file, access, next, end, blockBytes);
+}
+
+async function* metered(
+  bytes: AsyncIterable<Buffer>,
+  meter: Meter,
+  { signal }: Access,
+): AsyncGenerator<Buffer, void> {
+  for await (const block of bytes) {
+    signal?.throwIfAborted();
+    meter.stored += block.length;
+    yield block;
+  }
+}
+
+/** What comes of a compressed file, as long as it is no more than it may be. Throws ETL_SOURCE_EXPANDS. */
+async function* bounded(
+  bytes: AsyncIterable<Buffer>,
+  { table, name }: InputFile,
+  { declared }: Access,
+  meter: Meter,
+): AsyncGenerator<Buffer, void> {
+  let made = 0;
+  for await (const block of bytes) {
+    made += block.length;
+    const exceeded = exceededBound(meter.stored, made, declared);
+    if (exceeded !== undefined) throw new EtlError('ETL_SOURCE_EXPANDS', { table, file: name, ...exceeded });
+    yield block;
+  }
+}
+
+/** All of a file, or of a member of an archive, whose bytes are some of those of the archive. */
+const decompressed = (
+  file: InputFile,
+  decoding: string,
+  access: Access,
+  meter: Meter,
+): AsyncIterable<Buffer> => {
+  const { part } = file;
+  if (part === null)
+    return decodingNamed(decoding).decode(metered(storedBytes(file, access, 0, Infinity), meter, access));
+  const archive = { ...file, bytes: part.archiveBytes };
+  const stored = storedBytes(archive, access, part.start, part.end);
+  return containerNamed(decoding).decode(metered(stored, meter, access), part);
+};
+
+/** All of a file, decompressed and in UTF-8. */
+const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
+  const { decoding, encoding } = file;
+  const bytes =
+    decoding === null
+      ? metered(storedBytes(file, access, 0, Infinity), meter, access)
+      : bounded(decompressed(file, decoding, access, meter), file, access, meter);
+  return encoding === 'utf-8' ? bytes : transcoded(bytes, encoding as Exclude<EncodingName, 'utf-8'>);
+};
+
+async function* decoded(
+  file: InputFile,
+  access: Access,
+  start: number,
+  end: number,
+  meter: Meter,
+): AsyncGenerator<Buffer, void> {
+  try {
+    for await (const block of decodedBytes(file, access, meter)) {
+      const from = meter.decoded;
+      meter.decoded += block.length;
+      if (meter.decoded > start) yield block.subarray(Math.max(0, start - from), end - from);
+      if (meter.decoded >= end) return;
+    }
+  } catch (cause) {
+    if (!(cause instanceof CorruptBytes)) throw cause;
+    const details = { table: file.table, file: file.name, byte: cause.byte, problem: cause.message };
+    throw new EtlError('ETL_SOURCE_CORRUPT', details, { cause });
+  }
+}
+
+/**
+ * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is
+ * encoded is decoded and left out. With its line end known, a stream that is read to its end has no last lines that are no records.
+ * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of its source.
+ */
+export const openInput = (
+  file: InputFile,
+  access: Access,
+  start: number,
+  end: number = Infinity,
+  {
+    blockBytes,
+    meter = { stored: 0, decoded: 0 },
+  }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
+): AsyncIterable<Buffer> => {
+  const bytes =
+    file.decoding === null && file.encoding === 'utf-8'
+      ? storedBytes(file, access, start, end, blockBytes)
+      : decoded(file, access, start, end, meter);
+  const { skipEnd } = access.declared;
+  if (skipEnd === 0 || file.lineEnd === undefined || end !== Infinity || isSeekable(file)) return bytes;
+  return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
+};
+
+/** Makes the error of a file without the lines that are left out at its end. */
+export const trailerError =
+  ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
+  (problem: TrailerProblem): EtlError =>
+    new EtlError('ETL_SOURCE_TRAILER', {
+      table,
+      file: name,
+      lines: plural(lines, 'line'),
+      problem: problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in megabytes',
+    });
+
+/** Most headers are in the first of them; those who look for one ask for more at once. */
+const headBlockBytes = 64 * 1024;
+
+/**
+ * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward, or the same again, costs nothing; what lies
+ * before the last place is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
+ */
+export const withBytes = async <T>(
+  file: InputFile,
+  access: Access,
+  use: (read: ReadBytes) => Promise<T>,
+): Promise<T> => {
+  let blocks: AsyncIterator<Buffer> | undefined;
+  let window = { from: 0, bytes: Buffer.alloc(0), isLast: false };
+  const close = async (): Promise<void> => void (await blocks?.return?.());
+  const read: ReadBytes = async (from, bytes) => {
+    if (blocks === undefined || from < window.from) {
+      await close();
+      blocks = openInput(file, access, from, Infinity, { blockBytes: headBlockBytes })[
+        Symbol.asyncIterator
+      ]();
+      window = { from, bytes: Buffer.alloc(0), isLast: false };
+    }
+    // A block's memory may be used again: what is kept of it is copied.
+    const pieces = [window.bytes.subarray(from - window.from)];
+    let length = pieces[0]!.length;
+    let skip = Math.max(0, from - window.from - window.bytes.length);
+    while (length < bytes && !window.isLast) {
+      const next = await blocks.next();
+      window.isLast = next.done === true;
+      const block: Buffer = next.done === true ? Buffer.alloc(0) : next.value;
+      const piece = block.subarray(skip);
+      skip = Math.max(0, skip - block.length);
+      pieces.push(Buffer.from(piece));
+      length += piece.length;
+    }
+    window = { from, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), isLast: window.isLast };
+    return window.bytes.subarray(0, bytes);
+  };
+  try {
+    return await use(read);
+  } finally {
+    await close();
+  }
+};

@@ -1,0 +1,48 @@
+// Does something with many files, several at a time: most of it is waiting for the file system.
+
+import pMap from 'p-map';
+import { filesAtOnceMax } from '../../core/limits.ts';
+
+/** The result of one file; undefined after a failure. */
+type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
+
+/**
+ * The results of `work`, in the order of the files. If it fails for several, the first of them in that order is reported, as if
+ * they had been looked at one after the other; none is begun after a failure. Files of a listing are taken from it as they are
+ * needed, and its own failure is reported when those before it are done.
+ */
+export const withFilesAtOnce = async <File, Result>(
+  files: Iterable<File> | AsyncIterable<File>,
+  work: (file: File, index: number) => Promise<Result>,
+  atOnce = filesAtOnceMax,
+): Promise<Result[]> => {
+  let hasFailed = false;
+  const attempt = async (file: File, index: number): Promise<Outcome<Result>> => {
+    if (hasFailed) return undefined;
+    try {
+      return { result: await work(file, index) };
+    } catch (error) {
+      hasFailed = true;
+      return { error };
+    }
+  };
+  let listingFailed: { readonly error: unknown } | undefined;
+  async function* listed(): AsyncGenerator<File, void> {
+    try {
+      for await (const file of files) {
+        if (hasFailed) return;
+        yield file;
+      }
+    } catch (error) {
+      listingFailed = { error };
+    }
+  }
+  const outcomes = await pMap(listed(), attempt, { concurrency: atOnce });
+  const results = outcomes.flatMap((outcome) => {
+    if (outcome === undefined) return [];
+    if ('error' in outcome) throw outcome.error;
+    return [outcome.result];
+  });
+  if (listingFailed !== undefined) throw listingFailed.error;
+  return results;
+};

@@ -1,0 +1,72 @@
+// What the status of an HTTP answer means: the file, something that may pass, or an error that says what to do.
+
+import { STATUS_CODES } from 'node:http';
+import { EtlError } from '../../../core/errors/errors.ts';
+import type { NamedFile } from '../contract.ts';
+import type { HttpAnswer } from './request.ts';
+import { Passing } from '../resume.ts';
+
+/** `429 Too Many Requests` */
+const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+
+/** RFC 9110, 10.2.3: seconds, or a date. */
+export const retryAfterMs = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text.trim())) return Number(text) * 1000;
+  const until = Date.parse(text);
+  return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
+};
+
+/** Too slow, too early, too many; and what a server that is in trouble answers. */
+const passes = (status: number): boolean =>
+  [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status));
+
+const deniedHint = (status: number): string =>
+  status === 401 || status === 407
+    ? "Give credentials: csv(…, { bearer: env('TOKEN') }), basic or headers; docs/guide/files-from-elsewhere.md."
+    : 'Check that these credentials may read it. A signed URL may have expired: make a new one.';
+
+/** What an answer that is not the file means. */
+export const refusalOf = (
+  { table, name }: NamedFile,
+  { status, headers }: Pick<HttpAnswer, 'status' | 'headers'>,
+): Error => {
+  const problem = `the server answers ${statusText(status)}`;
+  if (passes(status)) return new Passing(problem, { retryAfterMs: retryAfterMs(headers['retry-after']) });
+  const details = { table, file: name, problem };
+  if ([401, 403, 407].includes(status))
+    return new EtlError('ETL_SOURCE_DENIED', { ...details, hint: deniedHint(status) });
+  if (status === 404 || status === 410)
+    return new EtlError('ETL_SOURCE_GONE', { ...details, hint: 'Check the URL.' });
+  const hint =
+    status === 400
+      ? 'Check the URL. A signed URL may have expired: make a new one.'
+      : 'Open the URL in a browser, or with `curl -v`, to see what its server wants.';
+  return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
+};
+
+/** Encodings of a transfer are not undone: `accept-encoding: identity` asks for none, and what is stored encoded is decoded by content. */
+const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
+
+/** Refuses an answer that is no CSV file. Errors: ETL_SOURCE_FORMAT. */
+export const refuseContent = (
+  { table, name }: NamedFile,
+  { headers }: Pick<HttpAnswer, 'headers'>,
+  head: Buffer,
+): void => {
+  const named = { table, file: name };
+  const encoding = headers['content-encoding']?.toLowerCase() ?? '';
+  if (!decodedByContent.has(encoding))
+    throw new EtlError('ETL_SOURCE_FORMAT', {
+      ...named,
+      problem: `is sent with the content encoding ${encoding}, though none was asked for`,
+      hint: 'Ask its server to send the file as it is stored.',
+    });
+  const isPage = /^(?:text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '');
+  if (isPage && /^[\s\ufeff]*</.test(head.toString('utf8', 0, 1024)))
+    throw new EtlError('ETL_SOURCE_FORMAT', {
+      ...named,
+      problem: 'is a web page (text/html), and no CSV file',
+      hint: 'It is probably a page to log in, or an error. Open the URL in a browser; credentials: bearer, basic or headers.',
+    });
+};

@@ -1,0 +1,101 @@
+// Looks at files of HTTP servers and reads them: imported when the first URL is.
+
+import { fingerprintSampleBytes, readBytes } from '../../../core/limits.ts';
+import type { Access, FileState, KnownFile, NamedFile, Source } from '../contract.ts';
+import { refusalOf, refuseContent } from './answer.ts';
+import { httpSettings } from './options.ts';
+import { headOf, requestHttp } from './request.ts';
+import { urlOf } from './url.ts';
+import {
+  checkVersion,
+  contentRangeOf,
+  ifRangeOf,
+  isStrong,
+  totalOf,
+  versionOf,
+  type HttpVersion,
+} from './version.ts';
+import { inBlocks, Passing, readResuming, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
+
+/** Bytes count as they are stored. */
+const asStored = { 'accept-encoding': 'identity', accept: '*/*', 'user-agent': 'sluice' };
+
+const lookOnce = async (
+  file: NamedFile,
+  access: Access,
+  settings: ReturnType<typeof httpSettings>,
+): Promise<FileState & { readonly head: Buffer }> => {
+  const url = urlOf(file.location, access.declared.locations);
+  const headers = { ...asStored, range: `bytes=0-${fingerprintSampleBytes - 1}` };
+  const answer = await requestHttp({ ...settings, url, headers });
+  const { status } = answer;
+  // An empty file has no first byte.
+  const isEmpty = status === 416 && contentRangeOf(answer.headers).total === 0;
+  try {
+    if (status !== 200 && status !== 206 && !isEmpty) throw refusalOf(file, answer);
+    const head = isEmpty ? Buffer.alloc(0) : await headOf(answer);
+    refuseContent(file, answer, head);
+    const version = versionOf(status, answer.headers);
+    const isKnown = isStrong(version.etag) || version.modified !== undefined;
+    const fingerprint = JSON.stringify({ ...version, ...(!isKnown && { sample: sampleOf(head) }) });
+    return { bytes: version.bytes ?? 0, fingerprint, head };
+  } finally {
+    answer.close();
+  }
+};
+
+export const look: Source['look'] = (file, access) => {
+  const settings = httpSettings(file, access);
+  return withTries(file, settings.patience.look, access.signal, () => lookOnce(file, access, settings));
+};
+
+/** Asks for the bytes from one on, of the version that was planned. */
+const askFrom = async (
+  file: KnownFile,
+  access: Access,
+  settings: ReturnType<typeof httpSettings>,
+  version: HttpVersion,
+  from: number,
+): Promise<RangeAnswer> => {
+  const url = urlOf(file.location, access.declared.locations);
+  const ifRange = ifRangeOf(version);
+  const range = from === 0 ? {} : { range: `bytes=${from}-`, ...(ifRange && { 'if-range': ifRange }) };
+  const answer = await requestHttp({
+    ...settings,
+    url,
+    headers: { ...asStored, ...range },
+    reusesMemory: true,
+  });
+  try {
+    const { status, headers, body } = answer;
+    if (status !== 200 && status !== 206) throw refusalOf(file, answer);
+    checkVersion(file, version, status, headers);
+    const first = status === 206 ? contentRangeOf(headers).from : 0;
+    if (first === undefined || first > from)
+      throw new Passing(`the server answers with other bytes than those from ${from} on`);
+    return { from: first, total: totalOf(status, headers) ?? version.bytes, body };
+  } catch (error) {
+    answer.close();
+    throw error;
+  }
+};
+
+export const open: Source['open'] = (file, access, start, end, blockBytes = readBytes) => {
+  const version = JSON.parse(file.fingerprint) as HttpVersion;
+  const stop = Math.min(end, version.bytes ?? Infinity);
+  const stream = (signal: AbortSignal): AsyncIterable<Buffer> => {
+    const reached = { ...access, signal };
+    const settings = httpSettings(file, reached);
+    return readResuming({
+      file,
+      start,
+      end: stop,
+      ask: (from) => askFrom(file, reached, settings, version, from),
+      patience: settings.patience.read,
+      signal,
+      sample: version.sample,
+    });
+  };
+  // A small file takes no memory of a large one's block.
+  return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
+};

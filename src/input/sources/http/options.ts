@@ -1,0 +1,104 @@
+// The options of csv() for URLs: credentials by the names of environment variables, private addresses, timeouts.
+
+import type { SourceOptions } from '../../../core/declaration/declaration.ts';
+import type { Access, NamedFile, OptionRule } from '../contract.ts';
+import type { HttpOptions, HttpTimeouts } from './declared.ts';
+import type { HttpRequest } from './request.ts';
+import type { Patience } from '../resume.ts';
+import { isSecret } from '../../../core/declaration/secret.ts';
+import { secretValue } from '../secret.ts';
+
+const timeoutsDefault: Required<HttpTimeouts> = {
+  connectMs: 10_000,
+  headersMs: 60_000,
+  idleMs: 60_000,
+  retryMs: 120_000,
+};
+
+/** Tries without a byte: those of a read, which has work behind it, and those of a look, whose URL may be wrong. */
+const readTries = 10;
+const lookTries = 5;
+
+/** A timer of Node has 31 bits. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** They say how the connection is used, which is not for a pipeline to decide. */
+const ourHeaders =
+  /^(?:range|if-.*|host|connection|accept-encoding|transfer-encoding|content-.*|te|upgrade|trailer|expect)$/i;
+const secretHeader = /auth|cookie|token|secret|passw|api-?key|access-?key/i;
+
+const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
+  headerName.test(name) &&
+  !ourHeaders.test(name) &&
+  (isSecret(value) || (typeof value === 'string' && headerText.test(value) && !secretHeader.test(name)));
+
+const isTimeout = ([name, value]: readonly [string, unknown]): boolean =>
+  Object.hasOwn(timeoutsDefault, name) &&
+  Number.isSafeInteger(value) &&
+  Number(value) >= 0 &&
+  Number(value) <= timeoutMsMax;
+
+export const httpOptionRules: Readonly<Record<keyof HttpOptions, OptionRule>> = {
+  headers: {
+    must: "an object of header names and texts; one for a secret is env('NAME'), and those of ranges, encodings and connections are not yours",
+    holds: (value) => isObject(value) && Object.entries(value).every(isHeader),
+  },
+  bearer: { must: "env('NAME'), the name of the environment variable that holds the token", holds: isSecret },
+  basic: {
+    must: "{ user: 'name', password: env('NAME') }",
+    holds: (value) =>
+      isObject(value) &&
+      Object.keys(value).length === 2 &&
+      typeof value['user'] === 'string' &&
+      !value['user'].includes(':') &&
+      isSecret(value['password']),
+  },
+  allowPrivate: { must: 'true or false', holds: (value) => typeof value === 'boolean' },
+  timeouts: {
+    must: `an object of ${Object.keys(timeoutsDefault).join(', ')}, in milliseconds`,
+    holds: (value) => isObject(value) && Object.entries(value).every(isTimeout),
+  },
+};
+
+/** Headers with the values of their secrets: they live as long as the request. */
+const credentialsOf = (
+  { headers = {}, bearer, basic }: HttpOptions,
+  table: string,
+): Readonly<Record<string, string>> => {
+  const texts = Object.entries(headers).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    typeof value === 'string' ? value : secretValue(value, table),
+  ]);
+  const own = Object.fromEntries(texts);
+  if (bearer !== undefined) own['authorization'] = `Bearer ${secretValue(bearer, table)}`;
+  if (basic !== undefined) {
+    const pair = `${basic.user}:${secretValue(basic.password, table)}`;
+    own['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  return own;
+};
+
+/** How a table's URLs are asked. Errors: ETL_SOURCE_SECRET. */
+export const httpSettings = (
+  file: NamedFile,
+  { declared, signal }: Access,
+): Pick<HttpRequest, 'file' | 'credentials' | 'allowPrivate' | 'timeouts' | 'signal'> & {
+  readonly patience: { readonly look: Patience; readonly read: Patience };
+} => {
+  const options: SourceOptions & HttpOptions = declared.options;
+  const timeouts = { ...timeoutsDefault, ...options.timeouts };
+  const { retryMs: ms } = timeouts;
+  return {
+    file,
+    credentials: credentialsOf(options, file.table),
+    allowPrivate: options.allowPrivate ?? false,
+    timeouts,
+    signal,
+    patience: { look: { tries: lookTries, ms }, read: { tries: readTries, ms } },
+  };
+};

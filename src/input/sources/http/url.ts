@@ -1,0 +1,153 @@
+// The URLs that a table names: ranges in braces, what is wrong with one, and how it is shown and stored without its secrets.
+
+import { inQuotes } from '../../../core/wording.ts';
+import { writtenDirectory } from '../confine.ts';
+
+/** So many files are no mistake; more is a range with a digit too many. */
+const expansionsMax = 1_000_000;
+
+const braces = /\{([^{}]*)\}/;
+const range = /^(\d+)\.\.(\d+)$/;
+
+/** How many texts one pair of braces means; undefined: it is neither a range nor a list. */
+const choices = (inside: string): number | undefined => {
+  const [, first, last] = range.exec(inside) ?? [];
+  if (first !== undefined) return Math.abs(Number(last) - Number(first)) + 1;
+  return inside.includes(',') ? inside.split(',').length : undefined;
+};
+
+/** `01..12` with its zeros. */
+function* numbersOf(first: string, last: string): Generator<string, void> {
+  const isPadded = [first, last].some((text) => text.length > 1 && text.startsWith('0'));
+  const width = isPadded ? Math.max(first.length, last.length) : 0;
+  const [from, to] = [Number(first), Number(last)];
+  const step = from <= to ? 1 : -1;
+  for (let number = from; number !== to + step; number += step) yield String(number).padStart(width, '0');
+}
+
+const chosen = (inside: string): Iterable<string> => {
+  const [, first, last] = range.exec(inside) ?? [];
+  return first === undefined || last === undefined ? inside.split(',') : numbersOf(first, last);
+};
+
+/** Every URL that a location with braces names, in order. */
+export function* expandBraces(location: string): Generator<string, void> {
+  const found = braces.exec(location);
+  if (found === null) {
+    yield location;
+    return;
+  }
+  const before = location.slice(0, found.index);
+  const after = location.slice(found.index + found[0].length);
+  for (const text of chosen(found[1]!)) yield* expandBraces(before + text + after);
+}
+
+const bracesProblem = (location: string): string | undefined => {
+  const each = [...location.matchAll(new RegExp(braces, 'g'))].map(([, inside]) => choices(inside!));
+  if (each.includes(undefined) || /[{}]/.test(location.replaceAll(new RegExp(braces, 'g'), '')))
+    return 'has braces that are neither a range {01..12} nor a list {a,b}; write %7B and %7D for real ones';
+  const number = each.reduce<number>((product, one) => product * one!, 1);
+  return number > expansionsMax
+    ? `names ${number} files, and no more than ${expansionsMax} may be named`
+    : undefined;
+};
+
+/** What is wrong with a location, in the words of a problem of the declaration; it may hold a password, and is not repeated. */
+export const urlProblem = (location: string): string | undefined => {
+  const problem = bracesProblem(location);
+  if (problem !== undefined) return problem;
+  const [first] = expandBraces(location);
+  if (!URL.canParse(first!)) return 'is not a URL';
+  const { username, password, pathname, origin } = new URL(first!);
+  if (username !== '' || password !== '')
+    return `has a user or password in it, which would be stored; write ${origin}${pathname} and give basic: { user, password: env('NAME') }`;
+  if (pathname.includes('*'))
+    return 'has a *, and HTTP cannot list files; name a range {01..12}, a list {a,b}, or every file (%2A for a real one)';
+  return undefined;
+};
+
+/** A server may decode a path once more, and must not be led upwards by that either. */
+const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
+
+const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');
+
+/** Where a URL has something else than directories. */
+const notPath = /[{?#]/;
+
+/**
+ * Whether the text of a parameter changed nothing but what its place in a location is for: what is below the path before it, or a value of
+ * the query.
+ *
+ * @param url one of the location
+ * @param varied the location with another text of the parameter
+ */
+export const isAsWritten = (url: URL, location: string, varied: string): boolean => {
+  const directory = writtenDirectory(location, varied, notPath);
+  const base = URL.canParse(directory) ? new URL(directory).pathname : '/';
+  return (
+    url.pathname.startsWith(base) &&
+    !climbs(url) &&
+    [...expandBraces(varied)].some((text) => {
+      const other = URL.canParse(text) ? new URL(text) : undefined;
+      return other?.protocol === url.protocol && other.host === url.host && namesOf(other) === namesOf(url);
+    })
+  );
+};
+
+/** Parameters of a query whose values are nobody's business: signatures, tokens and keys. */
+const secretName = /sig|token|secret|passw|pwd|auth|cred|api-?_?key|access-?_?key|^key$|jwt|session/i;
+
+const shownSecret = '***';
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/**
+ * Parameters that come with a signature, by the one that is the signature. They say when and by whom a URL was signed, and nothing of
+ * the file: signed again tomorrow, the URL has to be the same file, or it would be appended twice.
+ */
+const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
+  { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
+  { signature: /^x-goog-signature$/i, others: /^x-goog-/i },
+  // Azure: a shared access signature.
+  {
+    signature: /^sig$/i,
+    others: /^(?:s[evtpr]|spr|sip|srt|ss|sdd|sks|skv|ske|skt|skoid|sktid|saoid|suoid|scid)$/i,
+  },
+  // CloudFront, and older signatures of S3 and Google.
+  { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
+];
+
+/** A URL without the values of its secrets, and of what changes with them: what is stored and shown. */
+export const withoutSecrets = (url: URL): string => {
+  const names = [...url.searchParams.keys()];
+  const others = signings
+    .filter(({ signature }) => names.some((name) => signature.test(name)))
+    .map((signing) => signing.others);
+  const query = url.search.replace(/([?&])([^=&]*)=[^&]*/g, (all, before: string, written: string) => {
+    const name = decoded(written);
+    const isHidden = secretName.test(name) || others.some((other) => other.test(name));
+    return isHidden ? `${before}${written}=${shownSecret}` : all;
+  });
+  return url.origin + url.pathname + query;
+};
+
+/** Whether a location is a URL with a secret in it. */
+export const holdsSecret = (location: string): boolean =>
+  /^https?:/i.test(location) &&
+  URL.canParse(location) &&
+  withoutSecrets(new URL(location)).includes(`=${shownSecret}`);
+
+/** The URL that is stored as this location, found among those that the table names. */
+export const urlOf = (location: string, declared: readonly string[]): URL => {
+  if (!location.includes(`=${shownSecret}`)) return new URL(location);
+  for (const one of declared)
+    for (const text of expandBraces(one))
+      if (URL.canParse(text) && withoutSecrets(new URL(text)) === location) return new URL(text);
+  throw new Error(`the table no longer names ${inQuotes(location)}`);
+};

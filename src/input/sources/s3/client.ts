@@ -1,0 +1,151 @@
+// Sends requests to an S3 server: in the region of the bucket, with credentials that are still good.
+
+import type { NamedFile } from '../contract.ts';
+import { retryAfterMs } from '../http/answer.ts';
+import { requestHttp, type HttpAnswer } from '../http/request.ts';
+import { Passing } from '../resume.ts';
+import type { Credentials } from './credentials.ts';
+import { isRegion } from './region.ts';
+import type { S3Settings } from './settings.ts';
+import { signedRequest, type Asked } from './signed-request.ts';
+import { parseXml, textAt } from './xml.ts';
+
+export interface S3Request extends Asked {
+  /** What errors name. */
+  readonly file: NamedFile;
+  readonly signal?: AbortSignal | undefined;
+  /** As of HttpRequest. */
+  readonly reusesMemory?: boolean;
+}
+
+/** An answer that is no success: its status, and S3's own code where there is one. */
+export class S3Refusal extends Error {
+  readonly status: number;
+  readonly code: string | undefined;
+
+  constructor(status: number, code: string | undefined) {
+    super(`the server answers ${status}${code === undefined ? '' : ` ${code}`}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface S3Client {
+  /** Throws S3Refusal, CredentialsProblem, Passing, ETL_SOURCE_ADDRESS, the signal's reason. */
+  readonly send: (request: S3Request) => Promise<HttpAnswer>;
+}
+
+/** A page of a listing has at most 1000 keys of at most 1024 bytes, of which each may be escaped as three. */
+const textBytesMax = 16 * 1024 * 1024;
+
+/** The text of an answer. Throws Passing when it is cut off. */
+export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > textBytesMax) throw new S3Refusal(status, 'and more than 16 MiB of text');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+};
+
+/** By these a server says that credentials are not valid, or no longer: new ones may have been put in their place. */
+const staleCodes: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'TokenRefreshRequired',
+]);
+
+/** Another try may have another answer. S3 asks for fewer requests by 503 SlowDown. */
+const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Statuses with which a server sends a request to the region of the bucket. */
+const elsewhereStatuses: ReadonlySet<number> = new Set([301, 307, 400]);
+
+interface Refused {
+  readonly refusal: S3Refusal;
+  /** The region that the server names instead. */
+  readonly region: string | undefined;
+}
+
+/** Throws Passing for what may be tried again. */
+const readRefusal = async (answer: HttpAnswer): Promise<Refused> => {
+  const { status, headers } = answer;
+  const error = parseXml(await textOf(answer));
+  const code = textAt(error, 'Error', 'Code');
+  const refusal = new S3Refusal(status, code);
+  if (passingStatuses.has(status) || code === 'RequestTimeout')
+    throw new Passing(refusal.message, {
+      cause: refusal,
+      retryAfterMs: retryAfterMs(headers['retry-after']),
+    });
+  const named = headers['x-amz-bucket-region'] ?? textAt(error, 'Error', 'Region');
+  const isNamed = elsewhereStatuses.has(status) && typeof named === 'string' && isRegion(named);
+  return { refusal, region: isNamed ? named : undefined };
+};
+
+const isSame = (one: Credentials, other: Credentials): boolean =>
+  one.accessKeyId === other.accessKeyId &&
+  one.secretAccessKey === other.secretAccessKey &&
+  one.sessionToken === other.sessionToken;
+
+const timeouts = { connectMs: 10_000, headersMs: 60_000, idleMs: 60_000 };
+
+export const createClient = ({ endpoint, credentials, requesterPays, region }: S3Settings): S3Client => {
+  const cache = new Map<string, ArrayBuffer>();
+  /** Of buckets that are not in the region of the settings. */
+  const regions = new Map<string, string>();
+  const payer: Record<string, string> = requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
+
+  const sendOnce = async (
+    { file, signal, reusesMemory = false, ...asked }: S3Request,
+    where: string,
+    signer: Credentials | undefined,
+  ): Promise<HttpAnswer> => {
+    const signing = { endpoint, region: where, signer, cache };
+    const { url, headers } = await signedRequest(
+      { ...asked, headers: { ...asked.headers, ...payer } },
+      signing,
+    );
+    return requestHttp({
+      file,
+      url,
+      // Not signed: what is between us and the server may change it.
+      headers: { 'accept-encoding': 'identity' },
+      credentials: headers,
+      // The pipeline or the environment names the server, and nobody else does.
+      allowPrivate: true,
+      redirects: false,
+      reusesMemory,
+      timeouts,
+      signal,
+    });
+  };
+
+  /** Whether a second try would be another one: with credentials that were put in the place of these. */
+  const renew = async (signer: Credentials): Promise<boolean> => {
+    credentials!.forget(signer);
+    return !isSame(await credentials!.get(), signer);
+  };
+
+  const send = async (request: S3Request): Promise<HttpAnswer> => {
+    let hasMoved = false;
+    let hasRenewed = false;
+    for (;;) {
+      const where = regions.get(request.bucket) ?? region;
+      const signer = await credentials?.get();
+      const answer = await sendOnce(request, where, signer);
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      const refused = await readRefusal(answer);
+      const isStale = signer !== undefined && staleCodes.has(refused.refusal.code ?? '');
+      if (!hasMoved && refused.region !== undefined && refused.region !== where) {
+        hasMoved = true;
+        regions.set(request.bucket, refused.region);
+      } else if (!hasRenewed && isStale && (await renew(signer))) hasRenewed = true;
+      else throw refused.refusal;
+    }
+  };
+  return { send };
+};

@@ -1,0 +1,80 @@
+// Credentials of a profile: its keys, its program, or its role with a web identity.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { messageOf } from '../../../core/errors/errors.ts';
+import { credentialsIn } from './answer.ts';
+import { CredentialsProblem, type Credentials, type Search } from './credentials.ts';
+import { assumeWithToken } from './web-identity.ts';
+import { readProfile, type Profile } from './profile-files.ts';
+
+/** A program may ask a person for a second factor. */
+const processTimeoutMs = 60_000;
+
+const fromProcess = async (command: string, where: string): Promise<Credentials> => {
+  const [shell, flag] =
+    process.platform === 'win32' ? [process.env['ComSpec'] ?? 'cmd.exe', '/c'] : ['/bin/sh', '-c'];
+  try {
+    const { stdout } = await promisify(execFile)(shell, [flag, command], { timeout: processTimeoutMs });
+    return credentialsIn(stdout, `credential_process of ${where}`);
+  } catch (cause) {
+    if (cause instanceof CredentialsProblem) throw cause;
+    const { code, killed } = cause as { code?: unknown; killed?: boolean };
+    const ended = killed === true ? 'took too long' : `ended with ${String(code)}`;
+    throw new CredentialsProblem(
+      `credential_process of ${where} ${ended}`,
+      'Run the command of that setting by hand to see why.',
+    );
+  }
+};
+
+/** Profiles whose credentials only the AWS CLI can fetch. */
+const refuseForeign = (profile: Profile, name: string): void => {
+  const isSignIn = Object.keys(profile).some((key) => key.startsWith('sso_') || key === 'login_session');
+  if (!isSignIn && profile['role_arn'] === undefined) return;
+  throw new CredentialsProblem(
+    `profile ${name} ${isSignIn ? 'signs in with SSO' : 'assumes a role'}, which only the AWS CLI can do`,
+    `Run eval "$(aws configure export-credentials --profile ${name} --format env)", or make a profile with ` +
+      `credential_process = aws configure export-credentials --profile ${name}, which is run again before they expire.`,
+  );
+};
+
+/** What the profile with this name says; undefined: there is none, and none was asked for. Throws CredentialsProblem. */
+export const profileOf = async ({ env, profile }: Search): Promise<[string, Profile] | undefined> => {
+  const asked = profile ?? (env['AWS_PROFILE'] || undefined);
+  const name = asked ?? 'default';
+  let found: Profile | undefined;
+  try {
+    found = await readProfile(name, env);
+  } catch (cause) {
+    throw new CredentialsProblem(
+      `the files of profile ${name} cannot be read: ${messageOf(cause)}`,
+      'Check AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE, ~/.aws/config and ~/.aws/credentials.',
+    );
+  }
+  if (found !== undefined) return [name, found];
+  if (asked === undefined) return undefined;
+  throw new CredentialsProblem(
+    `there is no profile ${name} in ~/.aws/config or ~/.aws/credentials`,
+    'Check AWS_PROFILE or the option profile; `aws configure list-profiles` shows those that there are.',
+  );
+};
+
+/** Throws CredentialsProblem for a profile that was asked for and has no credentials. */
+export const fromProfile = async (search: Search): Promise<Credentials | undefined> => {
+  const found = await profileOf(search);
+  if (found === undefined) return undefined;
+  const [name, profile] = found;
+  const { aws_access_key_id: accessKeyId, aws_secret_access_key: secretAccessKey } = profile;
+  if (accessKeyId && secretAccessKey)
+    return { accessKeyId, secretAccessKey, sessionToken: profile['aws_session_token'] || undefined };
+  const { role_arn: roleArn, web_identity_token_file: tokenFile, credential_process: command } = profile;
+  if (roleArn && tokenFile)
+    return assumeWithToken(
+      { roleArn, tokenFile, session: profile['role_session_name'], region: profile['region'] },
+      search.env,
+    );
+  if (command) return fromProcess(command, `profile ${name}`);
+  refuseForeign(profile, name);
+  return undefined;
+};

@@ -1,0 +1,37 @@
+// The read model of a calendar: how many slots of each schedule a day had, with their outcomes.
+
+import { isThere, type Client } from '../../db/client.ts';
+import { rowsOf } from './history.ts';
+
+/** loaded: its run was published, or had nothing to do. under way: it was enqueued, and its run has not ended. */
+export type SlotFate = 'loaded' | 'under way' | 'failed' | 'skipped' | 'missed';
+
+/** Slots of one schedule on one day that ended alike. */
+export interface CalendarSlots {
+  readonly schedule: string;
+  /** `2026-11-23`, in the time zone of the schedule. */
+  readonly day: string;
+  readonly fate: SlotFate;
+  readonly slots: number;
+  /** The newest run that came of them; null: none began. */
+  readonly run: number | null;
+}
+
+/** The days up to today, of schedules that are there. */
+export const calendarOf = async (client: Client, days: number): Promise<readonly CalendarSlots[]> => {
+  if (!(await isThere(client, 'etl.schedule_slot'))) return [];
+  return rowsOf<CalendarSlots>(client, {
+    text: `select k.schedule, k.day, k.fate, count(*)::float8 as slots, max(r.id)::float8 as run
+      from (
+        select t.schedule, t.job, to_char(t.slot at time zone s.time_zone, 'YYYY-MM-DD') as day,
+          case when t.outcome in ('skipped', 'missed') then t.outcome when t.job_state in ('published', 'unchanged') then 'loaded'
+            when t.job_state is null then 'under way' else 'failed' end as fate
+        from etl.schedule s
+        join etl.schedule_slot t on t.schedule = s.name and t.slot > now() - $1 * interval '1 day'
+      ) k
+      left join etl.run r on r.job = k.job
+      group by k.schedule, k.day, k.fate
+      order by k.schedule, k.day, k.fate`,
+    values: [days],
+  });
+};

@@ -1,0 +1,104 @@
+// The read model of a run's chunks: which bytes of which file are loaded, were lost in a crash, or were loaded again, and when.
+//
+// A map has a bounded number of cells: a file with more chunks is divided into equal parts, and each shows the worst of its chunks.
+
+import type { Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { rowsOf } from './history.ts';
+
+/** lost: loaded before a crash, and not again yet. reloaded: loaded again after it. */
+export type ChunkState = 'loaded' | 'reloaded' | 'lost';
+
+/** One chunk, or several side by side. */
+export interface ChunkCell {
+  readonly fileId: number;
+  readonly start: number;
+  readonly end: number;
+  readonly chunks: number;
+  readonly records: number;
+  readonly rejected: number;
+  readonly state: ChunkState;
+  /** The session that loaded it, or the last of several; null: loaded by an earlier version. */
+  readonly session: number | null;
+  /** The epoch under which it was loaded, or the last of several. */
+  readonly epoch: string;
+  readonly committedAt: Date;
+}
+
+/** A file of a run, and how much of it is loaded. */
+export interface MappedFile {
+  readonly id: number;
+  readonly table: string;
+  readonly file: string;
+  /** Where its data ends, as far as that is known: the size of the file, or the last byte that was loaded. */
+  readonly bytes: number;
+  /** Where it begins, after the header. */
+  readonly dataByte: number;
+  readonly chunks: number;
+  readonly records: number;
+  readonly lost: number;
+  readonly reloaded: number;
+  readonly loadedBytes: number;
+}
+
+export interface ChunkMap {
+  /** Some of the run's files, in their order. */
+  readonly files: readonly MappedFile[];
+  readonly cells: readonly ChunkCell[];
+}
+
+/** Files of one map, parts of one file, and of all: each is an element of the page, which has to stay small. */
+export const filesOfMap = 40;
+const partsMax = 240;
+const cellsMax = 1_600;
+
+const partsOf = (files: number): number => Math.min(partsMax, Math.floor(cellsMax / Math.max(1, files)));
+
+const selectFiles = (runId: number, first: number): Query => ({
+  text: `select f.id::float8 as id, f.table_name as table, f.name as file,
+      greatest(coalesce(f.data_end, case when f.decoding is null then f.bytes end, 0), coalesce(c.end, 0))::float8 as bytes,
+      f.data_byte::float8 as "dataByte", c.chunks::float8 as chunks, c.records::float8 as records, c.lost::float8 as lost, c.reloaded::float8 as reloaded,
+      c.loaded::float8 as "loadedBytes"
+    from etl.run r
+    cross join lateral (
+      select * from etl.source_file where run_id = r.id order by table_name, ordinal offset $2 limit $3
+    ) f
+    cross join lateral (
+      select count(*) as chunks, coalesce(sum(records), 0) as records, max(byte_end) as end,
+        count(*) filter (where epoch <> r.epoch) as lost,
+        count(*) filter (where epoch = r.epoch and lost_at is not null) as reloaded,
+        coalesce(sum(byte_end - byte_start) filter (where epoch = r.epoch), 0) as loaded
+      from etl.chunk where file_id = f.id
+    ) c
+    where r.id = $1
+    order by f.table_name, f.ordinal`,
+  values: [runId, first, filesOfMap],
+});
+
+/** Cells of some files; of each at most as many as its parts. Of chunks side by side the last one says who, when and under which epoch. */
+const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
+  text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
+      count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
+      case when bool_or(c.epoch <> r.epoch) then 'lost' when bool_or(c.lost_at is not null) then 'reloaded' else 'loaded' end as state,
+      (array_agg(c.session order by c.committed_at desc))[1] as session,
+      (array_agg(c.epoch order by c.committed_at desc))[1] as epoch, max(c.committed_at) as "committedAt"
+    from etl.run r
+    cross join unnest($2::bigint[], $3::bigint[], $4::bigint[]) as f (id, chunks, bytes)
+    join etl.chunk c on c.file_id = f.id
+    where r.id = $1
+    group by c.file_id, case when f.chunks <= $5 then c.byte_start else c.byte_start * $5 / greatest(f.bytes, 1) end
+    order by 1, 2`,
+  values: [
+    runId,
+    files.map(({ id }) => id),
+    files.map(({ chunks }) => chunks),
+    files.map(({ bytes }) => bytes),
+    partsOf(files.length),
+  ],
+});
+
+/** The map of a run's files, from the one at place `first`. */
+export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
+  const files = await rowsOf<MappedFile>(client, selectFiles(runId, first));
+  return { files, cells: await rowsOf<ChunkCell>(client, selectCells(runId, files)) };
+};

@@ -1,0 +1,264 @@
+// The read model of earlier runs: the queries of `etl status`, and functions that run them.
+
+import { testsOfRun } from '../run/data-tests.ts';
+import { storyOfRun, type RunStory } from '../run/run-story.ts';
+import type { DataTestResult } from '../../core/declaration/data-test.ts';
+import { isThere, runQuery, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import type { RecordedFormats } from '../../core/declaration/declaration.ts';
+import { ownOptions, type Dialect } from '../../core/declaration/dialect.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { HeaderDifferences, RunState } from '../../core/model.ts';
+import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
+import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
+
+/** Which files of a run: from a place on, in their order; without a limit all that follow. */
+export interface FilesWanted {
+  readonly first: number;
+  readonly limit: number | null;
+}
+
+/** One run, with the totals of its chunks. */
+export interface RunSummary {
+  readonly id: number;
+  readonly pipeline: string;
+  readonly state: RunState;
+  readonly host: string;
+  readonly pid: number;
+  readonly workers: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  /** From start to finish; null while the run has not finished. */
+  readonly seconds: number | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+  /** It put back what this run had published; 0: what was there before the first run; null: it loaded files. */
+  readonly rolledBackTo: number | null;
+}
+
+/** What a run did to one table; `rowsBefore`, `rows`, `strategy` and `schema` are null when it did not publish the table. */
+export interface TableSummary {
+  readonly table: string;
+  readonly schema: string | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly bytesRead: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+  /** Before the run published it; null also when there was no table. */
+  readonly rowsBefore: number | null;
+  readonly rows: number | null;
+  /** Name of the publication. */
+  readonly strategy: string | null;
+  /** Names of the partitions that were replaced, if others stayed as they were. */
+  readonly partitions: readonly string[] | null;
+  readonly seconds: number | null;
+}
+
+export interface FileSummary {
+  readonly table: string;
+  readonly file: string;
+  readonly location: string;
+  /** What its header has otherwise than its table names; null: nothing. */
+  readonly differs: HeaderDifferences | null;
+  /** How it is compressed; null: not at all. */
+  readonly decoding: string | null;
+  readonly encoding: string;
+  /** The options in which its dialect is not as most of its table's are; null: the table has one. */
+  readonly dialect: Partial<Dialect> | null;
+  readonly bytes: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+}
+
+/** How an attempt at a run ended that was continued later; without an error its process was killed. */
+export interface EarlierAttempt {
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+}
+
+export interface RunDetails extends RunStory {
+  readonly run: RunSummary;
+  readonly tables: readonly TableSummary[];
+  readonly files: readonly FileSummary[];
+  readonly tests: readonly DataTestResult[];
+  /** Oldest first. */
+  readonly earlier: readonly EarlierAttempt[];
+  /** Where its time went and what would change that, in sentences; none of a run that was short. */
+  readonly advice: readonly string[];
+}
+
+const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
+
+/** Of a run r with its totals t. */
+export const runColumns = `
+  r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
+  r.started_at as "startedAt", r.finished_at as "finishedAt",
+  round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
+  t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
+  r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
+
+/** States that people tell apart: a run that was interrupted goes on, one that is under way has not ended. */
+export const shownStates = {
+  running: `r.state not in ('published', 'failed', 'cancelled')`,
+  published: `r.state = 'published'`,
+  failed: `r.state = 'failed'`,
+  stopped: `r.state = 'cancelled' and r.error_code = 'ETL_INTERRUPTED'`,
+  cancelled: `r.state = 'cancelled' and r.error_code is distinct from 'ETL_INTERRUPTED'`,
+} as const;
+export type ShownState = keyof typeof shownStates;
+
+/** Which runs: the newest `limit` of those that all of the others describe. */
+export interface RunsWanted {
+  readonly limit: number;
+  readonly pipeline?: string | undefined;
+  readonly state?: ShownState | undefined;
+  /** That began then or later. */
+  readonly since?: Date | undefined;
+}
+
+/** Runs under way, then those that ended last: a run that is continued after weeks is news. */
+const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
+  text: `select ${runColumns}
+    from (
+      select * from etl.run r
+      where ($2::text is null or r.pipeline = $2) and ($3::timestamptz is null or r.started_at >= $3)
+        and ${state === undefined ? 'true' : shownStates[state]}
+      order by r.finished_at desc nulls first, r.id desc limit $1
+    ) r
+    cross join lateral ${totalsOfRun} t
+    order by r.finished_at desc nulls first, r.id desc`,
+  values: [limit, pipeline, since],
+});
+
+/** Runs by their numbers, with their totals, in no order. */
+export const selectRunsOf = (runIds: readonly number[]): Query => ({
+  text: `select ${runColumns} from etl.run r cross join lateral ${totalsOfRun} t where r.id = any ($1)`,
+  values: [runIds],
+});
+
+const selectRow = (runId: number): Query => ({
+  text: `select ${runColumns} from etl.run r cross join (select ${noTotals}) t where r.id = $1`,
+  values: [runId],
+});
+
+/** Tables of a run: those with files, those it published, and derived ones that it did not get to publish. */
+const selectTables = (runId: number): Query => ({
+  text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
+    published as (select * from etl.published_table where run_id = $1),
+    declared as (
+      select jsonb_object_keys(table_hashes) as table_name from etl.run where id = $1
+    )
+    select table_name as table, p.schema_name as schema,
+      coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
+      coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
+      coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
+      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
+      p.partitions,
+      round(p.seconds::numeric, 3)::float8 as seconds
+    from loaded l
+    full join published p using (table_name)
+    full join declared using (table_name)
+    order by l.place nulls last, p.published_at, 1`,
+  values: [runId],
+});
+
+/** Files of a run, in the order in which they count as written. */
+const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
+  text: `select f.table_name as table, f.name as file, f.location, f.differs, f.decoding, f.encoding, f.reading, f.bytes::float8 as bytes,
+      c.records, c.copied, c.rejected, c.filtered
+    from etl.run r
+    join lateral (
+      select * from etl.source_file where run_id = r.id order by table_name, ordinal offset $2 limit $3
+    ) f on true
+    cross join lateral ${totalsOfFile} c
+    where r.id = $1
+    order by f.table_name, f.ordinal`,
+  values: [runId, first, limit],
+});
+
+/** What the run's row has of its own. */
+const selectKept = (runId: number): Query => ({
+  text: `select earlier, coalesce(advice, '{}') as advice, formats from etl.run where id = $1`,
+  values: [runId],
+});
+
+/** Rows of a query about history. */
+export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
+  (await runQuery(client, query)).rows;
+
+/** Whether anything was ever run on this database. */
+export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
+
+/** Runs under way and those that ended last; none when nothing ever ran on this database. Errors: ETL_USAGE (no such pipeline). */
+export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
+  if (!(await hasHistory(client))) return [];
+  await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
+  return rowsOf<RunSummary>(client, selectRuns(wanted));
+};
+
+const findRow = async (client: Client, runId: number, query: Query): Promise<RunSummary> => {
+  const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, query) : [];
+  if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
+  return run;
+};
+
+/** One run alone. Errors: ETL_RUN_UNKNOWN. */
+export const findSummary = (client: Client, runId: number): Promise<RunSummary> =>
+  findRow(client, runId, selectRunsOf([runId]));
+
+const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
+
+/** Of a run, by its tables: the chunks of one under way are added up once. */
+const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
+  const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
+  for (const table of tables) for (const key of summed) sums[key] += table[key];
+  return sums;
+};
+
+/** A file, with the place of its dialect among those of its table. */
+interface ReadFile extends Omit<FileSummary, 'dialect'> {
+  readonly reading: number;
+}
+
+interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
+  readonly formats: Readonly<Record<string, RecordedFormats>>;
+}
+
+/** Files with what is special about the dialects of their tables. */
+const withDialects = (files: readonly ReadFile[], formats: KeptOfRun['formats']): readonly FileSummary[] => {
+  const own = new Map(Object.entries(formats).map(([name, { dialects }]) => [name, ownOptions(dialects)]));
+  return files.map(({ reading, ...file }) => {
+    const ofTable = own.get(file.table) ?? [];
+    return { ...file, dialect: ofTable.length > 1 ? (ofTable[reading] ?? null) : null };
+  });
+};
+
+/** One run with its tables and files, or some of its files. Errors: ETL_RUN_UNKNOWN. */
+export const findRun = async (
+  client: Client,
+  runId: number,
+  wanted: FilesWanted = { first: 0, limit: null },
+): Promise<RunDetails> => {
+  const row = await findRow(client, runId, selectRow(runId));
+  const tables = await rowsOf<TableSummary>(client, selectTables(runId));
+  const run = { ...row, ...sumsOf(tables) };
+  const read = await rowsOf<ReadFile>(client, selectFiles(runId, wanted));
+  const [kept] = await rowsOf<KeptOfRun>(client, selectKept(runId));
+  const { formats, ...more } = kept!;
+  const files = withDialects(read, formats);
+  const tests = await testsOfRun(client, runId);
+  return { run, tables, files, tests, ...more, ...(await storyOfRun(client, runId)) };
+};

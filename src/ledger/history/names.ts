@@ -1,0 +1,33 @@
+// Names that people type, compared with the names in the history.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { tablesSuggestedMax } from '../../core/limits.ts';
+import { nearest } from '../../core/nearest.ts';
+import { firstOf } from '../../core/wording.ts';
+
+export const selectPipelineNames: Query = {
+  text: 'select distinct pipeline as name from etl.run order by 1',
+};
+
+/** How the refusal of an unknown pipeline begins. */
+export const noPipeline = 'there is no run of a pipeline';
+
+/** A misspelt name must not pass for one that nothing was ever done with. Errors: ETL_USAGE. */
+export const refuseUnknown = async (
+  client: Client,
+  name: string | null,
+  names: Query,
+  problem: string,
+): Promise<void> => {
+  const { rows } = name === null ? { rows: [] } : await runQuery(client, names);
+  const known: readonly string[] = rows.map((row) => row.name);
+  if (name === null || known.length === 0 || known.includes(name)) return;
+  const near = nearest(name, known);
+  const hint =
+    near === undefined
+      ? `There are ${firstOf(known, tablesSuggestedMax).join(', ')}.`
+      : `Did you mean ${near}?`;
+  throw new EtlError('ETL_USAGE', { problem: `${problem} ${name}`, hint });
+};

@@ -1,0 +1,82 @@
+// One page of the list of runs: current runs first, then the most recently ended.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { hasHistory, runColumns, shownStates, type RunSummary, type RunsWanted } from './history.ts';
+import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
+import { totalsOfRun } from './totals.ts';
+
+/** Where a run is in the list. */
+export interface RunPlace {
+  /** When it ended, in microseconds since 1970; null: it is under way. */
+  readonly endedMicros: number | null;
+  readonly id: number;
+}
+
+export interface RunsPage {
+  readonly runs: readonly RunSummary[];
+  /** Places to go on from; undefined: nothing is there. */
+  readonly newer: RunPlace | undefined;
+  readonly older: RunPlace | undefined;
+}
+
+export interface RunsPageWanted extends Pick<RunsWanted, 'limit' | 'pipeline' | 'state'> {
+  /** Runs after a place in the list, or the last before it. Without: the first. */
+  readonly from?: { readonly way: 'older' | 'newer'; readonly place: RunPlace } | undefined;
+}
+
+interface PlacedRun extends RunSummary {
+  readonly endedMicros: number | null;
+}
+
+const order = 'finished_at desc nulls first, id desc';
+const backward = 'finished_at nulls last, id';
+
+/** Conditions of runs on one side of a place, in the order in which they are met: each of them reads a range of the index. */
+const rangesOf = ({ way, place }: NonNullable<RunsPageWanted['from']>): readonly string[] => {
+  const underWay = `$3::float8 is null and r.finished_at is null and r.id ${way === 'older' ? '<' : '>'} $4`;
+  const ended = 'r.finished_at is not null';
+  if (place.endedMicros === null) return way === 'older' ? [underWay, ended] : [underWay];
+  const moment = `timestamptz '1970-01-01 00:00:00Z' + $3::float8 * interval '1 microsecond'`;
+  const beyond = `(r.finished_at, r.id) ${way === 'older' ? '<' : '>'} (${moment}, $4)`;
+  return way === 'older' ? [beyond] : [beyond, 'r.finished_at is null'];
+};
+
+const selectPage = ({ limit, pipeline, state, from }: RunsPageWanted): Query => {
+  const way = from?.way === 'newer' ? backward : order;
+  const ranges = from === undefined ? ['$3::float8 is null and $4::bigint is null'] : rangesOf(from);
+  const parts = ranges.map(
+    (range) => `(select * from etl.run r where ($2::text is null or r.pipeline = $2)
+        and ${state === undefined ? 'true' : shownStates[state]} and ${range} order by ${way} limit $1)`,
+  );
+  return {
+    text: `select ${runColumns}, (extract(epoch from r.finished_at) * 1e6)::float8 as "endedMicros"
+      from (select * from (${parts.join(' union all ')}) every order by ${way} limit $1) r
+      cross join lateral ${totalsOfRun} t
+      order by r.finished_at desc nulls first, r.id desc`,
+    values: [limit, pipeline, from?.place.endedMicros, from?.place.id],
+  };
+};
+
+const placeOf = ({ endedMicros, id }: PlacedRun): RunPlace => ({ endedMicros, id });
+
+/** Some runs of the list, and how it goes on. Errors: ETL_USAGE (no such pipeline). */
+export const runsPage = async (client: Client, wanted: RunsPageWanted): Promise<RunsPage> => {
+  if (!(await hasHistory(client))) return { runs: [], newer: undefined, older: undefined };
+  await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
+  const { limit, from } = wanted;
+  const isBackward = from?.way === 'newer';
+  // One more says whether there are more.
+  const { rows } = await runQuery(client, selectPage({ ...wanted, limit: limit + 1 }));
+  const found: readonly PlacedRun[] = rows;
+  const isMore = found.length > limit;
+  const shown = isBackward ? found.slice(-limit) : found.slice(0, limit);
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  const isNewer = isBackward ? isMore : from !== undefined;
+  const isOlder = isBackward || isMore;
+  return {
+    runs: shown,
+    newer: isNewer && first ? placeOf(first) : undefined,
+    older: isOlder && last ? placeOf(last) : undefined,
+  };
+};

@@ -1,0 +1,86 @@
+// The read model of a run's time: its steps, what each session loaded when, and what of that a crash took.
+
+import type { Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { rowsOf } from './history.ts';
+
+/** Equal stretches that a run is divided into: points of a chart. */
+const stretches = 120;
+
+/** What a session loaded in a stretch. */
+export interface Work {
+  /** Place of the stretch, from 0. */
+  readonly place: number;
+  /** null: loaded by an earlier version, or taken by a crash, which leaves no trace of who had loaded it. */
+  readonly session: number | null;
+  readonly isLost: boolean;
+  readonly records: number;
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
+/** When the steps of a run ended; null: they have not, or there was nothing to do. */
+export interface RunTimes {
+  readonly startedAt: Date;
+  readonly loadedAt: Date | null;
+  readonly testedAt: Date | null;
+  readonly publishedAt: Date | null;
+  /** Of a run under way: now. */
+  readonly endAt: Date;
+  readonly crashes: number;
+  /** The epoch under which its chunks count. */
+  readonly epoch: string;
+}
+
+export interface Timeline {
+  readonly times: RunTimes;
+  /** Length of a stretch. */
+  readonly seconds: number;
+  readonly stretches: number;
+  readonly work: readonly Work[];
+}
+
+const selectTimes = (runId: number): Query => ({
+  text: `select r.started_at as "startedAt", r.loaded_at as "loadedAt", r.crashes_seen as crashes, r.epoch,
+      (select max(tested_at) from etl.data_test where run_id = r.id) as "testedAt",
+      (select max(published_at) from etl.published_table where run_id = r.id) as "publishedAt",
+      greatest(coalesce(r.finished_at, clock_timestamp()), r.started_at + interval '1 ms') as "endAt"
+    from etl.run r where r.id = $1`,
+  values: [runId],
+});
+
+/** A chunk that was loaded twice counts in both its stretches. date_part() gives a float8 where extract() makes a numeric, which takes longer. */
+const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
+  text: `with chunk as not materialized (
+      select c.*, c.epoch <> r.epoch as is_lost
+      from etl.run r
+      join etl.source_file f on f.run_id = r.id
+      join etl.chunk c on c.file_id = f.id
+      where r.id = $1
+    )
+    select least(greatest(floor(date_part('epoch', w.at - $2::timestamptz) / $3::float8), 0), $4::int - 1)::int as place,
+      w.session, w.is_lost as "isLost", sum(w.records)::float8 as records, sum(w.bytes)::float8 as bytes, count(*)::float8 as chunks
+    from (
+      select committed_at as at, case when not is_lost then session end as session, is_lost, records, byte_end - byte_start as bytes
+      from chunk
+      union all
+      select lost_at, null, true, records, byte_end - byte_start from chunk where lost_at is not null
+    ) w
+    group by 1, 2, 3
+    order by 1, 2`,
+  values: [runId, startedAt, seconds, stretches],
+});
+
+/** Sessions that loaded, those that began first come first. */
+export const sessionsOf = ({ work }: Timeline): readonly number[] => [
+  ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
+];
+
+/** What a run did when. The run must be there. */
+export const timelineOf = async (client: Client, runId: number): Promise<Timeline> => {
+  const [times] = await rowsOf<RunTimes>(client, selectTimes(runId));
+  const { startedAt, endAt } = times!;
+  const seconds = (endAt.getTime() - startedAt.getTime()) / 1000 / stretches;
+  const work = await rowsOf<Work>(client, selectWork(runId, startedAt, seconds));
+  return { times: times!, seconds, stretches, work };
+};

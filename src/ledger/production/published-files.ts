@@ -1,0 +1,253 @@
+// The file state: which version of which file is in production in which table, and how the listed files differ from it.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteName, type Query } from '../../db/sql.ts';
+import type { NewFile } from '../run/ledger.ts';
+
+/** A table of a pipeline, as the file state knows it. */
+export interface FilesOf {
+  readonly pipeline: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** A version of a file that is in production, or was taken out on request. */
+export interface PublishedFile {
+  /** The id that it had in its run; the value of `_file` in its rows. */
+  readonly id: number;
+  readonly name: string;
+  readonly location: string;
+  readonly runId: number;
+  readonly records: number;
+  readonly rows: number;
+  readonly publishedAt: Date;
+  readonly isUnloaded: boolean;
+}
+
+/** A version, as far as it is compared with a listed file. */
+interface ComparedVersion extends PublishedFile {
+  /** Some of its rows left when their partitions were replaced, while it was not listed. */
+  readonly isPartial: boolean;
+  /** Rejected records of this version were corrected since it was published. */
+  readonly isCorrected: boolean;
+  readonly fingerprint: string;
+  /** When the run that loaded it began, before it looked at it for the last time; null: an earlier version of ours has loaded it. */
+  readonly seenAt: Date | null;
+}
+
+/** The version that was loaded from a listed file. */
+export interface KnownVersion extends ComparedVersion {
+  /** Place of the listed file in what was asked. */
+  readonly place: number;
+  readonly isSame: boolean;
+}
+
+/** A version that may be that of a file under another name. */
+export interface StoredVersion extends ComparedVersion, Pick<NewFile, 'source' | 'member'> {
+  /** null: its run was deleted. */
+  readonly constants: NewFile['constants'] | null;
+}
+
+/** SQL: what a file is known by, whatever is in it. */
+export const keyOf = (file: string): string =>
+  `sha256(convert_to(jsonb_build_array(${file}.source, ${file}.location, ${file}.member)::text, 'UTF8'))`;
+
+const publishedColumns = `p.file_id::float8 as id, p.name, p.location, p.run_id::float8 as "runId", p.records::float8 as records,
+  p.rows::float8 as rows, p.published_at as "publishedAt", p.unloaded as "isUnloaded"`;
+
+const ofTable = 'p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3';
+
+const corrected = `corrected as materialized (
+    select source, location, member, fingerprint, max(id) as id from etl.correction
+      where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
+  )`;
+
+const comparedColumns = `${publishedColumns}, p.replaced > 0 as "isPartial", p.fingerprint, p.seen_at as "seenAt", exists (
+    select from corrected c
+    where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
+      and c.member is not distinct from p.member and c.id > p.corrections
+  ) as "isCorrected"`;
+
+/** Those of the listed files of which a version is known. */
+export const knownVersions = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  files: readonly Pick<NewFile, 'source' | 'location' | 'member' | 'fingerprint'>[],
+): Promise<readonly KnownVersion[]> => {
+  const { rows } = await client.query(
+    `with ${corrected}
+      select ${comparedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame"
+      from unnest($4::text[], $5::text[], $6::text[], $7::text[]) with ordinality
+          as l (source, location, member, fingerprint, place)
+        join etl.published_file p on ${ofTable} and p.file_key = ${keyOf('l')}
+      order by l.place`,
+    [
+      pipeline,
+      schema,
+      table,
+      files.map(({ source }) => source),
+      files.map(({ location }) => location),
+      files.map(({ member }) => member),
+      files.map(({ fingerprint }) => fingerprint),
+    ],
+  );
+  return rows;
+};
+
+/** Other pipelines that have published the table which is in production now. */
+export const otherPipelines = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+): Promise<readonly string[]> => {
+  const { rows } = await client.query(
+    `select distinct u.pipeline as name from etl.published_table p join etl.run u on u.id = p.run_id
+      where p.table_oid = to_regclass($2) and u.pipeline <> $1`,
+    [pipeline, quoteName(schema, table)],
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** Known files of the table but those with these ids: they are not listed any more. */
+export const goneFiles = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  listed: readonly number[],
+): Promise<readonly PublishedFile[]> => {
+  const { rows } = await client.query(
+    `select ${publishedColumns} from etl.published_file p
+      where ${ofTable} and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
+      order by p.file_id`,
+    [pipeline, schema, table, listed],
+  );
+  return rows;
+};
+
+/** What shows the files that this pipeline has in production of the table: equal texts mean that they and their rows are the same. */
+export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
+  const { rows } = await client.query<{ stand: string }>(
+    `select concat_ws(' ', count(*), sum(file_id), sum(rows), sum(replaced), count(*) filter (where unloaded)) as stand
+      from etl.published_file where pipeline = $1 and schema_name = $2 and table_name = $3`,
+    [pipeline, schema, table],
+  );
+  return rows[0]!.stand;
+};
+
+/** Versions that any pipeline has in production of the table, by their ids. */
+export const recordedFiles = async (
+  client: Client,
+  { schema, table }: FilesOf,
+): Promise<readonly number[]> => {
+  const { rows } = await client.query(
+    'select file_id::float8 as id from etl.published_file where schema_name = $1 and table_name = $2',
+    [schema, table],
+  );
+  return rows.map(({ id }) => id);
+};
+
+/** SQL: the part of a fingerprint that a file keeps when it is copied or moved: the end. */
+const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
+
+/** Versions of the table that may be the same as one of these files, or copies: of equal size, with equal ends of their fingerprints. */
+export const versionsLike = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  files: readonly Pick<NewFile, 'bytes' | 'fingerprint'>[],
+): Promise<readonly StoredVersion[]> => {
+  const { rows } = await client.query(
+    `with ${corrected}, listed as (
+        select distinct bytes, ${tailOf('l')} as tail from unnest($4::bigint[], $5::text[]) l (bytes, fingerprint)
+      )
+      select ${comparedColumns}, p.source, p.member, f.constants
+      from listed l join etl.published_file p on ${ofTable} and p.bytes = l.bytes and ${tailOf('p')} = l.tail
+        left join etl.source_file f on f.id = p.file_id
+      order by p.file_id`,
+    [pipeline, schema, table, files.map(({ bytes }) => bytes), files.map(({ fingerprint }) => fingerprint)],
+  );
+  return rows;
+};
+
+/** Files of some tables in a run, as they are in production with its commit. */
+export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
+  text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
+        fingerprint, bytes, run_id, records, rows, corrections, seen_at)
+      select u.pipeline, $2, f.table_name, ${keyOf('f')}, f.id, f.source, f.location, f.member, f.name, f.fingerprint, f.bytes,
+          u.id, coalesce(c.records, 0), coalesce(c.copied, 0), u.corrections, u.started_at
+        from etl.run u join etl.source_file f on f.run_id = u.id
+          cross join lateral (
+            select sum(records) as records, sum(copied) as copied from etl.chunk where file_id = f.id and epoch = u.epoch
+          ) c
+        where u.id = $1 and f.table_name = any ($3)`,
+  values: [runId, schema, tables],
+});
+
+/** The rows of some tables are replaced: none of their earlier files is in production. */
+export const forgetAllFiles = (schema: string, tables: readonly string[]): Query => ({
+  text: 'delete from etl.published_file where schema_name = $1 and table_name = any ($2)',
+  values: [schema, tables],
+});
+
+/** The rows of these versions of a table are gone, whichever pipeline had loaded them. */
+export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
+  text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
+  values: [schema, table, ids],
+});
+
+/** These versions are no longer in production of their tables. Gives `table` of each. */
+export const forgetFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
+  text: `delete from etl.published_file where pipeline = $1 and schema_name = $2 and file_id = any ($3)
+    returning table_name as "table"`,
+  values: [pipeline, schema, ids],
+});
+
+/**
+ * These versions are no longer in production of their tables, because somebody wants it so: they are not loaded again. Gives
+ * `table` of each.
+ */
+export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
+  text: `update etl.published_file set unloaded = true, rows = 0
+    where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
+  values: [pipeline, schema, ids],
+});
+
+/**
+ * Rows of these versions left with partitions that were replaced, whichever pipeline had loaded them. A version that has none left
+ * is no longer in production.
+ */
+export const replaceRows = (
+  schema: string,
+  table: string,
+  leaving: readonly { readonly file: number; readonly rows: number }[],
+): Query => ({
+  text: `with leaving as (select * from unnest($3::bigint[], $4::bigint[]) as l (file_id, gone)),
+      forgotten as (
+        delete from etl.published_file p using leaving l
+          where p.schema_name = $1 and p.table_name = $2 and p.file_id = l.file_id and p.rows <= l.gone
+      )
+    update etl.published_file p set rows = p.rows - l.gone, replaced = p.replaced + l.gone from leaving l
+      where p.schema_name = $1 and p.table_name = $2 and p.file_id = l.file_id and p.rows > l.gone`,
+  values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
+});
+
+/** Rows of all files of a table that are not among these, by pipeline: what a table that takes its place would lose. */
+export const rowsOfOthers = async (
+  client: Client,
+  { schema, table }: FilesOf,
+  listed: readonly number[],
+): Promise<
+  readonly {
+    readonly pipeline: string;
+    readonly files: number;
+    readonly rows: number;
+    readonly first: string;
+  }[]
+> =>
+  (
+    await runQuery(client, {
+      text: `select p.pipeline, count(*)::float8 as files, sum(p.rows)::float8 as rows, min(p.name) as first
+        from etl.published_file p
+        where p.schema_name = $1 and p.table_name = $2 and p.rows > 0
+          and not exists (select from unnest($3::bigint[]) l (id) where l.id = p.file_id)
+        group by p.pipeline order by p.pipeline`,
+      values: [schema, table, listed],
+    })
+  ).rows;

@@ -1,0 +1,73 @@
+// The crash epoch: a uuid in an unlogged table, which the server empties whenever it empties our staging tables.
+//
+// After crash recovery, promotion of a standby or a restore from a physical backup, the canary is gone, and with it every
+// row in staging; after a clean restart both are still there. Reading one row shows it, in constant time, even if the
+// staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
+
+import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
+import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
+import { withTransaction, type Client, type QueryResult } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { Lease } from '../../core/model.ts';
+import { whyStopped } from './run-end.ts';
+
+export const readEpoch = async (client: Client): Promise<string | undefined> =>
+  (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
+
+/** The current epoch; a new one is written if the canary is gone. */
+export const currentEpoch = async (client: Client): Promise<string> => {
+  const epoch = await readEpoch(client);
+  if (epoch !== undefined) return epoch;
+  return withTransaction(client, async () => {
+    await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.epoch]);
+    await client.query('insert into etl.canary (epoch) values (gen_random_uuid()) on conflict do nothing');
+    return (await readEpoch(client))!;
+  });
+};
+
+const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
+const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
+
+/** Selects what `judgeLoading` needs from a run that is being loaded. Locks the run's row until the end of the transaction. */
+export const selectLoading = ({ runId }: Lease): Query => ({
+  text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
+      ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
+    from etl.run r where r.id = $1 and r.state = 'loading' for share of r`,
+  values: [runId],
+});
+
+/** Whether a chunk of the run may be loaded now; `judgeLoading` says why not. */
+export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResult): boolean =>
+  run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
+
+/**
+ * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
+ * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since divided it into other segments, ETL_LOCK_LOST when
+ * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, which locks the run's row to its
+ * end: a process that takes over the run waits for the chunks in flight, and a loader that did not notice the takeover stops here.
+ * Proved by test/integration/generation.test.ts.
+ */
+export const judgeLoading = async (
+  client: Client,
+  { runId, epoch, generation }: Lease,
+  { rows: [run] }: QueryResult,
+): Promise<void> => {
+  if (run === undefined) throw await whyStopped(client, runId);
+  if (run.epoch !== epoch) throw epochChanged();
+  if (run.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  if (!run.isLocked) throw lockLost(run.pipeline);
+};
+
+/**
+ * Throws when the tables of a pipeline must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST when this session
+ * no longer holds the pipeline's lock. Called inside the publishing transaction.
+ */
+export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
+  const { rows } = await client.query(
+    `select (select epoch from etl.canary) as epoch, ${holdsPipelineLock('$1', 'pg_backend_pid()')} as "isLocked"`,
+    [pipeline],
+  );
+  if (rows[0].epoch !== epoch) throw epochChanged();
+  if (!rows[0].isLocked) throw lockLost(pipeline);
+};

@@ -1,0 +1,86 @@
+// Failures before a run began: recorded in etl.failure, so that nobody has to search the logs of a machine.
+
+import { isThere, runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { storable, type Query } from '../../db/sql.ts';
+import { isTrusted, readTrust } from '../../db/bookkeeping/trust.ts';
+import type { RunFailure } from '../../core/model.ts';
+
+/** Failures that are listed: enough for a bad night of a schedule, and few enough for a window. */
+export const failuresShown = 10;
+
+/** Failures that are kept: weeks of them, unless something fails all the time. */
+const failuresKept = 1_000;
+
+/** The same failure is not recorded again within this: a job is tried ten times, and a schedule is checked every two seconds. */
+const sameFailureMinutes = 10;
+
+type NewFailure = Omit<RunFailure, 'failedAt'>;
+
+const insertFailure = (failure: NewFailure): Query => ({
+  text: `insert into etl.failure (pipeline, job, queue, host, pid, error_code, error)
+    select $1, $2, $3, $4, $5, $6, $7
+    where not exists (
+      select from etl.failure where pipeline is not distinct from $1 and job is not distinct from $2 and queue = $3
+        and error_code = $6 and error = $7 and failed_at > clock_timestamp() - $8 * interval '1 minute')`,
+  values: [
+    failure.pipeline && storable(failure.pipeline),
+    failure.job && storable(failure.job),
+    failure.queue,
+    failure.host,
+    failure.pid,
+    failure.errorCode,
+    storable(failure.error),
+    sameFailureMinutes,
+  ],
+});
+
+const forgetOld: Query = {
+  text: `delete from etl.failure where id <= (select max(id) from etl.failure) - $1`,
+  values: [failuresKept],
+};
+
+/**
+ * Records it, unless the database has no table for it: a server that was refused is not written to. `isNew` is called in the
+ * transaction of a failure that was not recorded just before.
+ */
+export const keepFailure = async (
+  client: Client,
+  failure: NewFailure,
+  isNew: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> => {
+  // The failure may be that a stranger owns the table for it.
+  if (!isTrusted(await readTrust(client)) || !(await isThere(client, 'etl.failure'))) return;
+  await withTransaction(client, async () => {
+    const { rowCount } = await runQuery(client, insertFailure(failure));
+    await runQuery(client, forgetOld);
+    if (rowCount === 1) await isNew();
+  });
+};
+
+/** Which failures: the newest `limit` of those that the others describe. */
+export interface FailuresWanted {
+  readonly limit: number;
+  readonly queue?: string | undefined;
+  readonly pipeline?: string | undefined;
+  readonly since?: Date | undefined;
+  /** Only those that were on a queue. */
+  readonly ofJobs?: boolean;
+}
+
+/** Newest first; none in a database without bookkeeping. */
+export const listFailures = async (
+  client: Client,
+  { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,
+): Promise<readonly RunFailure[]> => {
+  if (!(await isThere(client, 'etl.failure'))) return [];
+  const { rows } = await client.query(
+    `select pipeline, job, queue, host, pid, error_code as "errorCode", error, failed_at as "failedAt"
+      from etl.failure
+      where ($2::text is null or queue = $2) and ($3::text is null or pipeline = $3)
+        and ($4::timestamptz is null or failed_at >= $4)
+        and (not $5 or job is not null)
+      order by id desc limit $1`,
+    [limit, queue, pipeline, since, ofJobs],
+  );
+  return rows;
+};

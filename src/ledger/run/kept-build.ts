@@ -1,0 +1,38 @@
+// The tables that a run has built and could not publish yet: kept for its next attempt.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { storableJson, type Query } from '../../db/sql.ts';
+
+/** `basis`: what the tables were made of; `tables`: as publishing knows them. */
+export interface KeptBuild {
+  readonly basis: string;
+  readonly tables: readonly unknown[];
+}
+
+export const keepBuild = (runId: number, build: KeptBuild): Query => ({
+  text: 'update etl.run set kept_build = $2 where id = $1',
+  values: [runId, storableJson(build)],
+});
+
+/** Returns what the attempt before has kept, once: who is killed while they publish it builds again. */
+export const takeBuild = async (client: Client, runId: number): Promise<KeptBuild | undefined> =>
+  (
+    await runQuery(client, {
+      text: `update etl.run r set kept_build = null
+        from (select id, kept_build from etl.run where id = $1 and kept_build is not null for update) before
+        where r.id = before.id returning before.kept_build as build`,
+      values: [runId],
+    })
+  ).rows[0]?.build;
+
+/** A hash of what is loaded for the run, and of what was published in the schema: SQL of the run's tables may read it. */
+export const loadedState = async (client: Client, runId: number, schema: string): Promise<string> =>
+  (
+    await client.query(
+      `select md5(concat_ws(' ',
+          (select json_agg(row(c.file_id, c.byte_start, c.byte_end, c.copied, c.epoch, c.committed_at) order by c.file_id, c.byte_start)
+            from etl.source_file f join etl.chunk c on c.file_id = f.id where f.run_id = $1),
+          (select row(count(*), max(run_id)) from etl.published_table where schema_name = $2))) as state`,
+      [runId, schema],
+    )
+  ).rows[0].state;

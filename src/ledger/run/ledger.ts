@@ -1,0 +1,285 @@
+// The ledger: runs, their files, and one row for every chunk that is in staging.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { storableJson, type Query } from '../../db/sql.ts';
+import type { RecordedFormats } from '../../core/declaration/declaration.ts';
+import type { Counts, Position, RunState, SourceFile } from '../../core/model.ts';
+
+/** Columns of a new run. */
+export interface NewRun {
+  readonly pipeline: string;
+  readonly definitionHash: string;
+  readonly tableHashes: Readonly<Record<string, string>>;
+  readonly stagedHashes: Readonly<Record<string, string>>;
+  readonly formats: Readonly<Record<string, RecordedFormats>>;
+  readonly epoch: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Values that reproduce them. */
+  readonly pinnedParams: Readonly<Record<string, unknown>>;
+  readonly host: string;
+  readonly pid: number;
+  readonly workers: number;
+  /** Job of the run queue, if the run was enqueued. */
+  readonly job?: string | undefined;
+  /** The queue that the run came from. */
+  readonly queue: string;
+  /** Everything is loaded again. */
+  readonly isFullRefresh: boolean;
+}
+
+export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted'>;
+
+export const insertRun = (run: NewRun): Query => ({
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
+      staged_hashes, formats, full_refresh, corrections, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
+    returning id::float8 as id, generation`,
+  values: [
+    run.pipeline,
+    run.definitionHash,
+    JSON.stringify(run.tableHashes),
+    storableJson(run.params),
+    storableJson(run.pinnedParams),
+    run.epoch,
+    run.host,
+    run.pid,
+    run.workers,
+    run.job,
+    run.queue,
+    JSON.stringify(run.stagedHashes),
+    storableJson(run.formats),
+    run.isFullRefresh,
+  ],
+});
+
+export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
+  text: `insert into etl.source_file
+      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, reading, part, header, data_byte,
+        data_line, data_end, line_end, constants, differs)
+    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
+      f.part, f.header, f.data_byte, f.data_line, f.data_end, f.line_end, f.constants, f.differs
+    from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, source text, location text, member text, name text,
+      bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], data_byte bigint, data_line bigint,
+      data_end bigint, line_end text, constants jsonb, differs jsonb)
+    returning id, table_name, ordinal`,
+  values: [
+    runId,
+    JSON.stringify(
+      files.map(({ table, dataByte, dataLine, dataEnd, lineEnd, ...file }) => ({
+        ...file,
+        table_name: table,
+        data_byte: dataByte,
+        data_line: dataLine,
+        data_end: dataEnd,
+        line_end: lineEnd,
+      })),
+    ),
+  ],
+});
+
+/**
+ * Advances a run, or takes it back to `loaded`, because its tables are built again: then it keeps the time at which it was loaded. Changes no row
+ * if it was cancelled.
+ */
+export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
+  text: `update etl.run
+    set state = $2, loaded_at = case when $2 = 'loaded' and state = 'loading' then clock_timestamp() else loaded_at end
+    where id = $1 and state <> 'cancelled'`,
+  values: [runId, state],
+});
+
+/** Sums of the files of a table, and of their chunks. */
+export interface TableTotals extends Counts {
+  readonly table: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly bytesRead: number;
+}
+
+/**
+ * The last step, in the publishing transaction, with the sums that it proved; changes no row when the run is no longer ours to
+ * publish. No chunk of a published run changes any more.
+ */
+export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
+  text: `update etl.run
+    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null, totals = $2
+    where id = $1 and state = 'publishing'`,
+  values: [
+    runId,
+    JSON.stringify(
+      totals.map(({ table, bytesRead, ...sums }) => ({ table_name: table, bytes_read: bytesRead, ...sums })),
+    ),
+  ],
+});
+
+/** The newest run of a pipeline, finished or not. */
+export interface LatestRun {
+  readonly id: number;
+  readonly state: RunState;
+  readonly definitionHash: string;
+  /** Hashes of the part of each table's definition that shapes its staged rows. */
+  readonly stagedHashes: Readonly<Record<string, string>>;
+  readonly epoch: string;
+  readonly generation: number;
+  readonly isFullRefresh: boolean;
+  readonly errorCode: string | null;
+}
+
+export const latestRun = async (client: Client, pipeline: string): Promise<LatestRun | undefined> =>
+  (
+    await client.query(
+      `select id::float8 as id, state, definition_hash as "definitionHash", staged_hashes as "stagedHashes", epoch,
+          generation, full_refresh as "isFullRefresh", error_code as "errorCode"
+        from etl.run where pipeline = $1 order by id desc limit 1`,
+      [pipeline],
+    )
+  ).rows[0];
+
+/** The state of a run; after a connection is lost during a commit, the only way to know whether it succeeded. */
+export const runStanding = async (
+  client: Client,
+  runId: number,
+): Promise<{ readonly state: RunState; readonly generation: number }> =>
+  (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
+
+/** Files of a run, as they were when it was planned. */
+export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
+  (
+    await client.query(
+      `select f.id::float8 as id, f.run_id::float8 as "runId",
+          to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00') as "runStarted", f.table_name as "table", f.ordinal,
+          f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding,
+          f.reading, f.part, f.header, f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
+          f.line_end as "lineEnd", f.constants, f.differs
+        from etl.run r join etl.source_file f on f.run_id = r.id where r.id = $1 order by f.id`,
+      [runId],
+    )
+  ).rows;
+
+/** The newest run of a pipeline, if it is unfinished: that of the holder of the lock, once it has begun a run. */
+export const selectUnfinished = (pipeline: string): Query => ({
+  text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
+    from etl.run
+    where pipeline = $1 and state in ('planned', 'loading', 'loaded', 'publishing')
+      and id = (select max(id) from etl.run where pipeline = $1)`,
+  values: [pipeline],
+});
+
+/**
+ * Claims a chunk: the row is inserted before the first byte is copied, so that a second delivery of the same work waits for
+ * this transaction and then finds it done. No row is returned if the chunk is already loaded; a row of an earlier
+ * epoch is taken over.
+ */
+export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
+  text: `insert into etl.chunk as c
+      (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)
+    values ($1, $2, $2, $3, $4, 0, 0, 0, 0, 0, $5)
+    on conflict (file_id, byte_start) do update
+      set byte_end = excluded.byte_end, lines = 0, records = 0, copied = 0, rejected = 0, filtered = 0,
+        first_line = excluded.first_line, first_record = excluded.first_record, epoch = excluded.epoch,
+        session = excluded.session, lost_at = c.committed_at
+      where c.epoch <> excluded.epoch
+    returning true as claimed`,
+  values: [fileId, start.byte, start.line, start.record, epoch],
+});
+
+/** Completes a claimed chunk, in the same transaction. */
+export const completeChunk = (fileId: number, start: Position, end: Position, counts: Counts): Query => ({
+  text: `update etl.chunk
+    set byte_end = $3, lines = $4, records = $5, copied = $6, rejected = $7, filtered = $8,
+      committed_at = clock_timestamp()
+    where file_id = $1 and byte_start = $2`,
+  values: [
+    fileId,
+    start.byte,
+    end.byte,
+    end.line - start.line,
+    counts.records,
+    counts.copied,
+    counts.rejected,
+    counts.filtered,
+  ],
+});
+
+/** Records where the data of a file ends, once a loader has read it. It is the same for every reader of this version. */
+export const endFile = (fileId: number, dataEnd: number): Query => ({
+  text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
+  values: [fileId, dataEnd],
+});
+
+/** The end and counts of a chunk that is already loaded. */
+export const selectChunk = (fileId: number, byteStart: number): Query => ({
+  text: `select byte_end::float8 as byte, (first_line + lines)::float8 as line,
+      (first_record + records)::float8 as record, records::float8, copied::float8, rejected::float8, filtered::float8
+    from etl.chunk where file_id = $1 and byte_start = $2`,
+  values: [fileId, byteStart],
+});
+
+/** A chunk that is in staging. */
+export interface LoadedChunkRow extends Counts {
+  readonly fileId: number;
+  readonly start: number;
+  readonly end: Position;
+}
+
+/** Every chunk of a run (of one file) that counts, in file order. */
+export const loadedChunks = async (
+  client: Client,
+  runId: number,
+  fileId?: number,
+): Promise<readonly LoadedChunkRow[]> => {
+  const { rows } = await client.query(
+    `select c.file_id::float8 as "fileId", c.byte_start::float8 as start, c.byte_end::float8 as byte,
+        (c.first_line + c.lines)::float8 as line, (c.first_record + c.records)::float8 as record,
+        c.records::float8, c.copied::float8, c.rejected::float8, c.filtered::float8
+      from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+      where r.id = $1 and c.epoch = r.epoch and ($2::bigint is null or f.id = $2)
+      order by c.file_id, c.byte_start`,
+    [runId, fileId],
+  );
+  return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
+};
+
+/** Sums of the chunks of one file, and whether they cover its data without gap or overlap. */
+export interface FileTotals
+  extends
+    Counts,
+    Pick<
+      SourceFile,
+      'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint' | 'reading'
+    > {
+  readonly fileId: number;
+  readonly bytesRead: number;
+  readonly covered: boolean;
+}
+
+/**
+ * The chunks of each file are looked up by their key. With a plain join, the server's statistics know nothing of a new run with
+ * thousands of files, so it was planned as if it had one: every file was compared with every chunk, for minutes.
+ */
+const selectFileTotals = (runId: number): Query => ({
+  text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
+      f.fingerprint, f.reading, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
+      coalesce(c.first_byte, f.data_byte) = f.data_byte
+        and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
+        and coalesce(c.follow_each_other, true) as covered
+    from etl.run r join etl.source_file f on f.run_id = r.id
+      cross join lateral (
+        select coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
+          coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered,
+          coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, min(byte_start) as first_byte, max(byte_end) as end_byte,
+          bool_and(next_start is null or next_start = byte_end) as follow_each_other
+        from (
+          select *, lead(byte_start) over (order by byte_start) as next_start
+          from etl.chunk where file_id = f.id and epoch = r.epoch
+        ) own
+      ) c
+    where r.id = $1
+    order by f.table_name, f.ordinal`,
+  values: [runId],
+});
+
+/** Totals of every file of a run, from the ledger: the data that is proved to be in staging. */
+export const fileTotals = async (client: Client, runId: number): Promise<readonly FileTotals[]> => {
+  return (await runQuery(client, selectFileTotals(runId))).rows;
+};

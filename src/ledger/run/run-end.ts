@@ -1,0 +1,83 @@
+// Ends a run before it is published, from its own process or any other, and lets others find out.
+
+import type { Client } from '../../db/client.ts';
+import { storable, type Query } from '../../db/sql.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { RunState } from '../../core/model.ts';
+
+/** Errors that say of a file that what was read of it was not its content. */
+const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
+
+/**
+ * Records why a run ended, unless it was published, or another process has it, by now: then no row comes back. A file that was misread loses its
+ * fingerprint: what is loaded of it is not kept, also when the good file comes back with the same size, time and ends
+ * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full disk the error takes the place
+ * that the row kept for it, `end_room`: a longer row would need a page elsewhere (test/fault/disk-full.test.ts).
+ */
+export const endRun = (
+  runId: number,
+  state: RunState,
+  { code, message, details }: Pick<EtlError, 'code' | 'message' | 'details'>,
+  host: string,
+  pid: number,
+): Query => ({
+  text: `with ended as (
+      update etl.run
+      set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp(), end_room = null
+      where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6
+      returning id
+    ), misread as (
+      update etl.source_file f set fingerprint = ''
+      from ended where f.run_id = ended.id and f.table_name = $7 and f.name = $8
+    )
+    select id from ended`,
+  values: [
+    runId,
+    state,
+    code,
+    storable(message),
+    host,
+    pid,
+    ...(misread.has(code) ? [details['table'], details['file']] : [null, null]),
+  ],
+});
+
+/**
+ * Ends a run from anywhere; its processes find out at their next chunk or step. So is one ended whose job is between two
+ * deliveries. No row comes back when the run has ended.
+ */
+export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
+  text: `update etl.run
+    set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp(), end_room = null
+    where id = $1 and (state in ('planned', 'loading', 'loaded', 'publishing')
+      or job is not null and (state = 'failed' or error_code = 'ETL_INTERRUPTED'))
+    returning id`,
+  values: [runId, code, message],
+});
+
+interface RunOfJob {
+  readonly id: number;
+  readonly state: RunState;
+  readonly errorCode: string | null;
+  readonly definition: string;
+  /** Values that reproduce its parameters. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The state of the newest run of a job; undefined before its first delivery. */
+export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
+  (
+    await client.query(
+      `select id::float8 as id, state, error_code as "errorCode", definition_hash as definition, pinned_params as params
+        from etl.run where job = $1 order by id desc limit 1`,
+      [jobId],
+    )
+  ).rows[0];
+
+/** Why a run cannot continue: it was cancelled, or another process took it over. */
+export const whyStopped = async (client: Client, runId: number): Promise<EtlError> => {
+  const { rows } = await client.query('select error_code from etl.run where id = $1', [runId]);
+  return rows[0]?.error_code === 'ETL_RUN_CANCELLED'
+    ? new EtlError('ETL_RUN_CANCELLED', { run: runId })
+    : new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
+};

@@ -1,0 +1,47 @@
+// Asks the server which texts it refuses, and why.
+
+import type { Client } from '../../db/client.ts';
+import type { Fault } from '../../core/model.ts';
+import { onOneLine } from '../../core/wording.ts';
+import type { Landing } from './table-load.ts';
+import type { ServedTexts } from './served-texts.ts';
+
+/** The types of columns of the landing; no row from a server that cannot be asked about texts: it came with PostgreSQL 16. */
+const selectTypes = `select name, format_type(atttypid, atttypmod) as type
+  from unnest($2::text[]) with ordinality as c (name, place) join pg_attribute on attrelid = $1::regclass and attname = name
+  where to_regprocedure('pg_input_error_info(text, text)') is not null order by place`;
+
+/** Refused texts of the nth column: a type is a parameter by itself, as the function then looks it up once. */
+const selectRefused = (index: number): string =>
+  `select ${index} as index, t.text, e.sql_error_code || ' ' || e.message as reason
+  from unnest($${2 * index + 1}::text[]) as t (text), pg_input_error_info(t.text, $${2 * index + 2}) as e
+  where not pg_input_is_valid(t.text, $${2 * index + 2})`;
+
+/** Names and types of the served columns of a landing, which stay while a run loads. */
+const typesOf = new WeakMap<Landing, readonly { readonly name: string; readonly type: string }[]>();
+
+/**
+ * Asks the server which texts for the landing it refuses, and why: passes each fault to `take` with the records that have it, in the order
+ * of the columns. An error that only ends the statement is thrown, as some types do for a text that they refuse.
+ */
+export const askServer = async (
+  client: Client,
+  landing: Landing,
+  served: ServedTexts,
+  take: (fault: Fault, records: readonly number[]) => void,
+): Promise<void> => {
+  const names = [...served.keys()];
+  const types = typesOf.get(landing) ?? (await client.query(selectTypes, [landing.target, names])).rows;
+  typesOf.set(landing, types);
+  if (types.length === 0) return;
+  const values = types.flatMap(({ name, type }) => [
+    [...served.get(name)!.keys()].filter((text) => text !== null),
+    type,
+  ]);
+  const text = types.map((_, index) => selectRefused(index)).join(' union all ');
+  const { rows } = await client.query(`${text} order by index`, values);
+  for (const { index, text: refused, reason } of rows) {
+    const { name: column } = types[index]!;
+    take({ column, code: 'server', reason: onOneLine(reason) }, served.get(column)!.get(refused)!);
+  }
+};

@@ -1,0 +1,177 @@
+// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again until the next chunk is begun.
+
+import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
+import { sliceBlock } from '../../format/split/record-slice.ts';
+import type { Splitter } from '../../format/split/splitter.ts';
+import { readBytes } from '../../core/limits.ts';
+import type { Position, SourceFile } from '../../core/model.ts';
+import type { Access } from '../../input/sources/contract.ts';
+import { isSeekable, openInput, type Meter } from '../../input/input.ts';
+import { blocksOfPiece, type Piece } from './pieces.ts';
+
+/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
+const readBytesMin = 64 * 1024;
+
+/** The blocks of a chunk of a stream are kept in memory until it is committed: each of several workers has so many bytes of them. */
+export const streamChunkBytesMax = 8 * 1024 * 1024;
+
+/** A single worker waits for each commit, and may have as many bytes as four would. */
+const streamChunkBytesAlone = 4 * streamChunkBytesMax;
+
+/** Bytes of a chunk of a stream, if each of `workers` reads a stream of its own. */
+export const streamChunkBytesOf = (workers: number): number =>
+  workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax;
+
+export interface SegmentBlocks {
+  /** Blocks from a record on: where a chunk began, or where the next one does. */
+  readonly from: (position: Position) => AsyncIterable<RecordBlock>;
+  /** How many bytes a chunk may have. */
+  readonly chunkBytes: number;
+  /** The segment ends where the file does, wherever that is. */
+  readonly isOpenEnded: boolean;
+  /** Where the file ends, as far as is known now; undefined: its end was known before. */
+  readonly expectedEnd: () => number | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** A part of a file, and what finds its records. */
+export interface Part {
+  readonly file: SourceFile;
+  /** Its signal ends the reading of a stream, also before the first block of the part. */
+  readonly access: Access;
+  readonly start: Position;
+  readonly byteEnd: number | null;
+  readonly split: Splitter;
+  readonly chunkBytes: number;
+  /** The same of a stream; by default as much as several workers may have. */
+  readonly streamChunkBytes?: number;
+  /** It is in memory already. */
+  readonly piece?: Piece | undefined;
+}
+
+/** Reads a seekable file from any position, and keeps nothing. */
+const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+  const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
+  return {
+    from: (position) =>
+      recordBlocks(
+        openInput(file, access, position.byte, byteEnd ?? undefined, { blockBytes }),
+        position,
+        split,
+      ),
+    chunkBytes,
+    isOpenEnded: false,
+    expectedEnd: () => undefined,
+    close: () => Promise.resolve(),
+  };
+};
+
+/** The part of a block from a position on; undefined if the whole block is before it. */
+const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
+  if (block.position.byte >= byte) return block;
+  const records = block.spans.starts.length;
+  const first = record - block.position.record;
+  return positionAfter(block).byte <= byte || first >= records
+    ? undefined
+    : sliceBlock(block, first, records);
+};
+
+/** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
+const readPiece = (piece: Piece): SegmentBlocks => {
+  const blocks = blocksOfPiece(piece);
+  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
+    for (const block of blocks) {
+      const part = partAfter(block, position);
+      if (part !== undefined) yield part;
+    }
+  }
+  return {
+    from,
+    chunkBytes: Infinity,
+    isOpenEnded: piece.byteEnd === null,
+    expectedEnd: () => undefined,
+    close: () => Promise.resolve(),
+  };
+};
+
+/** Where a stream may end, judged by what was read so far. */
+export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
+  bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
+
+/** A block, and the memory that its bytes were copied to. */
+interface KeptBlock {
+  readonly block: RecordBlock;
+  readonly memory: Buffer;
+}
+
+/** Memory of blocks differs by less than this, so that nearly any fits another one. */
+const keptStepBytes = 256 * 1024;
+
+/**
+ * Copies of blocks, whose memory is used again: fresh memory for each costs more than copying, and is garbage that a thread collects late.
+ */
+const createBlockMemory = () => {
+  const free: Buffer[] = [];
+  const take = (bytes: number): Buffer => {
+    const fitting = free.findIndex(({ length }) => length >= bytes);
+    if (fitting !== -1) return free.splice(fitting, 1)[0]!;
+    // What is too small for one block is for the others, too.
+    free.pop();
+    return Buffer.allocUnsafeSlow(Math.ceil(bytes / keptStepBytes) * keptStepBytes);
+  };
+  return {
+    keep: (block: RecordBlock): KeptBlock => {
+      const memory =
+        block.bytes.length < keptStepBytes
+          ? Buffer.allocUnsafe(block.bytes.length)
+          : take(block.bytes.length);
+      block.bytes.copy(memory);
+      return { block: { ...block, bytes: memory.subarray(0, block.bytes.length) }, memory };
+    },
+    give: (memory: Buffer): void => {
+      if (memory.length >= keptStepBytes) free.push(memory);
+    },
+  };
+};
+
+/** Reads a stream once, and keeps the blocks of the chunk that is under way. */
+const readOnce = (stream: Part): SegmentBlocks => {
+  const { file, access, start, byteEnd, split, streamChunkBytes = streamChunkBytesMax } = stream;
+  const meter: Meter = { stored: 0, decoded: 0 };
+  const blocks = recordBlocks(
+    openInput(file, access, start.byte, byteEnd ?? undefined, { meter }),
+    start,
+    split,
+  );
+  const isOpenEnded = byteEnd === null;
+  const memory = createBlockMemory();
+  let kept: readonly KeptBlock[] = [];
+  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
+    kept = kept.flatMap((each) => {
+      const block = partAfter(each.block, position);
+      if (block === undefined) memory.give(each.memory);
+      return block === undefined ? [] : [{ ...each, block }];
+    });
+    for (let place = 0; ; place += 1) {
+      while (place >= kept.length) {
+        const next = await blocks.next();
+        if (next.done === true) return;
+        const part = partAfter(next.value, position);
+        if (part !== undefined) kept = [...kept, memory.keep(part)];
+      }
+      yield kept[place]!.block;
+    }
+  }
+  return {
+    from,
+    chunkBytes: Math.min(stream.chunkBytes, streamChunkBytes),
+    isOpenEnded,
+    expectedEnd: () => (isOpenEnded ? expectedEnd(file, meter) : undefined),
+    close: async () => void (await blocks.return()),
+  };
+};
+
+export const openSegment = (part: Part): SegmentBlocks => {
+  if (part.piece !== undefined) return readPiece(part.piece);
+  return isSeekable(part.file) ? readAgain(part) : readOnce(part);
+};

@@ -1,0 +1,78 @@
+// Totals of each table while it loads, reported at most ten times a second.
+
+import type { LoadedChunkRow } from '../ledger/run/ledger.ts';
+import { progressIntervalMs } from '../core/limits.ts';
+import type { Counts, RunEvent, SourceFile } from '../core/model.ts';
+import { secondsSince } from '../core/amounts.ts';
+import { addCounts, noCounts } from '../core/counts.ts';
+
+export interface TableProgress {
+  /** Adds what a segment decoded; negative when a chunk was rolled back. */
+  readonly add: (bytes: number, counts: Counts) => void;
+  /** Sets where the data of a file ends, or may end, if that was unknown before. */
+  readonly endAt: (fileId: number, byte: number) => void;
+  /** Marks a segment of a file as done; when all bytes are read, the table is done. */
+  readonly segmentDone: (fileId: number) => void;
+  readonly counts: () => Counts;
+  /** Seconds from the first byte to the last. */
+  readonly seconds: () => number;
+}
+
+/** Follows one table, starting from the chunks in the ledger. */
+export const followTable = (
+  table: string,
+  files: readonly SourceFile[],
+  chunks: readonly LoadedChunkRow[],
+  emit: (event: RunEvent) => void,
+): TableProgress => {
+  const filesById = new Map(files.map((file) => [file.id, file]));
+  const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
+  // The stored bytes of a file whose end is not known are a guess, and may be fewer than those of its header.
+  const sizes = new Map(
+    files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
+      id,
+      Math.max(0, (dataEnd ?? stored) - dataByte),
+    ]),
+  );
+  const endUnknown = new Set(files.flatMap(({ id, dataEnd }) => (dataEnd === null ? [id] : [])));
+  let bytesTotal = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
+  let counts = loaded.reduce<Counts>(addCounts, noCounts);
+  let reportedAt = -Infinity;
+  let startedAt: number | undefined;
+  let seconds = 0;
+  let isLoaded = false;
+  const report = (): void => {
+    reportedAt = performance.now();
+    emit({ type: 'progress', table, bytes, bytesTotal: Math.max(bytes, bytesTotal), ...counts });
+  };
+  const reportWhenLoaded = (): void => {
+    if (bytes < bytesTotal || endUnknown.size > 0 || isLoaded) return;
+    isLoaded = true;
+    report();
+    emit({ type: 'loaded', table, seconds });
+  };
+  // Where this process begins: without it, its speed could not be separated from an earlier process's progress.
+  report();
+  reportWhenLoaded();
+  return {
+    add: (moreBytes, more) => {
+      startedAt ??= performance.now();
+      bytes += moreBytes;
+      counts = addCounts(counts, more);
+      if (performance.now() - reportedAt >= progressIntervalMs) report();
+    },
+    endAt: (fileId, byte) => {
+      const size = byte - filesById.get(fileId)!.dataByte;
+      bytesTotal += size - sizes.get(fileId)!;
+      sizes.set(fileId, size);
+    },
+    segmentDone: (fileId) => {
+      endUnknown.delete(fileId);
+      seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
+      reportWhenLoaded();
+    },
+    counts: () => counts,
+    seconds: () => seconds,
+  };
+};

@@ -1,0 +1,137 @@
+// A stream that a thread of its own reads, as the main thread sees it: pieces, in memory that is used again.
+
+import { on } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import type { Dialect, SourceSpec } from '../../core/declaration/declaration.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import type { Segment, SourceFile } from '../../core/model.ts';
+import type { Piece } from '../chunk/pieces.ts';
+import { errorFrom, type PlainError } from './thread-messages.ts';
+import type { ReadingThreads } from './reading-threads.ts';
+
+/** What a reading thread is to read. */
+export interface ReadSetup {
+  readonly file: SourceFile;
+  readonly source: SourceSpec;
+  readonly dialect: Dialect;
+  /** What is missing of the file, in order. */
+  readonly gaps: readonly Segment[];
+  readonly pieceBytes: number;
+}
+
+/** A piece, and what is known with it. */
+export interface ReadPiece {
+  readonly piece: Piece;
+  /** Where the file may end; undefined: that is known. */
+  readonly expectedEnd: number | undefined;
+  /** Time that reading it took. */
+  readonly readMs: number;
+}
+
+export type ToReader =
+  | { readonly type: 'read'; readonly setup: ReadSetup }
+  /** The answer to `room`. */
+  | { readonly type: 'memory'; readonly memory: SharedArrayBuffer };
+
+export type FromReader =
+  | { readonly type: 'room' }
+  | ({ readonly type: 'piece' } & ReadPiece)
+  | { readonly type: 'end' }
+  | { readonly type: 'failed'; readonly error: PlainError };
+
+/** Memory for the pieces of a process, bounded for all its streams together. */
+export interface PieceMemory {
+  /** Waits until there is some. */
+  readonly take: (bytes: number) => Promise<SharedArrayBuffer>;
+  /** Gives it back; undefined: it was lost with a thread. */
+  readonly give: (memory: SharedArrayBuffer | undefined) => void;
+}
+
+/** Room for the places of records of about a hundred bytes, as a part of their bytes: more is made when that is not enough. */
+const roomForPlaces = 1 / 8;
+
+export const createPieceMemory = (pieces: number): PieceMemory => {
+  const free: SharedArrayBuffer[] = [];
+  const waiting: (() => void)[] = [];
+  let left = pieces;
+  return {
+    take: async (bytes) => {
+      if (left > 0) left -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return free.pop() ?? new SharedArrayBuffer(Math.ceil(bytes * (1 + roomForPlaces)));
+    },
+    give: (memory) => {
+      if (memory !== undefined) free.push(memory);
+      const next = waiting.shift();
+      if (next === undefined) left += 1;
+      else next();
+    },
+  };
+};
+
+const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =>
+  new EtlError(
+    'ETL_THREAD_ENDED',
+    { problem: `reading ${file}: ${problem}` },
+    cause === undefined ? {} : { cause },
+  );
+
+/** Messages of a thread until it ends. Throws what nobody in it caught, and the reason of the signal. */
+async function* messagesOf(
+  thread: Worker,
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<FromReader, void> {
+  try {
+    for await (const [message] of on(thread, 'message', { signal, close: ['exit'] }))
+      yield message as FromReader;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw threadEnded(file, messageOf(cause), cause);
+  }
+}
+
+/**
+ * Yields the pieces of a stream as they are read, until `signal` is aborted: then its reason is thrown. The caller
+ * gives its memory back. Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED.
+ */
+export async function* readStream(
+  setup: ReadSetup,
+  memory: PieceMemory,
+  threads: ReadingThreads,
+  signal: AbortSignal,
+): AsyncGenerator<ReadPiece, void> {
+  signal.throwIfAborted();
+  const thread = threads.take();
+  const say = (message: ToReader): void => thread.postMessage(message);
+  let isOpen = true;
+  let hasEnded = false;
+  let lent = 0;
+  const lend = async (): Promise<void> => {
+    const room = await memory.take(setup.pieceBytes);
+    if (!isOpen) return memory.give(room);
+    lent += 1;
+    say({ type: 'memory', memory: room });
+  };
+  try {
+    say({ type: 'read', setup });
+    for await (const message of messagesOf(thread, setup.file.name, signal)) {
+      if (message.type === 'end') {
+        hasEnded = true;
+        return;
+      }
+      if (message.type === 'failed') throw errorFrom(message.error);
+      if (message.type === 'room') void lend();
+      else {
+        lent -= 1;
+        yield message;
+      }
+    }
+    throw threadEnded(setup.file.name, 'it ended before the end of its file');
+  } finally {
+    isOpen = false;
+    for (; lent > 0; lent -= 1) memory.give(undefined);
+    if (hasEnded) threads.give(thread);
+    else await thread.terminate();
+  }
+}

@@ -1,0 +1,45 @@
+// The threads of a process that read streams: one is started before its stream is known, and reads others afterwards.
+
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { runnerOptions } from '../../pipeline/runner.ts';
+
+export interface ReadingThreads {
+  /** One that has nothing to read. */
+  readonly take: () => Worker;
+  /** Gives back one that has read its stream to the end. */
+  readonly give: (thread: Worker) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
+const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** `eager` of them start at once, while the queue is prepared. */
+export const createReadingThreads = (eager: number): ReadingThreads => {
+  const idle = new Set<Worker>();
+  let isClosed = false;
+  const start = (): Worker => {
+    const thread = new Worker(threadModule, runnerOptions(threadModule));
+    // One that comes after the last message that is read concerns nobody, and must not end the process.
+    thread.on('error', () => undefined);
+    thread.once('exit', () => idle.delete(thread));
+    return thread;
+  };
+  for (let count = 0; count < eager; count += 1) idle.add(start());
+  return {
+    take: () => {
+      const [thread = start()] = idle;
+      idle.delete(thread);
+      return thread;
+    },
+    give: (thread) => {
+      if (isClosed) void thread.terminate();
+      else idle.add(thread);
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([...idle].map((thread) => thread.terminate()));
+    },
+  };
+};

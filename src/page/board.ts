@@ -1,0 +1,159 @@
+// BullMQ's own board beside our pages: its server part answers below /board, over queues that are open while somebody looks.
+//
+// Its page brings its own script and styles, some of them inside its HTML, so it has a policy of its own. It asks Google for a font,
+// which that policy would refuse: the link is taken out.
+
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Hono, type Context } from 'hono';
+import type { Client } from '../db/client.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { openQueue, type OpenQueue } from '../queue/job-queue.ts';
+import { bullNameOf } from '../queue/run-queue.ts';
+import { knownQueueNames } from '../worker/queues.ts';
+import { pathUnder } from './path.ts';
+
+/** Queues that it shows: each has connections of its own. */
+const queuesMax = 16;
+
+/** How often it looks for queues that are new. */
+const freshMs = 5_000;
+
+/** A board that nobody looks at has no connection. */
+const idleMsDefault = 60_000;
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // Its page and its script set styles.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface BoardOptions {
+  readonly base: string;
+  readonly isReadOnly: boolean;
+  readonly logger: Logger;
+  readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
+  /** Known once something was read. */
+  readonly backend: () => QueueBackend;
+  /** When its queues are closed after the last look. */
+  readonly idleMs?: number;
+}
+
+export interface Board {
+  /** Answers a request below /board. */
+  readonly answer: (context: Context) => Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+interface Opened {
+  readonly app: Hono;
+  readonly setQueues: (queues: readonly OpenQueue[]) => void;
+}
+
+const load = async ({ base, isReadOnly }: BoardOptions): Promise<Opened> => {
+  const { createBullBoard } = await import('@bull-board/api');
+  const { BullMQAdapter } = await import('@bull-board/api/bullMQAdapter');
+  const { HonoAdapter } = await import('@bull-board/hono');
+  const place = `${base}/board`;
+  const server = new HonoAdapter(serveStatic).setBasePath(place);
+  const uiConfig = { boardTitle: 'BullMQ', hideRedisDetails: true };
+  const board = createBullBoard({ queues: [], serverAdapter: server, options: { uiConfig } });
+  const app = new Hono({ getPath: ({ url }) => base + pathUnder(base, url).replace(/\/+$/, '') });
+  app.route(place, server.registerPlugin());
+  return {
+    app,
+    setQueues: (queues) =>
+      board.setQueues(queues.map(({ bull }) => new BullMQAdapter(bull, { readOnlyMode: isReadOnly }))),
+  };
+};
+
+/** The queues of the database, open: new ones are noticed. */
+const createQueues = ({ read, backend, logger }: BoardOptions) => {
+  const opened = new Map<string, OpenQueue>();
+  let lookedAt = 0;
+  return {
+    /** Undefined: they are the same as before. Errors: ETL_USAGE when nothing was ever enqueued. */
+    look: async (): Promise<readonly OpenQueue[] | undefined> => {
+      if (opened.size > 0 && Date.now() - lookedAt < freshMs) return undefined;
+      const found = await read(async (client) =>
+        (await backend().isThere(client))
+          ? { namespace: await backend().namespaceOf(client), names: await knownQueueNames(client) }
+          : undefined,
+      );
+      if (found === undefined || found.names.length === 0)
+        throw new EtlError('ETL_USAGE', { problem: 'nothing was enqueued on this database yet', hint: '' });
+      const queues = { backend: backend(), namespace: found.namespace, logger };
+      for (const name of found.names.slice(0, queuesMax))
+        if (!opened.has(name)) opened.set(name, await openQueue(queues, bullNameOf(name)));
+      lookedAt = Date.now();
+      return [...opened.values()];
+    },
+    close: async (): Promise<void> => {
+      const queues = [...opened.values()];
+      opened.clear();
+      for (const { close } of queues) await close();
+    },
+  };
+};
+
+/** One after the other: two requests at once would open the same queues twice. */
+const inTurn = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(act: () => Promise<T>): Promise<T> => {
+    const next = last.then(act, act);
+    last = next.catch(() => undefined);
+    return next;
+  };
+};
+
+const withoutFonts = async (answer: Response): Promise<Response> => {
+  if (!answer.headers.get('content-type')?.startsWith('text/html')) return answer;
+  const text = (await answer.text()).replace(/<link href="https:\/\/fonts\.[^>]*>/g, '');
+  return new Response(text, answer);
+};
+
+export const createBoard = (options: BoardOptions): Board => {
+  const queues = createQueues(options);
+  const turn = inTurn();
+  const { idleMs = idleMsDefault } = options;
+  let opening: Promise<Opened> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let looks = 0;
+  const close = (): Promise<void> => {
+    clearTimeout(timer);
+    return turn(queues.close);
+  };
+  /** The time begins when the last look has its answer, however long the server takes. */
+  const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
+    clearTimeout(timer);
+    looks += 1;
+    try {
+      return await look();
+    } finally {
+      looks -= 1;
+      if (looks === 0) timer = setTimeout(() => void close(), idleMs).unref();
+    }
+  };
+  const answerOf = async (context: Context): Promise<Response> => {
+    const { app, setQueues } = await (opening ??= load(options));
+    await turn(async () => {
+      const found = await queues.look();
+      if (found !== undefined) setQueues(found);
+    });
+    const answer = await withoutFonts(await app.fetch(context.req.raw, context.env));
+    answer.headers.set('content-security-policy', policy);
+    // Names of these files change with what is in them.
+    if (context.req.path.startsWith('/board/static/') && answer.ok)
+      answer.headers.set('cache-control', 'private, max-age=86400');
+    return answer;
+  };
+  return { answer: (context) => whileOpen(() => answerOf(context)), close };
+};

@@ -1,0 +1,14 @@
+// What a pipeline file imports from sluice.
+
+export { expect } from '../publish/data-tests/registry.ts';
+export { EtlError } from '../core/errors/errors.ts';
+export { column, path } from './declare/column.ts';
+export { csv } from './declare/csv.ts';
+export { definePipeline } from './define-pipeline.ts';
+export { env } from './declare/env.ts';
+export { oneOf, present, when } from './declare/filter.ts';
+export { index } from './declare/index-definition.ts';
+export { slack, webhook } from './declare/notify.ts';
+export { hash, list, range } from './declare/partition-by.ts';
+export { rowSchema } from './row-schema.ts';
+export { sqlFile } from './declare/sql-file.ts';

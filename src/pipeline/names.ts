@@ -1,0 +1,97 @@
+// Which names a pipeline, its schema, its tables and its columns may have.
+
+import { createHash } from 'node:crypto';
+import { stagingName } from '../db/staging.ts';
+import { identifierBytesMax } from '../core/limits.ts';
+import { buildSchema, keptSchema } from '../db/names.ts';
+
+const plainName = /^[a-z_][a-z0-9_]*$/;
+
+/** Schemas that belong to the server or to sluice itself. */
+const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
+const reservedSchemaPrefixes = ['etl_build', 'pg_'];
+
+/**
+ * What is wrong with a name, or undefined. Names are quoted wherever we write them, but only plain lower-case
+ * ones can be typed in psql without quotes, so we insist on those. Reserved words are fine.
+ */
+export const nameProblem = (name: string): string | undefined => {
+  const bytes = Buffer.byteLength(name);
+  if (bytes > identifierBytesMax) {
+    const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
+    return `\`${name}\` is ${bytes} bytes long, and ${longest}; shorten it`;
+  }
+  if (plainName.test(name)) return undefined;
+  const plain = plainVersion(name);
+  const suggestion = plainName.test(plain) ? `, such as \`${plain}\`` : '';
+  return `\`${name}\` is not a plain name; use lower-case letters, digits and _, with a letter first${suggestion}`;
+};
+
+/**
+ * What is wrong with a name that is made from a declared one. PostgreSQL cuts names silently, so two pipelines would
+ * share a table. Proved by test/unit/pipeline/names.test.ts, "a name that is derived from others".
+ */
+export const derivedProblem = (
+  what: string,
+  made: string,
+  shorten = 'the name of the table',
+): string | undefined => {
+  const bytes = Buffer.byteLength(made);
+  if (bytes <= identifierBytesMax) return undefined;
+  const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
+  return `its ${what} \`${made}\` would be ${bytes} bytes long, and ${longest}; shorten ${shorten}`;
+};
+
+export const pipelineNameProblem = (name: string): string | undefined => {
+  const problem = nameProblem(name);
+  if (problem !== undefined) return problem;
+  if (name.includes('__'))
+    return `\`${name}\` contains __, which separates pipeline and table in staging; use one _`;
+  if (name.endsWith('_'))
+    return `\`${name}\` ends in _, after which __ separates pipeline and table in staging; leave it out`;
+  const derived = derivedProblem('build schema', buildSchema(name), 'it');
+  return derived && `\`${name}\` is too long: ${derived}`;
+};
+
+/** Columns that every table of PostgreSQL has already ("System Columns" in its manual). */
+const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
+
+export const columnNameProblem = (name: string): string | undefined =>
+  nameProblem(name) ??
+  (systemColumns.has(name)
+    ? `\`${name}\` belongs to PostgreSQL, whose tables all have it; choose another name`
+    : undefined);
+
+export const schemaNameProblem = (name: string): string | undefined =>
+  nameProblem(name) ??
+  (reservedSchemas.has(name) || reservedSchemaPrefixes.some((prefix) => name.startsWith(prefix))
+    ? `\`${name}\` belongs to ${name.startsWith('etl') ? 'sluice itself' : 'PostgreSQL'}; choose another schema`
+    : undefined);
+
+export const tableNameProblem = (table: string, pipeline: string): string | undefined => {
+  const problem = nameProblem(table);
+  if (problem !== undefined) return `the name ${problem}`;
+  if (table.endsWith('_staging')) {
+    return `the name \`${table}\` ends in _staging, which sluice uses for staging tables; choose another name`;
+  }
+  return derivedProblem(
+    'staging table',
+    stagingName(pipeline, table),
+    'the name of the pipeline or of the table',
+  );
+};
+
+const plainVersion = (name: string): string =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+
+/** A name as the server would give it. One that is too long is cut, and made unique by a hash of the whole. */
+export const defaultName = (parts: readonly string[], end: string): string => {
+  const whole = parts.join('_');
+  if (Buffer.byteLength(`${whole}_${end}`) <= identifierBytesMax) return `${whole}_${end}`;
+  const hashed = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}_${end}`;
+  return `${whole.slice(0, identifierBytesMax - hashed.length)}${hashed}`;
+};

@@ -1,0 +1,80 @@
+// Attributes in which a table that stays differs from its declaration, and the statements that set them.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { productionName } from '../../db/names.ts';
+import type { DeclaredTable } from '../table/tables.ts';
+import type { ProductionTable } from '../table/production.ts';
+import { numbered, type TableColumn } from '../table/table-state.ts';
+import { attributeList, attributesOf, type Part } from '../table/attributes.ts';
+import type { Declared } from '../table/contract.ts';
+import { serverColumnsOf, writtenTypes } from '../table/server-columns.ts';
+
+interface AttributeChanges {
+  /** The statements that make them. */
+  readonly statements: readonly string[];
+  readonly blocksReaders: boolean;
+}
+
+const changesOf = (
+  name: string,
+  declared: Declared,
+  found: ProductionTable['attributes'],
+  part: Part,
+): readonly { readonly statement: string; readonly blocksReaders: boolean }[] =>
+  attributesOf(part).flatMap(({ settings, blocksReaders }) =>
+    settings(declared, found)
+      .filter(({ key, value }) => (found[key] ?? '') !== value)
+      .map(({ sql }) => ({ statement: sql(name), blocksReaders })),
+  );
+
+/** Differences between the attributes of a table that stays, with its partitions, and those that are declared. */
+export const attributeChanges = (table: DeclaredTable, production: ProductionTable): AttributeChanges => {
+  const { division } = production;
+  const changes = [
+    ...changesOf(
+      productionName(table),
+      table,
+      production.attributes,
+      division === undefined ? 'table' : 'whole',
+    ),
+    ...(division?.partitions ?? []).flatMap(({ schema, name, attributes: found }) =>
+      changesOf(quoteName(schema, name), table, found, 'part'),
+    ),
+  ];
+  return {
+    statements: changes.map(({ statement }) => statement),
+    blocksReaders: changes.some((change) => change.blocksReaders),
+  };
+};
+
+/** Sets what is declared on a partition that was made like its table. */
+export const alterPart = async (client: Client, name: string, declared: Declared): Promise<void> => {
+  const { rows } = await client.query(`select ${attributeList('to_regclass($1)')} as found`, [name]);
+  for (const { statement } of changesOf(name, declared, rows[0].found, 'part')) await client.query(statement);
+};
+
+/** The columns that the server fills, as it will write them; an expression that is there is taken for the declared one. */
+export const foreseenColumns = async (
+  client: Client,
+  table: DeclaredTable,
+  production: ProductionTable | undefined,
+): Promise<readonly TableColumn[]> => {
+  const columns = serverColumnsOf(table.attributes);
+  const types = await writtenTypes(
+    client,
+    table.path,
+    columns.map((column) => (column.kind === 'identity' ? 'bigint' : column.type)),
+  );
+  return columns.map((column, place) => {
+    const was = production?.columns.find(({ name }) => name === column.name);
+    const isComputed = was?.filledBy != null && was.filledBy !== numbered;
+    return {
+      name: column.name,
+      type: types[place]!,
+      notNull: column.kind === 'identity',
+      hasDefault: true,
+      filledBy: column.kind === 'identity' ? numbered : isComputed ? was.filledBy : `(${column.expression})`,
+    };
+  });
+};

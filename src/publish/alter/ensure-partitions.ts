@@ -1,0 +1,46 @@
+// Makes the partitions that new rows need and the table in production has not.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { BuiltOver } from '../table/built-over.ts';
+import { productionName } from '../../db/names.ts';
+import { alterPart } from './changes.ts';
+import { keyOfBound } from '../table/bounds.ts';
+import { findPartitions } from '../aside/find-partitions.ts';
+import { refuseTaken } from './fit-partitions.ts';
+
+/** What a partition has like its table, foreign keys and triggers aside: these come when it is attached. */
+const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
+  .map((what) => `including ${what}`)
+  .join(' ');
+
+/**
+ * Before rows are written through the table, in the publishing transaction. Each partition is made empty, with keys and indexes,
+ * and then attached: that takes a lock on the table that neither readers nor writers feel. Does nothing for a table that is one
+ * whole. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
+ */
+export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise<void> => {
+  const { table, production } = plan;
+  const { partitionBy: spec } = table;
+  if (spec === undefined) return;
+  const name = productionName(table);
+  const known = new Set(production!.division!.partitions.map(({ bound }) => keyOfBound(spec, bound)));
+  const needed = table.partitions ?? (await findPartitions(client, table, spec, table.rowsFrom, name));
+  const missing = needed.filter(({ key }) => !known.has(key));
+  if (missing.length === 0) return;
+  const coming = missing.map(({ names }) => ({ table: names }));
+  await refuseTaken(client, [{ plan, coming, leaving: [] }]);
+  const owner = production!.owner === null ? '' : quoteName(production!.owner);
+  await client.query(
+    missing
+      .map(({ names, bound }) => {
+        const part = productionName(names);
+        return `create table ${part} (like ${name} ${likeTable});
+          ${owner === '' ? '' : `alter table ${part} owner to ${owner};`}
+          alter table ${name} attach partition ${part} ${bound};`;
+      })
+      .join('\n'),
+  );
+  if (table.attributes !== undefined)
+    for (const { names } of missing) await alterPart(client, productionName(names), table);
+};

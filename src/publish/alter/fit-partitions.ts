@@ -1,0 +1,75 @@
+// What partitions aside need before they can be attached: free names, and the constraints of the table.
+
+import type { Client } from '../../db/client.ts';
+import type { BuiltOver } from '../table/built-over.ts';
+import { builtName, type TableNames } from '../../db/names.ts';
+import type { ProductionPartition } from '../table/production.ts';
+import { quoteName } from '../../db/sql.ts';
+import { refuseShape } from '../table/shape.ts';
+
+interface Fitting {
+  readonly plan: BuiltOver;
+  readonly coming: readonly { readonly table: TableNames }[];
+  readonly leaving: readonly ProductionPartition[];
+}
+
+/** Errors: ETL_PUBLISH_SHAPE when something else has the name of a partition. */
+export const refuseTaken = async (client: Client, all: readonly Fitting[]): Promise<void> => {
+  const wanted = all.flatMap(({ plan, coming, leaving }) => {
+    const free = new Set(leaving.map(({ name }) => name));
+    return coming.flatMap(({ table }) =>
+      free.has(table.table) ? [] : [{ owner: plan.table.table, ...table }],
+    );
+  });
+  const { rows } = await client.query(
+    `select w.owner, n.nspname || '.' || c.relname as name
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as w (owner, schema, name, place)
+        join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
+      order by w.place limit 1`,
+    [wanted.map(({ owner }) => owner), wanted.map(({ schema }) => schema), wanted.map(({ table }) => table)],
+  );
+  if (rows.length > 0)
+    refuseShape(
+      rows[0].owner,
+      `its partition ${rows[0].name} cannot be made, because something else has that name`,
+      'Drop it, or move it to another schema: under another name it would keep the names of its indexes.',
+    );
+};
+
+/**
+ * A partition has the constraints and not null of its table: with them, attaching it reads no rows. It was built with the checks and
+ * unique constraints that are declared, and those that a run declared before are about to go.
+ */
+export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
+  const tables = all.filter(({ coming }) => coming.length > 0);
+  const { rows } = await client.query(
+    `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype as kind
+      from unnest($1::oid[]) with ordinality as t (oid, place) join pg_constraint k on k.conrelid = t.oid
+      where k.contype in ('c', 'f', 'u') and k.conparentid = 0
+      order by t.place, k.conname`,
+    [tables.map(({ plan }) => plan.production!.oid)],
+  );
+  const statements = tables.flatMap(({ plan: { table: whole, production, builtAs }, coming }, index) => {
+    const declared = new Set([
+      ...whole.constraints.map(({ name }) => name),
+      ...(production!.published?.constraints ?? []),
+    ]);
+    const required = new Set(builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name));
+    const known = production!.published?.notNull ?? [];
+    const parts = [
+      ...rows
+        .filter(({ place, name, kind }) => place === index + 1 && (kind === 'f' || !declared.has(name)))
+        // The server names the index of a unique constraint after its table.
+        .map(({ name, kind, definition }) =>
+          kind === 'u' ? `add ${definition}` : `add constraint ${quoteName(name)} ${definition}`,
+        ),
+      ...production!.columns
+        .filter(({ name, notNull }) => notNull && !required.has(name) && !known.includes(name))
+        .map(({ name }) => `alter column ${quoteName(name)} set not null`),
+    ];
+    return parts.length === 0
+      ? []
+      : coming.map(({ table }) => `alter table ${builtName(table)} ${parts.join(', ')};`);
+  });
+  if (statements.length > 0) await client.query(statements.join('\n'));
+};

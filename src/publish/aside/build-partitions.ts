@@ -1,0 +1,161 @@
+// Builds a divided table aside: an empty table of the partitions that its rows make (find.ts), and each one on its own.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { EtlError, codeOf } from '../../core/errors/errors.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { createAs } from '../table/storage.ts';
+import { inTablespaceOf } from '../table/tablespace.ts';
+import {
+  buildDeclared,
+  buildError,
+  buildOwn,
+  buildOwnOf,
+  createShape,
+  makeServerColumns,
+} from './build-table.ts';
+import type { Building } from './building.ts';
+import { inheritCollations, inheritStatistics } from './inherit.ts';
+import { builtName, fileColumn, productionName, type TableNames } from '../../db/names.ts';
+import type { BuiltPartition } from '../table/tables.ts';
+import { fittingName, partitionOf } from '../table/bounds.ts';
+import { refuseUndividable } from '../table/equal-values.ts';
+import type { Dividing, PartRows } from './find-partitions.ts';
+
+const boundName = 'etl_bound';
+
+/** Makes the divided table aside, with its keys and indexes, which partitions have before they are attached. */
+export const createDivided = (dividing: Dividing): Promise<void> =>
+  inTablespaceOf(dividing.client, dividing.names, () => createEmpty(dividing));
+
+const createEmpty = async (dividing: Dividing): Promise<void> => {
+  const { client, names, spec, columns, required, source } = dividing;
+  const shape = { ...names, built: fittingName(`${names.table}__shape`) };
+  const [parent, like] = [builtName(names), builtName(shape)];
+  await runQuery(client, createShape(shape, columns, source));
+  const set = [...new Set([...required, spec.column])].map(
+    (column) => `alter column ${quoteName(column)} set not null`,
+  );
+  await client.query(
+    `create table ${parent} (like ${like}) partition by ${spec.by} (${quoteName(spec.column)});
+     drop table ${like};
+     alter table ${parent} ${set.join(', ')}`,
+  );
+  if (spec.by === 'list') await refuseUndividable(client, names.table, spec.column, parent);
+  await inheritCollations(client, names);
+  await buildDeclared(dividing);
+  await buildOwn(dividing);
+  await inheritStatistics(client, names);
+};
+
+/** Puts those rows of production to the new ones that stay. Errors: ETL_INCOMPLETE when they are others by now. */
+const addKept = async (
+  client: Client,
+  { names: { table }, columns }: Dividing,
+  { names, kept }: PartRows,
+): Promise<number> => {
+  if (kept === undefined) return 0;
+  const list = quoteNames(columns);
+  const incomplete = (found: string, cause?: unknown): EtlError => {
+    const problem = `${plural(kept.rows, 'row')} of ${kept.from} were to stay, and ${found}`;
+    return new EtlError('ETL_INCOMPLETE', { table, problem }, { cause });
+  };
+  const { rowCount } = await client
+    .query(
+      `insert into ${builtName(names)} (${list}) select ${list} from ${kept.from} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+      [kept.files],
+    )
+    .catch((cause: unknown) => {
+      throw codeOf(cause) === '42P01' ? incomplete('somebody has dropped it', cause) : cause;
+    });
+  if (rowCount !== kept.rows)
+    throw incomplete(`${formatCount(rowCount ?? 0)} were found (did somebody change them?)`);
+  return kept.rows;
+};
+
+/**
+ * Builds one partition: rows, not null, the check of its bound, keys, indexes, statistics. In the caller's transaction: nobody sets
+ * hint bits on rows of one that is not over. Errors: those of building a table.
+ */
+export const buildPartition = async (
+  client: Client,
+  dividing: Dividing,
+  part: PartRows & Pick<Building, 'statistics'>,
+  source: string,
+  build: (work: Building) => Promise<void>,
+  announce: Building['announce'],
+): Promise<BuiltPartition> => {
+  const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = dividing;
+  const { places, names, key, name, bound, condition, statistics } = part;
+  const built = builtName(names);
+  const at = places === undefined ? '' : `ctid between '${places[0]}'::tid and '${places[1]}'::tid and`;
+  const conditions = [condition];
+  // A hash is one of a table: that in production is another than the one aside.
+  const production = spec.by === 'hash' ? await dividedOid(client, productionName(whole)) : undefined;
+  if (production !== undefined) conditions.push(partitionOf(whole.table, spec, key, production)!.condition);
+  const set = [...new Set([...required, spec.column])].map(
+    (column) => `alter column ${quoteName(column)} set not null`,
+  );
+  let rows = 0;
+  try {
+    const create = `${createAs(names)} select ${quoteNames(columns)} from ${source} where ${at} ${condition}`;
+    const filled = await client.query(create);
+    rows = (filled.rowCount ?? 0) + (await addKept(client, dividing, part));
+    await client.query(
+      `alter table ${built} ${[...set, `add constraint ${boundName} check (${conditions.join(' and ')})`].join(', ')}`,
+    );
+  } catch (cause) {
+    throw buildError(whole, 'rows', cause);
+  }
+  await inheritCollations(client, names, whole);
+  await makeServerColumns(client, names);
+  await buildOwnOf(client, whole, indexes, names);
+  const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);
+  const { serverColumns: _made, ...attributes } = names.attributes ?? {};
+  await build({
+    client,
+    names: { ...names, attributes },
+    whole,
+    primaryKey,
+    indexes: indexes.map((index) => ({ ...index, name: ownName(index.name) })),
+    // A check must have the name that it has in the table.
+    constraints: constraints.map((one) => (one.kind === 'check' ? one : { ...one, name: ownName(one.name) })),
+    making: (_, work) => work(),
+    announce,
+    statistics,
+  });
+  return { key, name, bound, condition, names, rows };
+};
+
+/** The oid of a table by its quoted name; undefined: it is not divided. */
+export const dividedOid = async (client: Client, name: string): Promise<number | undefined> =>
+  (
+    await client.query(
+      `select partrelid as oid from pg_partitioned_table where partrelid = to_regclass($1)`,
+      [name],
+    )
+  ).rows[0]?.oid;
+
+/** Partitions attached in one transaction: it keeps a lock of each, and of each of its indexes, to its end. */
+const partsPerAttach = 25;
+
+/** Attaches what was built: readers of the table aside, such as SQL of derived tables, see all rows. */
+export const attachAside = async (
+  client: Client,
+  names: TableNames,
+  parts: readonly BuiltPartition[],
+): Promise<void> => {
+  const attach = ({ names: part, bound }: BuiltPartition): string =>
+    `alter table ${builtName(names)} attach partition ${builtName(part)} ${bound}`;
+  for (let first = 0; first < parts.length; first += partsPerAttach)
+    await client.query(
+      parts
+        .slice(first, first + partsPerAttach)
+        .map(attach)
+        .join(';\n'),
+    );
+};
+
+/** SQL that drops the check of a bound, which attaching has made superfluous. */
+export const dropBound = (partition: string): string =>
+  `alter table ${partition} drop constraint ${boundName};`;

@@ -1,0 +1,140 @@
+// The build schema of a pipeline: makes the tables that rows are loaded straight into, and drops everything else there.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteName, type Query } from '../../db/sql.ts';
+import { codeOf } from '../../core/errors/errors.ts';
+import { storageClause } from '../table/storage.ts';
+import { buildSchema, builtName, type TableNames } from '../../db/names.ts';
+
+/** A column of a table that rows are loaded into. */
+export interface LandingColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+/** Makes an empty new table. It is logged, because it becomes production's: committed chunks survive any crash. */
+export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
+  text: `create table ${builtName(names)} (
+    ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
+  )${storageClause(names.attributes)}`,
+});
+
+/** Tables of the schema, and partitions of them that are still where production had them; divided ones last. */
+const selectTables = (schema: string): Query => ({
+  text: `select n.nspname as schema, c.relname as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
+      left join pg_class p on p.oid = i.inhparent
+    where c.relkind in ('r', 'p') and to_regnamespace($1) in (c.relnamespace, p.relnamespace)
+    order by c.relkind desc`,
+  values: [quoteName(schema)],
+});
+
+interface Dropped {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** Indexes, and constraints: the index of one goes with it. */
+const selectMade = (schema: string, table: string): Query => ({
+  text: `select c.relname as name, k.conname as key
+    from pg_index i join pg_class c on c.oid = i.indexrelid
+      left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
+    where i.indrelid = to_regclass($1)
+    union all
+    select null, conname from pg_constraint where conrelid = to_regclass($1) and contype in ('c', 'f')`,
+  values: [quoteName(schema, table)],
+});
+
+/** Columns that the server fills: they are made when the rows are in. */
+const selectFilled = (schema: string, table: string): Query => ({
+  text: `select attname as name from pg_attribute
+    where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and (attgenerated <> '' or attidentity <> '')`,
+  values: [quoteName(schema, table)],
+});
+
+/** Tables dropped in one statement: each takes several of the server's locks, of which a small one has some hundred. */
+const tablesPerDrop = 25;
+
+const dropSchema = (pipeline: string): string =>
+  `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`;
+
+/** Quoted names of its tables, in groups that are dropped together. */
+const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
+  const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;
+  const names = tables.map((one) => quoteName(one.schema, one.name));
+  const groups = [];
+  for (let first = 0; first < names.length; first += tablesPerDrop)
+    groups.push(names.slice(first, first + tablesPerDrop));
+  return groups;
+};
+
+/** Drops the build schema with the tables of a failed attempt, which nobody else reads. */
+export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
+  for (const names of await groupsIn(client, pipeline))
+    await client.query(`drop table ${names.join(', ')} cascade`);
+  await client.query(dropSchema(pipeline));
+};
+
+/** How long those may queue behind us whose plans still name a table that was replaced; and when they have had their turn. */
+const queueMs = 50;
+const pauseMs = 200;
+
+/** Whether tables could be dropped until then, without anybody queueing for long. */
+const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
+  for (;;) {
+    try {
+      // One message is one transaction.
+      await client.query(`set local lock_timeout = ${queueMs}; drop table ${names.join(', ')} cascade`);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== '55P03') throw error;
+    }
+    if (performance.now() > deadline) return false;
+    await sleep(pauseMs);
+  }
+};
+
+/**
+ * Drops the build schema with the tables that were replaced. Returns those that somebody still reads after `waitMs`, and keeps the schema
+ * for them. Proved by test/modes/publish-locks.test.ts, "that somebody still reads".
+ */
+export const tidyBuildSchema = async (
+  client: Client,
+  pipeline: string,
+  waitMs: number,
+): Promise<readonly string[]> => {
+  const deadline = performance.now() + waitMs;
+  const left: string[] = [];
+  for (const names of await groupsIn(client, pipeline))
+    if (!(await tryDrop(client, names, deadline)))
+      for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
+  if (left.length === 0) await client.query(dropSchema(pipeline));
+  return left;
+};
+
+/** Drops the tables of an earlier attempt; tables that rows were loaded into only lose what was made after them. */
+export const clearBuildSchema = async (
+  client: Client,
+  pipeline: string,
+  loaded: readonly string[],
+): Promise<void> => {
+  const schema = buildSchema(pipeline);
+  const tables: readonly Dropped[] = (await runQuery(client, selectTables(schema))).rows;
+  for (const one of tables)
+    if (one.schema !== schema || !loaded.includes(one.name))
+      await client.query(`drop table if exists ${quoteName(one.schema, one.name)} cascade`);
+  for (const table of loaded) {
+    const { rows } = await runQuery(client, selectMade(schema, table));
+    const filled = await runQuery(client, selectFilled(schema, table));
+    for (const { name, key } of rows as { name: string; key: string | null }[])
+      await client.query(
+        key === null
+          ? `drop index ${quoteName(schema, name)}`
+          : `alter table ${quoteName(schema, table)} drop constraint ${quoteName(key)}`,
+      );
+    for (const { name } of filled.rows)
+      await client.query(`alter table ${quoteName(schema, table)} drop column ${quoteName(name)}`);
+  }
+};

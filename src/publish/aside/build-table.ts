@@ -1,0 +1,275 @@
+// Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
+
+import type { IndexSpec } from '../../core/declaration/declaration.ts';
+import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
+import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
+import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { setDeclared } from '../table/attributes.ts';
+import { addServerColumns, columnText, serverColumnsOf } from '../table/server-columns.ts';
+import { createAs, indexStorage, type IndexStorage } from '../table/storage.ts';
+import { buildConstraints } from '../table/constraints.ts';
+import type { Building } from './building.ts';
+import { inheritCollations, inheritStatistics } from './inherit.ts';
+import { RowsRefused } from '../table/refused-rows.ts';
+import { builtName, productionName, type TableNames } from '../../db/names.ts';
+import { isIndexByHand } from '../table/by-hand.ts';
+import { primaryKeysOf } from '../table/table-state.ts';
+import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
+
+/** Rows of a typed table: staging holds them checked and in their final types. */
+export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
+  text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
+});
+
+/** An empty table of the same columns: its rows go from staging into production. */
+export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
+  text: `${createFromStaging(names, columns, staging).text} with no data`,
+});
+
+/**
+ * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the
+ * server takes one query that changes nothing: no `with x as (delete …)`, no second statement
+ * (test/integration/sql-files.test.ts). A rehearsal plans the query and asks for its privileges, and executes nothing of it.
+ */
+export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
+  `${createAs(names)} select * from (\n`,
+  `\n) as made${isRehearsal ? ' limit 0' : ''}`,
+];
+
+/** Not-null columns in one statement, so that the table is scanned once. */
+export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({
+  text: `alter table ${builtName(names)} ${columns
+    .map((column) => `alter column ${quoteName(column)} set not null`)
+    .join(', ')}`,
+});
+
+/**
+ * A key of production on the same columns is made as somebody has made it there: with its name, included columns, storage, and when it is
+ * checked. Proved by test/modes/by-hand.test.ts.
+ */
+const addPrimaryKey = async (
+  client: Client,
+  names: TableNames,
+  columns: readonly string[],
+  whole: TableNames | undefined,
+): Promise<Query> => {
+  const tables = whole === undefined ? [names] : [names, whole];
+  const [own, ofWhole] = await primaryKeysOf(client, tables.map(productionName), columns);
+  const name = own?.name ?? `${names.table}_pkey`;
+  // A partition that is new has the key of its table, under a name of its own.
+  const clause = own?.clause ?? ofWhole?.clause ?? `primary key (${quoteNames(columns)})`;
+  return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
+};
+
+/** Statements in one message share a transaction, so the search path of a `where` ends with it. `storage`: its storage parameters. */
+const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage): Query => {
+  const parts = [
+    `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
+    `on ${builtName(names)} using ${index.using} (${quoteNames(index.columns)})`,
+    index.include.length === 0 ? '' : `include (${quoteNames(index.include)})`,
+    storage(index.name, index.using),
+  ];
+  if (index.where === undefined) return { text: parts.join('\n') };
+  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+  return { text: `${path(names.path)};\n${parts.join('\n')}\nwhere ${index.where}\n;${path([])}` };
+};
+
+/** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
+const selectOwnIndexes = (
+  client: Client,
+  names: TableNames,
+  declared: readonly string[],
+  on: TableNames = names,
+) =>
+  askPrepared(
+    client,
+    `select x.relname as name, format(' INDEX %I ON ', x.relname) as named, replace(
+        replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $4),
+        format(' ON %I.%I USING ', n.nspname, t.relname), $4) as ddl
+    from pg_index i
+    join pg_class x on x.oid = i.indexrelid
+    join pg_class t on t.oid = i.indrelid
+    join pg_namespace n on n.oid = t.relnamespace
+    where n.nspname = $1 and t.relname = $2 and x.relname <> all ($3) and ${isIndexByHand}`,
+    [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
+  );
+
+/** Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED. */
+const buildIndex = async (
+  client: Client,
+  names: TableNames,
+  { text }: Query,
+  what: string,
+  columns?: readonly string[],
+): Promise<void> => {
+  try {
+    await client.query(text);
+  } catch (cause) {
+    if (columns !== undefined && codeOf(cause) === '23505')
+      throw new RowsRefused({ table: names.table, what, rule: { kind: 'unique', columns } }, { cause });
+    throw buildError(names, what, cause);
+  }
+};
+
+/** Makes the columns that the server fills. Errors: ETL_PUBLISH_REFUSED. */
+export const makeServerColumns = async (client: Client, names: TableNames): Promise<void> => {
+  await addServerColumns(client, names).catch((cause: unknown) => {
+    const columns = serverColumnsOf(names.attributes).map(columnText);
+    throw buildError(names, columns.join(', '), cause);
+  });
+};
+
+/** Builds the declared keys, constraints and indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of `buildIndex`. */
+export const buildDeclared = async ({
+  client,
+  names,
+  whole,
+  primaryKey,
+  indexes,
+  constraints = [],
+}: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>): Promise<void> => {
+  await makeServerColumns(client, names);
+  if (primaryKey.length > 0)
+    await buildIndex(
+      client,
+      names,
+      await addPrimaryKey(client, names, primaryKey, whole),
+      `primary key (${primaryKey.join(', ')})`,
+      primaryKey,
+    );
+  const storage = await indexStorage(client, names);
+  await buildConstraints(client, names, constraints, storage);
+  for (const index of indexes) {
+    const { name, where, columns } = index;
+    const key = where === undefined ? columns : undefined;
+    await buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, key);
+  }
+};
+
+/** Builds the indexes that people added to a production table; returns their names. Errors: those of `buildIndex`. */
+export const buildOwn = async ({
+  client,
+  names,
+  indexes,
+}: Pick<Building, 'client' | 'names' | 'indexes'>): Promise<readonly string[]> => {
+  const declared = indexes.map(({ name }) => name);
+  const { rows: own } = await selectOwnIndexes(client, names, declared);
+  for (const { name, ddl } of own)
+    await buildIndex(
+      client,
+      names,
+      { text: ddl },
+      `index ${name} (made by hand on ${productionName(names)})`,
+    );
+  return own.map(({ name }) => name);
+};
+
+/** Builds those of a divided table on a partition of it, where the server names them. Errors: those of `buildIndex`. */
+export const buildOwnOf = async (
+  client: Client,
+  whole: TableNames,
+  indexes: readonly IndexSpec[],
+  part: TableNames,
+): Promise<void> => {
+  const declared = indexes.map(({ name }) => name);
+  const { rows } = await selectOwnIndexes(client, whole, declared, part);
+  for (const { name, named, ddl } of rows)
+    await buildIndex(
+      client,
+      whole,
+      { text: ddl.replace(named, ' INDEX ON ') },
+      `index ${name} (made by hand)`,
+    );
+};
+
+/** A refusal leaves the transaction of the build as it was. */
+const analyze = (client: Client, what: string): Promise<unknown> =>
+  withTransaction(client, () => client.query(`analyze ${what}`));
+
+/**
+ * Analyzes a table column by column: `analyze` has stopped at a value of one of them, such as a bound of a numrange that is no double.
+ */
+const analyzeColumns = async (
+  client: Client,
+  names: TableNames,
+  announce: Building['announce'],
+  cause: unknown,
+): Promise<void> => {
+  const { rows } = await client.query<{ name: string }>(
+    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum',
+    [builtName(names)],
+  );
+  const left: string[] = [];
+  for (const { name } of rows)
+    await analyze(client, `${builtName(names)} (${quoteName(name)})`).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      left.push(name);
+    });
+  const what = left.length === 0 ? 'expressions in indexes' : left.join(', ');
+  announce(
+    `${names.table}: the server has no statistics of ${what}, because \`analyze\` stops there: ${messageOf(cause)}; it plans queries on them badly`,
+  );
+};
+
+/**
+ * Statistics of a filled table, as detailed as production's. `announce`: for what cannot be analyzed; without it, that is an error of the
+ * server.
+ */
+export const completeStatistics = async (
+  client: Client,
+  names: TableNames,
+  staged?: StagedStatistics,
+  announce?: Building['announce'],
+): Promise<void> => {
+  await inheritStatistics(client, names);
+  await setDeclared(client, builtName(names), names, 'part');
+  if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
+  // `analyze` calls the functions of indexes on expressions.
+  await analyze(client, builtName(names)).catch((cause: unknown) => {
+    if (announce === undefined || !isRefusal(cause)) throw cause;
+    return analyzeColumns(client, names, announce, cause);
+  });
+};
+
+/** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
+export const buildAside = async (work: Building): Promise<void> => {
+  const { client, names, statistics, making, announce } = work;
+  const own = await making('indexes', async () => {
+    await inheritCollations(client, names);
+    await buildDeclared(work);
+    return buildOwn(work);
+  });
+  if (work.isRehearsal === true) return;
+  if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
+  await making('statistics', () => completeStatistics(client, names, statistics, announce)).catch(
+    (cause: unknown) => {
+      throw buildError(names, 'statistics', cause);
+    },
+  );
+};
+
+/** Throws ETL_INCOMPLETE unless every copied row is there; `copied` is undefined if rows may differ in number. */
+export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
+  if (copied === undefined || copied === found) return;
+  const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;
+  throw new EtlError('ETL_INCOMPLETE', { table, problem });
+};
+
+/** The server's refusal of a constraint or index as our error, by SQLSTATE; anything else as it is. */
+export const buildError = ({ table }: TableNames, what: string, cause: unknown): unknown => {
+  if (!isRefusal(cause)) return cause;
+  const { detail, column } = cause as { detail?: string; column?: string };
+  const sqlstate = codeOf(cause);
+  if (sqlstate === '23505')
+    return new EtlError('ETL_DUPLICATE_KEY', { table, key: what, detail: detail ?? '' }, { cause });
+  if (sqlstate === '23502')
+    return new EtlError(
+      'ETL_PUBLISH_NULL',
+      { table, column, reason: `${what} does not allow them` },
+      { cause },
+    );
+  const problem = `${what}: ${messageOf(cause)}`;
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate, problem, hint: hintOf(cause) }, { cause });
+};

@@ -1,0 +1,49 @@
+// Has the server create an empty table with the declared attributes before anything is loaded, and rolls that back.
+
+import { ensureSchema, withPath, withRollback, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import type { DeclaredTable } from '../table/tables.ts';
+import { declaredOn } from '../table/attributes.ts';
+import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
+import { storageClause } from '../table/storage.ts';
+
+/** `like`: quoted name of a table of the same columns, where they are known. Errors: ETL_ATTRIBUTE_REFUSED. */
+export const probeAttributes = async (
+  client: Client,
+  table: DeclaredTable,
+  like: string | undefined,
+): Promise<void> => {
+  const { attributes, buildSchema } = table;
+  if (attributes === undefined) return;
+  const name = quoteName(buildSchema, 'etl_probe');
+  const space = attributes.tablespace === undefined ? '' : ` tablespace ${quoteName(attributes.tablespace)}`;
+  // Without columns nothing can be said of them.
+  const { columnComments: _comments, statistics: _statistics, ...ofTable } = attributes;
+  const statements = [
+    `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
+    ...(like === undefined ? [] : serverColumnsOf(attributes)).flatMap((column) => [
+      // Left by an attempt that was loaded directly.
+      `alter table ${name} drop column if exists ${quoteName(column.name)}`,
+      `alter table ${name} add column ${columnClause(column)}`,
+    ]),
+    ...declaredOn(name, { attributes: like === undefined ? ofTable : attributes }, 'table'),
+  ];
+  await withRollback(client, async () => {
+    await ensureSchema(client, buildSchema);
+    await withPath(client, table.path, async () => {
+      for (const statement of statements)
+        await client.query(statement).catch((cause: unknown) => {
+          if (!isRefusal(cause)) throw cause;
+          const details = {
+            table: table.table,
+            statement: statement.replace(name, quoteName(table.schema, table.table)),
+            problem: messageOf(cause),
+            hint: hintOf(cause),
+          };
+          throw new EtlError('ETL_ATTRIBUTE_REFUSED', details, { cause });
+        });
+    });
+  });
+};

@@ -1,0 +1,117 @@
+// The statistics of divided tables as a whole: autovacuum makes those of partitions, and never these.
+//
+// `analyze` takes a lock that neither readers nor writers feel. It reads a sample of 300 rows times the statistics target, whatever the
+// size of the table. Before PostgreSQL 18 it then goes on to all partitions, which have statistics already, so its time is bounded: the
+// table itself comes first, and is committed. Proved by test/modes/touched.test.ts, "is analyzed although somebody holds a partition".
+
+import type { Client } from '../../db/client.ts';
+import { codeOf } from '../../core/errors/errors.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+import { copyStatistics } from '../aside/staged-statistics.ts';
+
+/** Longest time of all statistics of a table; the sample of the table itself takes seconds. */
+const analyzeMs = 30_000;
+
+/** Somebody alters the table, or analyzes it: the next run looks again. */
+const lockMs = 2_000;
+
+interface Stale {
+  readonly name: string;
+  readonly only: boolean;
+  /** When it was last analyzed. */
+  readonly before: string | null;
+  readonly statementMs: string;
+  readonly waitMs: string;
+}
+
+/**
+ * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
+ * since the first run after that counts as changed, and so does one that never was, because it has the statistics of staging: it took
+ * the place of another one, or many of its rows have changed. One analyzed between the two was analyzed with its table. Of the others
+ * only their growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed
+ * since. A table that has statistics and was never analyzed took them over, from the run that brought all its rows.
+ */
+const selectStale = `
+  select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
+      s.last_analyze::text as before, current_setting('statement_timeout') as "statementMs", current_setting('lock_timeout') as "waitMs"
+    from unnest($1::text[]) with ordinality as t (name, place)
+      join pg_class p on p.oid = to_regclass(t.name) and p.relkind = 'p'
+      left join pg_stat_user_tables s on s.relid = p.oid
+      cross join lateral (
+        select coalesce(greatest(s.last_analyze, s.last_autoanalyze), (
+          select max(r.finished_at) from etl.published_table t join etl.run r on r.id = t.run_id
+            where t.table_oid = p.oid and t.strategy = 'partitions' and t.partitions is null and exists (
+              select from pg_stats i where (i.schemaname, i.tablename) = (s.schemaname, s.relname) and i.inherited)
+        )) as at
+      ) last
+      cross join lateral (
+        select min(started_at) as at from etl.run where finished_at > last.at and pipeline in (
+          select r.pipeline from etl.published_table t join etl.run r on r.id = t.run_id where t.table_oid = p.oid)
+      ) run
+      cross join lateral (
+        select coalesce(sum(n.rows), 0) as rows,
+            greatest(coalesce(sum(n.rows) filter (where m.at is null or m.at >= run.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
+          from pg_inherits i join pg_class c on c.oid = i.inhrelid
+            left join lateral (
+              select n_live_tup, greatest(last_analyze, last_autoanalyze) as at
+                from pg_stat_user_tables where relid = c.oid
+            ) m on true
+            cross join lateral (select greatest(c.reltuples, m.n_live_tup, 0) as rows) n
+          where i.inhparent = p.oid
+      ) parts
+    where last.at is null or parts.changed > current_setting('autovacuum_analyze_threshold')::float8
+      + current_setting('autovacuum_analyze_scale_factor')::float8 * parts.rows
+    order by t.place`;
+
+/** The table itself was analyzed, if not all of its partitions. */
+const isDone = async (client: Client, { name, before }: Stale): Promise<boolean> => {
+  const { rows } = await client.query(
+    'select last_analyze::text is distinct from $2 as done from pg_stat_user_tables where relid = to_regclass($1)',
+    [name, before],
+  );
+  return rows[0]?.done === true;
+};
+
+const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
+  const { name, only, statementMs, waitMs } = stale;
+  const limit = (statement: string | number, wait: string | number) =>
+    client.query(
+      `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`,
+      [statement, wait],
+    );
+  await limit(analyzeMs, lockMs);
+  try {
+    await client.query(`analyze ${only ? 'only ' : ''}${name}`);
+    return true;
+  } catch (error) {
+    if (!['57014', '55P03'].includes(codeOf(error) ?? '')) throw error;
+    return await isDone(client, stale);
+  } finally {
+    await limit(statementMs, waitMs);
+  }
+};
+
+/**
+ * Whether a divided table in production has the statistics that its rows were given aside (`analyzedAs`): it is that very table, or
+ * it has stayed, and takes them here.
+ */
+export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
+  const name = productionName(names);
+  const { rows } = await client.query(
+    'select oid::regclass::text as aside, oid = to_regclass($2) as same from pg_class where oid = $1',
+    [analyzedAs, name],
+  );
+  return rows.length > 0 && (rows[0].same || (await copyStatistics(client, rows[0].aside, name)));
+};
+
+/** Analyzes those of some divided tables that need it, by their quoted names; returns the names of those that it could not finish. */
+export const analyzeDivided = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly string[]> => {
+  if (names.length === 0) return [];
+  const { rows } = await client.query<Stale>(selectStale, [names]);
+  const left: string[] = [];
+  for (const stale of rows) if (!(await analyze(client, stale))) left.push(stale.name);
+  return left;
+};

@@ -1,0 +1,55 @@
+// Tables that somebody alters, drops, renames or moves to another schema while a run works: what the server then says of a statement
+// that names them says nothing of the run.
+
+import type { Client } from '../../db/client.ts';
+import { isRefusal } from '../../db/connect/server-error.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+
+type Name = Pick<TableNames, 'schema' | 'table'>;
+
+const isRefused = (error: unknown): boolean =>
+  isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
+
+/** Refuses to bring some rows to a table that is gone. Errors: ETL_PUBLISH_OVERTAKEN. */
+export const refuseGone = ({ table }: Name): never => {
+  const problem = 'it was dropped, renamed or moved to another schema';
+  throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
+};
+
+/** Refuses the same if one of these tables is why the server refused something; otherwise the error is what it was. Errors: ETL_PUBLISH_OVERTAKEN. */
+export const refuseIfGone = async (
+  client: Client,
+  tables: readonly Name[],
+  error: unknown,
+): Promise<void> => {
+  if (!isRefused(error)) return;
+  const names = tables.map((table) => productionName(table));
+  const { rows } = await client.query<{ place: number }>(
+    'select place::int from unnest($1::text[]) with ordinality as n (name, place) where to_regclass(name) is null order by 1 limit 1',
+    [names],
+  );
+  for (const { place } of rows) refuseGone(tables[place - 1]!);
+};
+
+/** The tables with these names: their oids, columns and partitions, as a text that can be compared. */
+const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string> =>
+  JSON.stringify(
+    (
+      await client.query(
+        `select c.oid, array(select row(attname, atttypid)::text from pg_attribute where attrelid = c.oid and attnum > 0 order by attnum) as columns,
+            array(select inhrelid from pg_inherits where inhparent = c.oid order by 1) as partitions
+          from unnest($1::text[]) with ordinality as n (name, place) left join pg_class c on c.oid = to_regclass(n.name) order by place`,
+        [tables.map((table) => productionName(table))],
+      )
+    ).rows,
+  );
+
+/** Returns a question: whether the server may have refused something because somebody has changed these tables since. */
+export const watchShapes = async (
+  client: Client,
+  tables: readonly Name[],
+): Promise<(error: unknown) => Promise<boolean>> => {
+  const before = await shapesOf(client, tables);
+  return async (error) => isRefused(error) && (await shapesOf(client, tables)) !== before;
+};

@@ -1,0 +1,276 @@
+// Runs the tests of one table, in as few scans as their kinds allow.
+//
+// Tests of single rows and of the table as a whole are aggregates of one query each for the rows that a run brings and for all rows;
+// the others are a query each.
+
+import { withPath, type Client } from '../../db/client.ts';
+import { isRefusal } from '../../db/connect/server-error.ts';
+import type { TestSpec } from '../../core/declaration/data-test.ts';
+import {
+  row,
+  TestMisfit,
+  type RowKind,
+  type SetKind,
+  type TableKind,
+  type Tested,
+  type TestedColumn,
+  type TestKind,
+} from './contract.ts';
+import { testKinds } from './registry.ts';
+
+/** What a test has found, not yet judged. */
+export interface Measured {
+  readonly spec: TestSpec;
+  readonly failures: number;
+  /** Rows that were tested; null where nobody had to count them. */
+  readonly tested: number | null;
+  readonly problem: string | null;
+  readonly rows: readonly Readonly<Record<string, string | null>>[];
+  readonly seconds: number;
+}
+
+/** A test that the server does not run. `prefixLength`: characters that we put before the text of a SQL file. */
+export class TestRefused extends Error {
+  readonly spec: TestSpec;
+  readonly prefixLength: number;
+
+  constructor(spec: TestSpec, prefixLength: number, options: ErrorOptions) {
+    super('the server refused a test', options);
+    this.spec = spec;
+    this.prefixLength = prefixLength;
+  }
+}
+
+/** Enough to see the pattern. */
+const rowsKept = 10;
+const columnsKept = 100;
+const charactersKept = 200;
+
+/** A row as an object of texts, cut. */
+const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
+    from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
+
+/** An operator of the default B-tree of a type, with its schema. PostgreSQL, "Operator Classes and Operator Families". */
+const operatorOf = (strategy: number, sign: string): string => `coalesce(
+    (select format('operator(%I.%s)', n.nspname, o.oprname)
+      from pg_opclass c
+      join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      join pg_amop p on p.amopfamily = c.opcfamily and p.amopstrategy = ${strategy}
+        and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+      join pg_operator o on o.oid = p.amopopr
+      join pg_namespace n on n.oid = o.oprnamespace
+      where c.opcdefault and c.opcintype = b.oid),
+    case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
+      then 'operator(pg_catalog.${sign})' end)`;
+
+/** Columns of the tables with these quoted names, each with what compares its values. */
+export const testedColumns = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly (readonly TestedColumn[])[]> => {
+  const { rows } = await client.query(
+    `select coalesce(json_agg(json_build_object('name', a.attname, 'type', format_type(b.oid, -1),
+        'isText', b.typcategory = 'S', 'equals', ${operatorOf(3, '=')}, 'less', ${operatorOf(1, '<')}) order by a.attnum), '[]') as columns
+      from unnest($1::text[]) with ordinality as w (name, place)
+        join pg_attribute a on a.attrelid = w.name::regclass and a.attnum > 0 and not a.attisdropped
+        join pg_type t on t.oid = a.atttypid
+        join pg_type b on b.oid = case t.typtype when 'd' then t.typbasetype else t.oid end
+      group by w.place order by w.place`,
+    [names],
+  );
+  return rows.map(({ columns }) => columns);
+};
+
+/** Keys of production of which the server holds that they are unique, each with all its columns. Those of a time overlap. */
+export const keysOf = async (client: Client, name: string): Promise<readonly (readonly string[])[]> => {
+  const { rows } = await client.query(
+    `select array(select a.attname::text from unnest(k.conkey) c (attnum) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) as names
+      from pg_constraint k where k.conrelid = $1::regclass and k.contype in ('p', 'u') and not k.condeferrable
+        and not coalesce((to_jsonb(k) ->> 'conperiod')::boolean, false)`,
+    [name],
+  );
+  return rows.map(({ names }) => names);
+};
+
+/** What a server that refuses a test, or we ourselves, say of it. */
+const asRefused = (spec: TestSpec, prefixLength: number, cause: unknown): unknown =>
+  cause instanceof TestMisfit || isRefusal(cause) ? new TestRefused(spec, prefixLength, { cause }) : cause;
+
+/** A test that shares a query with others. */
+interface Shared {
+  readonly spec: TestSpec;
+  /** Its aggregate, as a text. */
+  readonly value: string;
+  /** Which rows fail, if it tests each. */
+  readonly fails?: string;
+}
+
+/** Errors: TestRefused. */
+const sharedOf = (spec: TestSpec, columns: readonly TestedColumn[]): Shared => {
+  const kind = testKinds[spec.kind] as RowKind | TableKind;
+  try {
+    if (kind.per === 'table') return { spec, value: kind.value(spec, columns) };
+    const fails = kind.fails(spec, columns);
+    return { spec, value: `count(*) filter (where ${fails})::text`, fails };
+  } catch (cause) {
+    throw asRefused(spec, 0, cause);
+  }
+};
+
+const selectFrom = (list: readonly string[], from: string): string =>
+  `select ${list.join(', ')} from ${from} ${row}`;
+
+interface Scanned {
+  /** Null where nobody wants it: an index may then have the newest value. */
+  readonly counted: number | null;
+  readonly values: readonly (string | null)[];
+  readonly seconds: number;
+}
+
+/** Has the server read a test, which reads no row. Errors: TestRefused. */
+const prepareShared = (client: Client, { spec, value }: Shared, from: string): Promise<unknown> =>
+  client.query(`${selectFrom([value], from)} limit 0`).catch((cause: unknown) => {
+    throw asRefused(spec, 0, cause);
+  });
+
+/** The values of tests that share a query. Errors: TestRefused. */
+const scan = async (
+  client: Client,
+  from: string,
+  tests: readonly Shared[],
+  isCounted: boolean,
+): Promise<Scanned> => {
+  const start = performance.now();
+  const values = tests.map(({ value }, at) => `${value} as v${at}`);
+  if (values.length === 0 && !isCounted) return { counted: null, values: [], seconds: 0 };
+  await client.query('savepoint tests');
+  try {
+    const { rows } = await client.query(
+      selectFrom(isCounted ? ['count(*)::float8 as counted', ...values] : values, from),
+    );
+    const seconds = (performance.now() - start) / 1000;
+    return { counted: rows[0].counted ?? null, values: tests.map((_, at) => rows[0][`v${at}`]), seconds };
+  } catch (cause) {
+    if (!isRefusal(cause)) throw cause;
+    // Whose fault it was, the server says of each of them alone, before it reads a row.
+    await client.query('rollback to savepoint tests');
+    for (const one of tests) await prepareShared(client, one, from);
+    // All of them took too long, or met a value that nobody can read.
+    throw asRefused(tests[0]!.spec, 0, cause);
+  }
+};
+
+const valuesOf = async (client: Client, sql: string): Promise<Measured['rows']> =>
+  (await client.query(sql)).rows.map((one) => one.values ?? {});
+
+const measureShared = async (
+  client: Client,
+  { spec, fails }: Shared,
+  value: string | null,
+  { brought, before }: Tested,
+  scanned: Scanned,
+): Promise<Measured> => {
+  const kind = testKinds[spec.kind] as RowKind | TableKind;
+  const { counted: tested, seconds } = scanned;
+  if (kind.per === 'table') {
+    const problem = kind.problem(spec, value, before) ?? null;
+    return { spec, failures: problem === null ? 0 : 1, tested, problem, rows: [], seconds };
+  }
+  const failures = Number(value);
+  if (failures === 0) return { spec, failures, tested, problem: null, rows: [], seconds };
+  const rows = await valuesOf(
+    client,
+    `select ${rowValues} as values from ${brought} ${row} where ${fails!} limit ${rowsKept}`,
+  );
+  return { spec, failures, tested, problem: kind.problem(spec), rows, seconds };
+};
+
+type Failing = readonly { readonly failures: number; readonly values: Measured['rows'][number] | null }[];
+
+/** Rows that fail a test of several rows, at most `limit`. Errors: TestRefused. */
+const failingRows = async (
+  client: Client,
+  spec: TestSpec,
+  tested: Tested,
+  limit: number,
+): Promise<Failing> => {
+  const kind = testKinds[spec.kind] as SetKind;
+  const prefix = `select count(*) over ()::float8 as failures, ${rowValues} as values from (\n`;
+  try {
+    const failing = kind.failing(spec, tested);
+    if (failing === undefined) return [];
+    // The extended protocol takes one statement only.
+    const query = { text: `${prefix}${failing}\n) ${row} limit ${limit}`, queryMode: 'extended' };
+    const path = kind.isAuthors === true ? tested.path : [];
+    return (await withPath(client, path, () => client.query<Failing[number]>(query))).rows;
+  } catch (cause) {
+    throw asRefused(spec, prefix.length, cause);
+  }
+};
+
+/** Errors: TestRefused. */
+const measureSet = async (
+  client: Client,
+  spec: TestSpec,
+  tested: Tested,
+  counted: number | null,
+): Promise<Measured> => {
+  const kind = testKinds[spec.kind] as SetKind;
+  const start = performance.now();
+  const found = await failingRows(client, spec, tested, rowsKept);
+  const failures = found[0]?.failures ?? 0;
+  return {
+    spec,
+    failures,
+    tested: counted,
+    problem: failures === 0 ? null : kind.problem(spec),
+    rows: found.map(({ values }) => values ?? {}),
+    seconds: (performance.now() - start) / 1000,
+  };
+};
+
+/**
+ * Measures all tests of a table, in their order, inside the caller's transaction, whose search path is that of our own sessions.
+ * Errors: TestRefused.
+ */
+export const measureTests = async (
+  client: Client,
+  tests: readonly TestSpec[],
+  tested: Tested,
+): Promise<readonly Measured[]> => {
+  const { rows, brought, columns } = tested;
+  const isWhole = brought === rows;
+  const kindOf = (spec: TestSpec): TestKind => testKinds[spec.kind]!;
+  /** Whether a test is about the rows that come, where these are not all. */
+  const isOfBrought = (spec: TestSpec): boolean => {
+    const kind = kindOf(spec);
+    if (isWhole) return true;
+    return kind.per === 'set' ? kind.over(spec) === 'brought' : kind.per === 'row';
+  };
+  const measured = new Map<TestSpec, Measured>();
+  for (const [from, some] of [
+    [brought, tests.filter(isOfBrought)],
+    [rows, tests.filter((spec) => !isOfBrought(spec))],
+  ] as const) {
+    const shared = some.filter((spec) => kindOf(spec).per !== 'set').map((spec) => sharedOf(spec, columns));
+    const isCounted = some.some((spec) => kindOf(spec).per === 'row' || spec.max.kind === 'percent');
+    const scanned = await scan(client, from, shared, isCounted);
+    for (const [at, one] of shared.entries())
+      measured.set(one.spec, await measureShared(client, one, scanned.values[at]!, tested, scanned));
+    for (const spec of some)
+      if (kindOf(spec).per === 'set')
+        measured.set(spec, await measureSet(client, spec, tested, scanned.counted));
+  }
+  return tests.map((spec) => measured.get(spec)!);
+};
+
+/** Has the server read all tests of a table; it reads no row for them. Errors: TestRefused. */
+export const prepareTests = async (
+  client: Client,
+  tests: readonly TestSpec[],
+  tested: Tested,
+): Promise<void> => {
+  for (const spec of tests)
+    if (testKinds[spec.kind]!.per === 'set') await failingRows(client, spec, tested, 0);
+    else await prepareShared(client, sharedOf(spec, tested.columns), tested.rows);
+};

@@ -1,0 +1,34 @@
+// unique: no two rows have the same values in the columns.
+
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { equalityOf } from './accepted.ts';
+import { columnOf, defineTest, row, type SetKind, type TestOptions } from './contract.ts';
+
+/** Whether two rows, by their aliases, are the same in these columns. */
+const haveSame = (names: readonly string[], equals: readonly string[], a: string, b: string): string =>
+  names.map((name, at) => `${a}.${quoteName(name)} ${equals[at]!} ${b}.${quoteName(name)}`).join(' and ');
+
+export const unique = {
+  per: 'set',
+  /** No other row has the value, or the values of several columns together; a null is like no other: `expect.unique('id')`. */
+  define: <const Name extends string>(columns: Name | readonly Name[], options: TestOptions = {}) =>
+    defineTest('unique', [columns].flat() as readonly Name[], {}, options),
+  read: ({ columns }, { add }) => {
+    if (columns.length === 0) add('needs names of columns');
+    return {};
+  },
+  over: () => 'brought',
+  /** First the values that are there twice, which takes their columns only; there are few, and mostly none. */
+  failing: ({ columns: names }, { rows, brought, current, columns, keys }) => {
+    const equals = names.map((name) => equalityOf(columnOf(columns, name)));
+    if (keys.some((key) => key.every((name) => names.includes(name)))) return undefined;
+    const isKnown = names.map((name) => `${row}.${quoteName(name)} is not null`).join(' and ');
+    const comes = `exists (select from ${brought} b where ${haveSame(names, equals, 'b', row)})`;
+    const isNew = brought === rows ? '' : `and ${comes}`;
+    return `with twice as materialized (
+        select ${quoteNames(names)} from ${rows} ${row} where ${isKnown} and ${current} ${isNew} group by ${quoteNames(names)} having count(*) > 1
+      )
+      select ${row}.* from ${brought} ${row} join twice t on ${haveSame(names, equals, 't', row)} where ${current}`;
+  },
+  problem: ({ columns }) => `another row has the same ${columns.join(', ')}`,
+} satisfies SetKind;

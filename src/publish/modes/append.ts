@@ -1,0 +1,119 @@
+// The publication 'append': inserts the rows of some files beside those that are there, and deletes those of files that have left.
+//
+// Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
+
+import { withPath, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { codeOf } from '../../core/errors/errors.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { writeEach, beside } from './beside.ts';
+import { checkCopied } from '../aside/build-table.ts';
+import type { PublishPlan, Publication } from './contract.ts';
+import { DuplicateRows, findDuplicates } from '../table/duplicates.ts';
+import { inKeyOrder } from './key-order.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
+import { fileColumn, productionName } from '../../db/names.ts';
+import { writtenColumns } from '../table/table-state.ts';
+import { ensurePartitions } from '../alter/ensure-partitions.ts';
+import { rowsWithheld } from '../refusals.ts';
+
+/** Rows of files that have left, which nothing refers to. */
+const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
+  const { files } = table.outgoing;
+  if (files.length === 0) return;
+  await client.query(
+    `delete from ${productionName(table)} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+    [files],
+  );
+};
+
+/**
+ * A row that takes the place of one of a file that leaves is that row, changed: others may refer to it. Returns how many were
+ * written.
+ */
+const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
+  const names = writtenColumns(builtAs.columns).map(({ name }) => name);
+  const list = quoteNames(names);
+  const target = productionName(table);
+  const order = await inKeyOrder(client, table.rowsFrom, table.rows, table.primaryKey);
+  const insert = `insert into ${target} as o (${list}) overriding system value select ${list} from ${table.rowsFrom} ${order}`;
+  const { files } = table.outgoing;
+  if (!production!.isReferenced || files.length === 0 || table.primaryKey.length === 0)
+    return (await client.query(insert)).rowCount ?? 0;
+  const set = names.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ');
+  const upsert = `${insert} on conflict (${quoteNames(table.primaryKey)}) do update set ${set}
+    where o.${quoteName(fileColumn)} = any ($1::bigint[])`;
+  return (await client.query(upsert, [files])).rowCount ?? 0;
+};
+
+/** Inserts before it deletes where others refer to the rows. */
+const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
+  if (!plan.production!.isReferenced) {
+    await deleteOutgoing(client, plan);
+    return insertRows(client, plan);
+  }
+  const inserted = await insertRows(client, plan);
+  await deleteOutgoing(client, plan);
+  return inserted;
+};
+
+/** The new rows whose keys others have, looked for after the statements are undone. */
+const duplicatesOf = async (
+  client: Client,
+  plan: PublishPlan,
+  cause: unknown,
+): Promise<DuplicateRows | undefined> => {
+  await client.query('rollback to savepoint rows');
+  await deleteOutgoing(client, plan);
+  return findDuplicates(client, plan, cause);
+};
+
+/** Errors: DuplicateRows, ETL_PUBLISH_WITHHELD. */
+const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { path, table, rows } = plan.table;
+  await client.query('savepoint rows');
+  let inserted = 0;
+  await withPath(client, path, async () => {
+    inserted = await exchangeRows(client, plan);
+  }).catch(async (cause: unknown) => {
+    // 21000: two of the new rows are one.
+    if (!['23505', '21000'].includes(codeOf(cause) ?? '')) throw cause;
+    throw (await duplicatesOf(client, plan, cause)) ?? cause;
+  });
+  if (inserted === rows) return;
+  const problem = `${formatCount(inserted)} of ${plural(rows, 'row')} could be appended`;
+  throw (await duplicatesOf(client, plan, undefined)) ?? rowsWithheld(table, plan.production!, problem);
+};
+
+/** Returns the keys and indexes that have yet to be made. */
+const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
+  const { table } = plan;
+  const changes = keyChanges(plan);
+  // A policy that hides rows from us is an error; otherwise those of files that leave would stay.
+  await client.query('set local row_security = off');
+  await ensurePartitions(client, plan);
+  await doKeySteps(client, table, changes.drop);
+  await exchangeAll(client, plan);
+  return [...changes.key, ...changes.make];
+};
+
+export const append: Publication = {
+  ...beside,
+  name: 'append',
+
+  needs: ({ table: { outgoing, primaryKey }, production }) => {
+    if (outgoing.files.length === 0) return ['insert'];
+    const isUpserted = production!.isReferenced && primaryKey.length > 0;
+    return ['select', 'insert', 'delete', ...(isUpserted ? (['update'] as const) : [])];
+  },
+
+  rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
+  apply: (client, plans) => writeEach(client, plans, appendRows),
+
+  /** `apply` has compared the rows that the server took with those that there are. */
+  verify: async (_, plan, copied, before) => {
+    const { table } = plan;
+    checkCopied(table.table, copied, table.staged);
+    return append.rowsAtLeast(table, before);
+  },
+};

@@ -1,0 +1,104 @@
+// A publication, one way of bringing rows into production: the port between a run and its tables.
+//
+// The tables of a run are published together, each by its own Publication, in one transaction. So `apply` takes all tables of one
+// Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
+// server.
+
+import type { Client } from '../../db/client.ts';
+import type { RowChanges } from '../../core/model.ts';
+import type { Building } from '../aside/building.ts';
+import type { BuiltOver, Found } from '../table/built-over.ts';
+import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
+import type { Dependent } from '../table/dependents.ts';
+import type { ProductionTable } from '../table/production.ts';
+import type { TableColumn } from '../table/table-state.ts';
+import type { ViewOver } from '../table/views.ts';
+
+/** How a table will be published. */
+export interface PublishPlan extends BuiltOver {
+  readonly publication: Publication;
+  /** Why no table of the run is replaced by a new one, although nothing depends on it; undefined: new tables are allowed. */
+  readonly stays?: Dependent | undefined;
+  /** Undefined: nobody looked for differences, or production has changed since. */
+  readonly found?: Found | undefined;
+  /** Its readers wait from `apply` to the commit, so it comes last. */
+  readonly blocksReaders: boolean;
+}
+
+/** Work that `apply` leaves for later. */
+export interface Rest {
+  /** Called when the rows of all tables are written: a deferred foreign key may look at several of them. */
+  readonly finish?: () => Promise<void>;
+  /** Views that the last message locks against readers, before the tables that they read. */
+  readonly views?: readonly ViewOver[];
+  /** Quoted names of production tables that the last message locks against readers. */
+  readonly locked?: readonly string[];
+  /** Other tables, of other people, that its statements themselves lock against readers. */
+  readonly touched?: readonly string[];
+  /** Statements of the last message, between those locks and the commit. It fails as a whole; 40001 asks for a new plan. */
+  readonly last?: readonly string[];
+}
+
+export interface Publication {
+  /** In etl.published_table, results and `etl status`. */
+  readonly name: string;
+  /** Writes rows into the existing table, whose writers wait; otherwise a new table replaces it in the last message. */
+  readonly writes: boolean;
+  /** Writers wait from the beginning although a new table replaces the old one, because it contains rows of the old one. */
+  readonly holdsWriters?: true;
+  /** Words of a run's summary before the names of such tables; undefined: none. */
+  readonly summary: string | undefined;
+
+  /** Whether it suits the table and the one in production; the first suitable one that `publish` names is chosen. */
+  takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
+
+  /** Of one that is chosen by what is found in the rows: whether it may be, by all that is known without them. */
+  mayTake?(over: BuiltOver): boolean;
+
+  /** What it needs to be allowed on the table in production. Missing: nothing that its owner cannot lack. */
+  needs?(plan: PublishPlan): readonly ('select' | 'insert' | 'update' | 'delete')[];
+
+  /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
+  check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
+
+  /**
+   * Called with every plan, also that of a rehearsal. Has the server make views and policies again aside, and returns those that it would
+   * write differently: they keep the table. Errors: ETL_PUBLISH_SHAPE.
+   */
+  readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
+
+  /**
+   * Completes the table built aside, for `apply`. All publications that one extent of a mode chooses from share it, because
+   * production may change meanwhile.
+   */
+  build(work: Building): Promise<void>;
+
+  /** The fewest rows that production can have after the commit, if it has `before` now; a guard judges this number. */
+  rowsAtLeast(table: BuiltTable, before: number | null): number;
+
+  /** Tells the user in advance what publishing will cost; undefined: nothing to say. */
+  notice(plan: PublishPlan): string | undefined;
+
+  /**
+   * Called in the publishing transaction, under locks that do not affect readers, or those that `blocksReaders` announced. Variants that
+   * share it, such as `{ ...swap, takes }`, are applied together.
+   */
+  apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
+
+  /**
+   * Proves the rows of a table after `apply`, and returns how many production has after the commit. `copied`: loaded rows, if
+   * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE, ETL_PUBLISH_WITHHELD.
+   */
+  verify(
+    client: Client,
+    plan: PublishPlan,
+    copied: number | undefined,
+    before: number | null,
+  ): Promise<number>;
+
+  /** What happened to the rows of a table, once they are verified; missing where all rows simply replace the old ones. */
+  readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;
+
+  /** The table that will be in production after the commit. */
+  oidInProduction(plan: PublishPlan): number;
+}

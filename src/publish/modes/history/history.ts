@@ -1,0 +1,93 @@
+// The publication 'history': every version of a row by primary key is kept, with its times.
+//
+// The versions of the keys of a run are made of its records and of those that are there, and compared with these: only what
+// differs is written. So a late record comes in between, and one that was seen before changes nothing.
+
+import type { Client } from '../../../db/client.ts';
+import { quoteName } from '../../../db/sql.ts';
+import { writeEach } from '../beside.ts';
+import type { PublishPlan, Publication } from '../contract.ts';
+import { keyOf } from '../merge/merge-sql.ts';
+import {
+  columnNames,
+  createDifferences,
+  differencesOf,
+  kindColumn,
+  kinds,
+  prepareJoin,
+  writeFound,
+} from '../merge/differences.ts';
+import { merge } from '../merge/merge.ts';
+import type { BuiltTable } from '../../table/tables.ts';
+import { isOnePiece, ownRows } from '../../table/own-rows.ts';
+import { haveSame, type TableIndex } from '../../table/table-state.ts';
+import { comparedColumns, selectVersions, type Versioned } from './versions.ts';
+
+/** A table of versions, as staging has its records. */
+export const versionedOf = (table: BuiltTable, names: readonly string[]): Versioned => {
+  const { primaryKey, merge: rules, rowsFrom } = table;
+  const versions = rules!.versions!;
+  const columns = names.filter((name) => name !== versions.to);
+  return { primaryKey, columns, merge: { ...rules!, versions }, staging: rowsFrom };
+};
+
+/** Whether a row of production (o) has a key of the run. */
+export const isTouched = ({ rowsFrom, merge: rules }: BuiltTable, key: TableIndex): string => {
+  const places = [...key.columns.keys()].filter((place) => key.columns[place] !== rules!.versions!.from);
+  const own = {
+    ...key,
+    columns: places.map((place) => key.columns[place]!),
+    equals: places.map((place) => key.equals[place]!),
+  };
+  return `exists (select from ${rowsFrom} n where ${haveSame(own, 'n', 'o')})`;
+};
+
+const findVersions = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { table, builtAs, production } = plan;
+  const names = columnNames(plan);
+  const versioned = versionedOf(table, names);
+  const key = keyOf(builtAs);
+  const rows = ownRows(table, production!);
+  const first = quoteName(key.columns[0]!);
+  const to = quoteName(versioned.merge.versions.to);
+  const compared = comparedColumns(versioned);
+  const record = (alias: string): string =>
+    `row(${[...compared.map((name) => quoteName(name)), to].map((name) => `${alias}.${name}`).join(', ')})::record`;
+  const values = names.map((name) =>
+    key.columns.includes(name)
+      ? `coalesce(t.${quoteName(name)}, o.${quoteName(name)}) as ${quoteName(name)}`
+      : `t.${quoteName(name)}`,
+  );
+  const place = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
+  await prepareJoin(client, plan, table.staged);
+  await createDifferences(
+    client,
+    plan,
+    values,
+    `(case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
+          else '${kinds.update}' end)::"char" as ${kindColumn}
+      from (${selectVersions(versioned, { rows: '_etl_touched' })}) t
+        full join _etl_touched o on ${haveSame(key, 't', 'o')}
+      where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
+    // Found once: the versions are made of these rows, and compared with them.
+    `with _etl_touched as materialized (select ${place}o.* from ${rows} o where ${isTouched(table, key)})`,
+  );
+};
+
+export const history: Publication = {
+  ...merge,
+  name: 'history',
+
+  needs: () => ['select', 'insert', 'update'],
+
+  /** Versions come; those that a late record makes one of are few. */
+  rowsAtLeast: (_, before) => before ?? 0,
+
+  apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
+
+  changes: async (client, plan) => {
+    const { insert, update, remove } = await differencesOf(client, plan);
+    const unchanged = Math.max(0, plan.table.staged - insert - remove);
+    return { inserted: insert, updated: update, deleted: remove, unchanged, superseded: 0 };
+  },
+};

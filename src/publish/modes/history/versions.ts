@@ -1,0 +1,96 @@
+// The versions that the keys of a run will have: its records and the versions that are there, put in the order of their times.
+
+import { quoteName, quoteNames } from '../../../db/sql.ts';
+import { isDeletion } from '../merge/merge-sql.ts';
+import { mergeColumns } from '../../../db/names.ts';
+import type { MergeRules, VersionTimes } from '../../table/tables.ts';
+
+/** What versions are made of. */
+export interface Versioned {
+  /** Of the table, with `from`. */
+  readonly primaryKey: readonly string[];
+  /** Of a record: without `to`. */
+  readonly columns: readonly string[];
+  readonly merge: MergeRules & { readonly versions: VersionTimes };
+  /** Quoted name. */
+  readonly staging: string;
+}
+
+/** Existing versions: a quoted name, and SQL for whether a row of it (o) has a key of staging; undefined: all rows have. */
+export interface Existing {
+  readonly rows: string;
+  readonly isTouched?: string;
+}
+
+/** Columns whose values make a version: not its key, its times, nor where it is from. */
+export const comparedColumns = ({
+  primaryKey,
+  columns,
+  merge,
+}: Omit<Versioned, 'staging'>): readonly string[] =>
+  columns.filter(
+    (name) => !primaryKey.includes(name) && name !== merge.versions.at && !merge.lineage.includes(name),
+  );
+
+/** Columns of a version, in the order of the table. */
+const versionColumns = ({
+  columns,
+  merge: { versions },
+}: Pick<Versioned, 'columns' | 'merge'>): readonly string[] =>
+  columns.flatMap((name) => (name === versions.from ? [name, versions.to] : [name]));
+
+const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
+
+/**
+ * When a record became valid. Without a column that says so it is the start of the run, and after all that is known of its keys even
+ * if a clock went back.
+ */
+const timeOf = ({ versions }: Versioned['merge'], existing: Existing | undefined): string => {
+  const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
+  if (versions.at !== undefined || existing === undefined) return `n.${from}`;
+  return `greatest(n.${from}, (select max(greatest(${from}, ${to})) + interval '1 microsecond' from _etl_there))`;
+};
+
+/**
+ * Versions of all keys of staging. Each record and each version that is there is an event at its time, and so is the end of one that
+ * nothing follows. Of several at one time the last record counts; an event that changes nothing is none.
+ */
+export const selectVersions = (versioned: Versioned, existing?: Existing): string => {
+  const { primaryKey, columns, merge, staging } = versioned;
+  const { from, to } = merge.versions;
+  const [f, t] = [quoteName(from), quoteName(to)];
+  const key = quoteNames(primaryKey.filter((name) => name !== from));
+  const others = columns.filter((name) => name !== from);
+  const list = (alias: string): string => others.map((name) => `${alias}.${quoteName(name)}`).join(', ');
+  const compared = comparedColumns(versioned);
+  const differs =
+    compared.length === 0 ? 'false' : `${recordOf(compared)} operator(pg_catalog.*<>) _etl_before`;
+  const { file, line } = mergeColumns;
+  const there =
+    existing === undefined
+      ? ''
+      : `_etl_there as ${existing.isTouched === undefined ? 'not materialized' : ''}
+          (select o.* from ${existing.rows} o where ${existing.isTouched ?? 'true'}),`;
+  const events =
+    existing === undefined
+      ? ''
+      : `union all select ${list('o')}, o.${f}, false, 1, 0, 0 from _etl_there o
+        union all select ${list('o')}, o.${t}, true, 0, 0, 0 from _etl_there o where o.${t} is not null`;
+  const time = timeOf(merge, existing);
+  const before = compared.length === 0 ? '' : `, lag(${recordOf(compared)}) over by_time as _etl_before`;
+  return `with ${there} _etl_event as (
+      select ${list('n')}, ${time} as ${f}, ${isDeletion(merge, 'n')} as _etl_ends, 2 as _etl_rank,
+          s.ordinal as _etl_ordinal, n.${quoteName(line)} as _etl_at_line
+        from ${staging} n join etl.source_file s on s.id = n.${quoteName(file)}
+      ${events}
+    ), _etl_last as (
+      select distinct on (${key}, ${f}) * from _etl_event
+        order by ${key}, ${f}, _etl_rank desc, _etl_ordinal desc, _etl_at_line desc
+    ), _etl_told as (
+      select *, lag(_etl_ends) over by_time as _etl_ended${before} from _etl_last window by_time as (partition by ${key} order by ${f})
+    ), _etl_version as (
+      select *, lead(${f}) over (partition by ${key} order by ${f}) as ${t} from _etl_told
+        where case when _etl_ends then not coalesce(_etl_ended, true) else coalesce(_etl_ended, true) or ${differs} end
+    )
+    select ${quoteNames(versionColumns(versioned))} from _etl_version where not _etl_ends`;
+};

@@ -1,0 +1,190 @@
+// What a merge has to write: a table of the rows that differ, as they will be, and the statements that write them.
+
+import { setJoinMemory } from '../../../db/session/session-settings.ts';
+import { withPath, withTransaction, type Client } from '../../../db/client.ts';
+import { isRefusal } from '../../../db/connect/server-error.ts';
+import { quoteName, quoteNames } from '../../../db/sql.ts';
+import { formatCount, plural } from '../../../core/wording.ts';
+import type { PublishPlan } from '../contract.ts';
+import type { BuiltOver, Differences } from '../../table/built-over.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../../alter/keys.ts';
+import { inKeyOrderOver, rowsMin } from '../key-order.ts';
+import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
+import { diffName, productionName } from '../../../db/names.ts';
+import { ensurePartitions } from '../../alter/ensure-partitions.ts';
+import { rowsWithheld } from '../../refusals.ts';
+import { isOnePiece, ownRows } from '../../table/own-rows.ts';
+import { haveSame, writtenColumns } from '../../table/table-state.ts';
+
+/** What happens to a row, in the table of differences. Older records lose against the row that is there. */
+export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
+
+/** Columns of the table of differences, beside those of the rows: place and version of the row that is there, and the kind. */
+export const atColumn = '_etl_at';
+const seenColumn = '_etl_seen';
+export const kindColumn = '_etl_kind';
+
+export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSchema, diffName(table.table));
+
+export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
+  writtenColumns(builtAs.columns).map(({ name }) => name);
+
+/** Columns that identify the existing row. */
+const place = (over: BuiltOver): string =>
+  isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
+
+/** Creates the table of differences from a selection that ends in the kind. `given`: common table expressions that it uses. */
+export const createDifferences = async (
+  client: Client,
+  over: BuiltOver,
+  columns: readonly string[],
+  kindAndRows: string,
+  given = '',
+): Promise<void> => {
+  const diff = diffOf(over);
+  await client.query(`drop table if exists ${diff}`);
+  // Rows are found by their places as long as nobody makes statistics of it.
+  await client.query(
+    `create unlogged table ${diff} with (autovacuum_enabled = false) as
+      ${given} select ${columns.join(', ')}, ${place(over)} ${kindAndRows}`,
+  );
+};
+
+/**
+ * Lets the server join many rows of a run with production: it hashes those of the run, in memory, if it knows that each has a key of its
+ * own, and else all of production.
+ */
+export const prepareJoin = async (
+  client: Client,
+  { table: { rowsFrom }, builtAs }: BuiltOver,
+  rows: number,
+): Promise<void> => {
+  if (rows < rowsMin) return;
+  await setJoinMemory(client);
+  // A value that the server cannot analyze makes the join slower, and nothing else.
+  await withTransaction(client, () =>
+    client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`),
+  ).catch((cause: unknown) => {
+    if (!isRefusal(cause)) throw cause;
+  });
+};
+
+/** The order in which the rows of a run are written. */
+const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
+  const { table, builtAs, production } = over;
+  const { rowsFrom, rows, deletions } = table;
+  if (rows + deletions < rowsMin || !isOnePiece(production!)) return '';
+  const key = keyOf(builtAs);
+  return inKeyOrderOver(client, {
+    rowsFrom,
+    rows: rows + deletions,
+    there: ownRows(table, production!),
+    key,
+  });
+};
+
+/** Finds what differs, as rows will be. The server may do it in parallel, because nothing of production is written. */
+export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
+  const { table, builtAs, production } = over;
+  const merge = table.merge!;
+  const names = columnNames(over);
+  const key = keyOf(builtAs);
+  const changing = changingColumns(table, names);
+  const isThere = `o.${quoteName(key.columns[0]!)} is not null`;
+  const [older, deletion, differs] = [isOlder(merge), isDeletion(merge, 'n'), isDifferent(table, names)];
+  const values = names.map((name) => {
+    const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
+    return changing.includes(name) ? n : `case when ${isThere} then ${o} else ${n} end as ${quoteName(name)}`;
+  });
+  await prepareJoin(client, over, table.rows + table.deletions);
+  const order = await orderOf(client, over);
+  await createDifferences(
+    client,
+    over,
+    values,
+    `(case when not ${isThere} then '${kinds.insert}' when ${older} then '${kinds.older}'
+          when ${deletion} then '${kinds.remove}' else '${kinds.update}' end)::"char" as ${kindColumn}
+      from ${table.rowsFrom} n left join ${ownRows(table, production!)} o on ${haveSame(key, 'n', 'o')}
+      where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end ${order}`,
+  );
+};
+
+export const countDifferences = async (client: Client, over: BuiltOver): Promise<Differences> => {
+  const counts = Object.entries(kinds).map(
+    ([name, kind]) => `count(*) filter (where ${kindColumn} = '${kind}')::float8 as "${name}"`,
+  );
+  return (await client.query(`select ${counts.join(', ')} from ${diffOf(over)}`)).rows[0];
+};
+
+const counted = new WeakMap<PublishPlan, Promise<Differences>>();
+
+/** How many rows of each kind differ, counted once. */
+export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differences> => {
+  const counts =
+    counted.get(plan) ?? (plan.found ? Promise.resolve(plan.found.counts) : countDifferences(client, plan));
+  counted.set(plan, counts);
+  return counts;
+};
+
+/** The row of production that a difference is about, in the version in which it was compared: a place may get another row. */
+const sameRow = (plan: PublishPlan): string => {
+  const key = haveSame(keyOf(plan.builtAs), 'd', 'o');
+  return isOnePiece(plan.production!)
+    ? `o.ctid = d.${atColumn} and o.xmin = d.${seenColumn} and ${key}`
+    : key;
+};
+
+const words = { remove: 'deleted', update: 'updated', insert: 'inserted' } as const;
+
+/** The statements, each for the differences of one kind. */
+const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => string>> = {
+  remove: (plan) =>
+    `delete from ${ownRows(plan.table, plan.production!)} o using ${diffOf(plan)} d
+      where d.${kindColumn} = '${kinds.remove}' and ${sameRow(plan)}`,
+  update: (plan) => {
+    const set = changingColumns(plan.table, columnNames(plan)).map(
+      (name) => `${quoteName(name)} = d.${quoteName(name)}`,
+    );
+    return `update ${ownRows(plan.table, plan.production!)} o set ${set.join(', ')} from ${diffOf(plan)} d
+      where d.${kindColumn} = '${kinds.update}' and ${sameRow(plan)}`;
+  },
+  insert: (plan) => {
+    const list = quoteNames(columnNames(plan));
+    return `insert into ${productionName(plan.table)} (${list}) overriding system value
+      select ${list} from ${diffOf(plan)} d where d.${kindColumn} = '${kinds.insert}' order by ${quoteNames(plan.table.primaryKey)}`;
+  },
+};
+
+/** Writes the differences. Deleted rows go first: their values of unique indexes may come back. Errors: ETL_PUBLISH_WITHHELD. */
+const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { table } = plan.table;
+  const counts = await differencesOf(client, plan);
+  for (const kind of ['remove', 'update', 'insert'] as const) {
+    const wanted = counts[kind];
+    if (wanted === 0) continue;
+    const { rowCount } = await client.query(statementOf[kind](plan));
+    if (rowCount === wanted) continue;
+    const problem = `${formatCount(rowCount ?? 0)} of ${plural(wanted, 'row')} could be ${words[kind]}`;
+    throw rowsWithheld(table, plan.production!, problem);
+  }
+};
+
+/**
+ * Writes what `find` puts into the table of differences, and returns the indexes that have yet to be made. Old rows are found by the
+ * key, so they must have it, too.
+ */
+export const writeFound = async (
+  client: Client,
+  plan: PublishPlan,
+  find: (client: Client, plan: PublishPlan) => Promise<void>,
+): Promise<readonly KeyStep[]> => {
+  const { table } = plan;
+  const changes = keyChanges(plan);
+  // A policy that hides rows from us is an error; otherwise they would be inserted again.
+  await client.query('set local row_security = off');
+  await ensurePartitions(client, plan);
+  await doKeySteps(client, table, [...changes.drop, ...changes.key]);
+  await find(client, plan);
+  await withPath(client, table.path, () => writeDifferences(client, plan));
+  return changes.make;
+};

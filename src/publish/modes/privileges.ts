@@ -1,0 +1,27 @@
+// Privileges on tables that stay: an owner has all of them, unless they were revoked from him.
+
+import type { Client } from '../../db/client.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { PublishPlan } from './contract.ts';
+import { productionName } from '../../db/names.ts';
+
+/** Refuses what publishing these tables as planned would lack. Errors: ETL_PERMISSION. */
+export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
+  const needed = plans
+    .filter(({ production }) => production !== undefined)
+    .flatMap((plan) =>
+      (plan.publication.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
+    );
+  if (needed.length === 0) return;
+  // One that was granted on columns may be enough.
+  const { rows } = await client.query<{ user: string; action: string | null }>(
+    `select current_user as "user", string_agg(privilege || ' rows of table ' || name::regclass, '; ') as action
+      from unnest($1::text[], $2::text[]) as n (name, privilege)
+      where not case privilege when 'delete' then has_table_privilege(name, privilege)
+        else has_any_column_privilege(name, privilege) end`,
+    [needed.map(([name]) => name), needed.map(([, privilege]) => privilege)],
+  );
+  const { user, action } = rows[0]!;
+  if (action !== null)
+    throw new EtlError('ETL_PERMISSION', { user, action, problem: 'the privilege is missing' });
+};

@@ -1,0 +1,209 @@
+// The publication 'in place': replaces the rows of a production table that has to stay because something depends on it.
+//
+// Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
+
+import { withPath, type Client } from '../../../db/client.ts';
+import { countRows } from '../../../db/rows.ts';
+import { quoteName, quoteNames } from '../../../db/sql.ts';
+import { EtlError, codeOf, messageOf } from '../../../core/errors/errors.ts';
+import { formatCount, plural } from '../../../core/wording.ts';
+import { applyEach } from '../apply-each.ts';
+import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import type { PublishPlan, Publication } from '../contract.ts';
+import { inPlaceReasons } from '../../table/partition-shape.ts';
+import { ownRows } from '../../table/own-rows.ts';
+import { dependText, dependentsText, isForReaders, rowsWritten } from '../../table/dependents.ts';
+import { refuseUnfit } from '../../alter/evolve.ts';
+import { copyAway, isKept } from './keep.ts';
+import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from '../../alter/keys.ts';
+import { builtName, productionName } from '../../../db/names.ts';
+import { rowsWith, type BuiltTable } from '../../table/tables.ts';
+import { productionTables, type ProductionTable } from '../../table/production.ts';
+import { ensurePartitions } from '../../alter/ensure-partitions.ts';
+import { refusalOf, rowsWithheld } from '../../refusals.ts';
+import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
+import { haveSame, writtenColumns, type TableIndex } from '../../table/table-state.ts';
+
+/** SQL: the rows that are replaced. */
+const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
+
+/**
+ * Unique indexes in which a new row takes over the value of another row that stays: the old value may still be there when the new
+ * one is written.
+ */
+const tradedIndexes = async (
+  client: Client,
+  table: BuiltTable,
+  production: ProductionTable,
+  key: TableIndex,
+): Promise<readonly TableIndex[]> => {
+  const { primaryKey } = table;
+  const traded: TableIndex[] = [];
+  for (const index of production.indexes) {
+    const { isUnique, isPrimary, isImmediate, hasExpressions, columns } = index;
+    if (!isUnique || isPrimary || !isImmediate || hasExpressions) continue;
+    // A value that holds the key belongs to one row.
+    if (primaryKey.every((column) => columns.includes(column))) continue;
+    const { rows } = await client.query(
+      `select exists (select from ${builtName(table)} n join ${ownRows(table, production)} o on ${haveSame(index, 'n', 'o')}
+        where not (${haveSame(key, 'n', 'o')})
+          and exists (select from ${builtName(table)} k where ${haveSame(key, 'k', 'o')})) as traded`,
+    );
+    if (rows[0].traded) traded.push(index);
+  }
+  return traded;
+};
+
+/** A constraint is not ours to drop. */
+const refuseConstraint = (
+  { table }: BuiltTable,
+  { dependents }: ProductionTable,
+  { constraint, columns }: TableIndex,
+): never => {
+  const problem = `rows trade values of constraint ${constraint}, and must be replaced by key because of ${dependentsText(dependents)}`;
+  const names = columns.map((column) => `'${column}'`);
+  const list = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
+  const hint = `Drop constraint ${constraint} and declare index(${list}, { unique: true }) instead.`;
+  throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
+};
+
+/** Keeps the rows whose key stays, so that no reference breaks meanwhile. Returns the remaining steps. */
+const replaceByKey = async (
+  client: Client,
+  table: BuiltTable,
+  production: ProductionTable,
+  columns: readonly string[],
+): Promise<readonly KeyStep[]> => {
+  const { primaryKey } = table;
+  const dependents = dependentsText(production.dependents);
+  if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
+  // Looked up again: indexes that the declaration changed are gone.
+  const [now] = await productionTables(client, [table]);
+  const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
+  const traded = await tradedIndexes(client, table, now!, key);
+  for (const index of traded) if (index.constraint !== null) refuseConstraint(table, production, index);
+  await doKeySteps(
+    client,
+    table,
+    traded.map((index) => dropIndex(table, index)),
+  );
+  const [target, built] = [productionName(table), builtName(table)];
+  const others = columns.filter((column) => !primaryKey.includes(column));
+  const list = quoteNames(columns);
+  const update =
+    others.length === 0
+      ? 'nothing'
+      : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
+  await withPath(client, table.path, async () => {
+    await client.query(
+      `delete from ${ownRows(table, production)} o where (${replacedOf(table)}) and not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
+    );
+    await client.query(
+      `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
+    );
+  });
+  return traded.flatMap((index) => makeIndex(table, index, index));
+};
+
+/** The server's refusal as our error. 0A000: this kind of table does not support the statement; Citus refuses some. */
+const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
+  const { schema, table } = names;
+  if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
+  const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
+  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}.`;
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
+};
+
+/** Returns the keys and indexes that have yet to be made. */
+const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
+  const { table, builtAs } = plan;
+  const production = plan.production!;
+  const [target, built] = [productionName(table), builtName(table)];
+  const changes = keyChanges(plan);
+  // A policy that hides rows from us is an error; otherwise those rows would stay.
+  await client.query('set local row_security = off');
+  await copyAway(client, plan, ownRows(table, production));
+  await ensurePartitions(client, plan);
+  const names = writtenColumns(builtAs.columns).map(({ name }) => name);
+  const list = quoteNames(names);
+  const left: KeyStep[] = [];
+  if (production.isReferenced) {
+    // Old rows are found by the key, so they must have it, too.
+    await doKeySteps(client, table, [...changes.drop, ...changes.key]);
+    left.push(...(await replaceByKey(client, table, production, names)));
+  } else {
+    // The key comes after the rows: a table that is replicated loses none without it.
+    await withPath(client, table.path, () =>
+      client.query(`delete from ${ownRows(table, production)} where ${replacedOf(table)}`),
+    );
+    await doKeySteps(client, table, changes.drop);
+    await withPath(client, table.path, () =>
+      client.query(`insert into ${target} (${list}) overriding system value select ${list} from ${built}`),
+    );
+    left.push(...changes.key);
+  }
+  // Its name and those of its indexes are free for what comes there. Other tables aside may refer to it.
+  await client.query(`drop table ${built} cascade`);
+  return [...left, ...changes.make];
+};
+
+export const inPlace: Publication = {
+  name: 'in place',
+  writes: true,
+  summary: 'Rows were replaced in place',
+
+  takes: () => true,
+
+  check: (whole, declared, production) => {
+    if (whole.evolve !== 'refuse') return refuseUnfit(whole, declared, production);
+    const { columns, dependents } = production;
+    const difference = differenceOf(declared, columns);
+    if (difference !== '')
+      refuseShape(
+        whole.table,
+        `${dependText(dependents)} on it, and its columns differ from the declaration: ${difference}`,
+        'Drop what depends on it, run, and create it again; or keep the columns as they are.',
+      );
+  },
+
+  needs: ({ production }) => [
+    'select',
+    'insert',
+    'delete',
+    ...(production!.isReferenced ? (['update'] as const) : []),
+  ],
+
+  build: buildAside,
+
+  rowsAtLeast: rowsWith,
+
+  notice: (plan) => {
+    const { schema, table } = plan.table;
+    const { texts } = keyChanges(plan);
+    // Nothing that a person could change: it is so every night.
+    const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
+    if (isOrdinary && texts.length === 0) return undefined;
+    const readers =
+      texts.length === 0
+        ? 'readers see the old rows until the end, writers wait'
+        : `writers wait, and readers may also wait: ${texts.join(', ')}`;
+    const kept = isKept(plan) ? '; rows that are kept are copied first' : '';
+    return (
+      `${schema}.${table}: rows are replaced in place because of ${inPlaceReasons(plan.table, plan.production!)}; ` +
+      `${readers}, and the table needs a vacuum afterwards${kept}`
+    );
+  },
+
+  apply: (client, plans) => applyEach(client, plans, replaceRows, refused),
+
+  /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
+  verify: async (client, { table, production }, copied, before) => {
+    checkCopied(table.table, copied, table.staged);
+    const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
+    if (found === table.rows) return rowsWith(table, before);
+    const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(found)}`;
+    throw rowsWithheld(table.table, production!, problem);
+  },
+
+  oidInProduction: ({ production }) => production!.oid,
+};

@@ -1,0 +1,258 @@
+// The publication 'partitions': puts partitions that were built aside in the places of production's. The table itself stays where
+// something hangs on it, or where other partitions do; otherwise all come at once, with a new table (whole.ts).
+//
+// Readers feel one message to the server, as with a swap: it locks the table, detaches the old partitions, attaches the new ones and
+// commits. The checks of the new ones say what their bounds say, so that the server reads none of them. The old ones go to the build
+// schema, and are dropped after the commit. Proved by test/modes/partitions.test.ts.
+
+import type { Client } from '../../../db/client.ts';
+import { quoteName, quoteText } from '../../../db/sql.ts';
+import { declaredOn } from '../../table/attributes.ts';
+import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import { makeOwnByHand } from '../../table/constraints-by-hand.ts';
+import type { PublishPlan, Publication, Rest } from '../contract.ts';
+import { inheritGrants } from '../../table/grants.ts';
+import { inherit } from '../../aside/inherit.ts';
+import { keyChanges } from '../../alter/keys.ts';
+import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName, type Move } from './move.ts';
+import { builtName, productionName } from '../../../db/names.ts';
+import { rowsWith } from '../../table/tables.ts';
+import { dropBound } from '../../aside/build-partitions.ts';
+import { keyOfBound } from '../../table/bounds.ts';
+import { copyConstraints, refuseTaken } from '../../alter/fit-partitions.ts';
+import { locksText, waitText, writersText } from './many.ts';
+import { mustKeepRows } from '../../table/partition-shape.ts';
+import type { ProductionPartition } from '../../table/production.ts';
+import { readCatalogues } from '../../table/production.ts';
+import { builtStates } from '../../table/table-state.ts';
+import { checkRowSecurity, giveRowSecurity } from '../../table/row-security.ts';
+import { checkViews, replaceViews } from '../../table/views.ts';
+import { refuseUnlikeChecks, unlikeOf } from './unlike.ts';
+import { refusalOfAny } from '../../refusals.ts';
+import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
+import {
+  heirsOf,
+  lockedOf,
+  moveWholeIn,
+  namesIn,
+  securedBy,
+  takePlace,
+  takesPlace,
+  viewsOver,
+  type Coming,
+  type Exchange,
+} from './whole.ts';
+
+/** All partitions that production has, or those that are touched. */
+const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
+  const replaced = table.touched && new Set(table.touched.keys);
+  const before = production?.division?.partitions ?? [];
+  return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
+};
+
+/** Which partitions come and leave. */
+const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Exchange[]> => {
+  const built = plans.flatMap(({ table }) => table.partitions ?? []);
+  const states = (
+    await builtStates(
+      client,
+      built.map(({ names }) => names),
+    )
+  ).values();
+  return plans.map((plan): Exchange => {
+    const { table, production } = plan;
+    const before = production?.division?.partitions ?? [];
+    if (table.partitions === undefined)
+      return refuseShape(
+        table.table,
+        'an earlier version has no partitions, and the table has',
+        'Load its files again.',
+      );
+    const coming = table.partitions.map((one): Coming => {
+      const old = before.find(({ bound }) => keyOfBound(table.partitionBy!, bound) === one.key);
+      const { oid } = states.next().value!;
+      return { built: one, table: one.names, builtAs: { oid }, production: old };
+    });
+    return { plan, coming, leaving: leavingOf(plan) };
+  });
+};
+
+/** Everything that can be done before readers feel it: names, owners, grants, and what the table asks of its partitions. */
+const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<void> => {
+  await refuseTaken(client, exchanges);
+  const stays = exchanges.filter(({ plan }) => plan.production !== undefined);
+  const first = exchanges.filter(({ plan }) => plan.production === undefined);
+  const whole = stays.filter(({ plan }) => takesPlace(plan));
+  const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
+  // Before their comments and what else points at them.
+  await makeOwnByHand(
+    client,
+    whole.map(({ plan }) => plan),
+  );
+  const heirs = stays.flatMap(heirsOf);
+  await inherit(client, heirs);
+  await inheritDefaults(
+    client,
+    first.map(({ plan }) => plan),
+  );
+  await copyConstraints(client, exchanged);
+  const statements = [
+    ...exchanges.flatMap(({ plan, coming }) => [
+      ...(plan.production === undefined || takesPlace(plan)
+        ? declaredOn(builtName(plan.table), plan.table, 'whole')
+        : []),
+      ...coming.flatMap(({ table }) => declaredOn(builtName(table), plan.table, 'part')),
+    ]),
+    ...whole.flatMap(moveWholeIn),
+    ...exchanged.flatMap(({ plan, coming, leaving }) => [
+      ...coming.map(
+        ({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`,
+      ),
+      ...leaving.flatMap((production) =>
+        freeNames({ table: namesIn(plan, production.name), builtAs: { oid: 0 }, production }),
+      ),
+      ...coming.flatMap((one) => moveIn({ ...one, production: one.production ?? plan.production })),
+    ]),
+    ...first.flatMap(({ plan, coming }) => [
+      ...coming.flatMap(({ table }) => [
+        dropBound(builtName(table)),
+        `alter table ${builtName(table)} set schema ${quoteName(table.schema)};`,
+      ]),
+      ...moveIn(plan),
+    ]),
+  ];
+  await client.query(statements.join('\n'));
+  await inheritGrants(client, heirs);
+};
+
+/** The table without the partitions that leave: nothing of those changes. */
+const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): PublishPlan => {
+  const production = plan.production!;
+  const { division } = production;
+  if (division === undefined) return plan;
+  const partitions = division.partitions.filter((one) => !leaving.includes(one));
+  return { ...plan, production: { ...production, division: { ...division, partitions } } };
+};
+
+/** Tables that foreign keys of the divided ones refer to. */
+const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
+  exchanges.flatMap(({ plan }) => plan.production?.constraints.flatMap(({ target }) => target ?? []) ?? []);
+
+/** Foreign keys of partitions that have left, which would keep rows of the tables that they refer to. */
+const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
+  const left = exchanges.flatMap(({ plan, leaving }) =>
+    takesPlace(plan) ? [] : leaving.map(({ oid }) => oid),
+  );
+  if (referredBy(exchanges).length === 0 || left.length === 0) return [];
+  const body = `declare drops text; begin
+    for drops in select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint
+        where contype = 'f' and conparentid = 0 and conrelid = any ('{${left.join(',')}}'::oid[]) loop
+      execute drops;
+    end loop;
+  end`;
+  return [`do ${quoteText(body)};`];
+};
+
+/** Statements under locks that readers feel. */
+const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
+  const { table, production } = plan;
+  const name = productionName(table);
+  if (production === undefined)
+    return [`alter table ${quoteName(table.schema, waitingName(plan))} rename to ${quoteName(table.table)};`];
+  if (takesPlace(plan)) return takePlace({ plan, coming, leaving });
+  const { drop, key, make } = keyChanges(stayingOf({ plan, leaving }));
+  return [
+    ...leaving.flatMap((old) => [
+      `alter table ${name} detach partition ${quoteName(old.schema, old.name)};`,
+      `alter table ${quoteName(old.schema, old.name)} set schema ${quoteName(table.buildSchema)};`,
+    ]),
+    ...[...drop, ...key, ...make].map(({ sql }) => `${sql};`),
+    ...coming.flatMap((one) => [
+      `alter table ${quoteName(table.schema, waitingName(one))} rename to ${quoteName(one.table.table)};`,
+      `alter table ${name} attach partition ${productionName(one.table)} ${one.built.bound};`,
+      dropBound(productionName(one.table)),
+    ]),
+  ];
+};
+
+/** Tables that the last message looks at once more: they have not changed since the plan. */
+const watchedOf = ({ plan, leaving }: Exchange): readonly Move[] => [
+  plan,
+  ...leaving.map((production) => ({
+    table: namesIn(plan, production.name),
+    builtAs: { oid: 0 },
+    production,
+  })),
+];
+
+const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Rest> => {
+  const exchanges = await exchangesOf(client, plans);
+  await prepare(client, exchanges).catch((cause: unknown) => {
+    throw refusalOfAny(plans, cause);
+  });
+  const has = await readCatalogues(client);
+  const views = viewsOver(exchanges);
+  const secured = securedBy(exchanges);
+  return {
+    views,
+    locked: exchanges.flatMap(lockedOf),
+    touched: referredBy(exchanges),
+    last: [
+      checkUnchanged(exchanges.flatMap(watchedOf), has),
+      ...checkViews(views),
+      ...checkRowSecurity(secured),
+      ...exchanges.flatMap(exchange),
+      ...giveRowSecurity(secured),
+      ...replaceViews(views),
+      ...dropForeignKeys(exchanges),
+    ],
+  };
+};
+
+export const partitions: Publication = {
+  name: 'partitions',
+  writes: false,
+  summary: undefined,
+  takes: ({ partitionBy }, production) => partitionBy !== undefined && !mustKeepRows(production),
+  check: (names, declared, production) => {
+    const { schema, table } = names;
+    const difference = differenceOf(declared, production.columns);
+    if (difference !== '')
+      refuseShape(
+        table,
+        `${schema}.${table} stays when its partitions are replaced, and its columns differ from the declaration: ${difference}`,
+        `Change the columns of the table or of the declaration; or ${movingAway(names, production)}.`,
+      );
+  },
+
+  tryAside: async (client, over) => {
+    const unlike = await unlikeOf(client, over);
+    await refuseUnlikeChecks(client, { ...over, unlike });
+    return unlike;
+  },
+  build: buildAside,
+  rowsAtLeast: rowsWith,
+  notice: (plan) => {
+    const { schema, table, touched } = plan.table;
+    if (plan.production === undefined) return undefined;
+    const leaving = leavingOf(plan);
+    const notices = [...locksText(plan, leaving.length)];
+    if (takesPlace(plan)) notices.push(...writersText(plan));
+    if (!takesPlace(plan)) {
+      notices.push(...waitText(plan, leaving.length));
+      const { texts } = keyChanges(stayingOf({ plan, leaving }));
+      const when = touched === undefined ? 'for a moment' : 'while all partitions change';
+      if (texts.length > 0) notices.push(`readers and writers wait ${when}: ${texts.join(', ')}`);
+    }
+    return notices.length === 0 ? undefined : `${schema}.${table}: ${notices.join('; ')}`;
+  },
+  apply,
+
+  verify: async (_, { table }, copied, before) => {
+    checkCopied(table.table, copied, table.staged);
+    return rowsWith(table, before);
+  },
+
+  oidInProduction: (plan) =>
+    plan.production === undefined || takesPlace(plan) ? plan.builtAs.oid : plan.production.oid,
+};

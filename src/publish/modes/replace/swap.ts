@@ -1,0 +1,159 @@
+// The publication 'swap': replaces production tables by built ones. Readers notice only one message to the server.
+//
+// The message locks, checks that nothing has changed, swaps and commits, so that no lock that affects readers is ever held
+// while the server waits for us: neither for a distant client nor for a frozen one. Before it, the new tables are moved into
+// production's schema under other names, so that the message only has to rename them: half the work of moving them. The old
+// tables go to the build schema, and are dropped after the commit, or to etl_kept: moving a table takes half as long as dropping it.
+// Proved by test/modes/publish-locks.test.ts, "in one message".
+
+import type { Client } from '../../../db/client.ts';
+import { quoteName } from '../../../db/sql.ts';
+import { declaredOn } from '../../table/attributes.ts';
+import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import { foreignKeysOf } from '../../table/foreign-keys.ts';
+import type { Publication, PublishPlan } from '../contract.ts';
+import type { BuiltOver } from '../../table/built-over.ts';
+import type { Catalogues } from '../../table/extensions.ts';
+import { inheritGrants } from '../../table/grants.ts';
+import { inherit } from '../../aside/inherit.ts';
+import { isKept, moveAway, returnNames } from './keep.ts';
+import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './move.ts';
+import { builtName, namesInProduction, productionName } from '../../../db/names.ts';
+import type { DeclaredTable } from '../../table/tables.ts';
+import { hideSequences, nameSequences, takeOver } from './sequences.ts';
+import { readCatalogues, type ProductionTable } from '../../table/production.ts';
+import { refusalOfAny } from '../../refusals.ts';
+import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
+import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
+
+/** Columns that are not declared, and that the publishing run did not make. */
+const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
+  const known = new Set([...declared.map(({ name }) => name), ...(published?.columns ?? [])]);
+  return columns.map(({ name }) => name).filter((name) => !known.has(name));
+};
+
+/**
+ * Refuses to remove anything that no run created: the table itself, or columns of it. Proved by
+ * test/modes/publish-protects.test.ts.
+ */
+const refuseLoss = (
+  { schema, table }: DeclaredTable,
+  declared: readonly TableColumn[],
+  production: ProductionTable,
+): void => {
+  const difference = differenceOf(declared, production.columns);
+  if (difference === '') return;
+  if (production.published === undefined)
+    refuseShape(
+      table,
+      `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
+      `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
+    );
+  // Recorded since 0007; before that nobody can tell.
+  const added = production.published?.columns == null ? [] : addedByHand(declared, production);
+  if (added.length > 0)
+    refuseShape(
+      table,
+      `${added.length === 1 ? 'column' : 'columns'} ${added.join(', ')} ${added.length === 1 ? 'was' : 'were'} added by hand and would be lost with their contents`,
+      'Declare the added columns, drop them, or move them to another table.',
+    );
+};
+
+/** Foreign keys of an old table that would block deletions in the tables that they refer to, because those are not replaced with it. */
+const keysOutside = (
+  { production: old }: BuiltOver,
+  swaps: readonly BuiltOver[],
+): readonly TableConstraint[] =>
+  (old?.constraints ?? []).filter(
+    ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
+  );
+
+/** A kept version gets its own foreign keys again when it returns, to the tables of that time. */
+const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
+  const keys = isKept(swap)
+    ? swap.production.constraints.filter(({ on }) => on !== null)
+    : keysOutside(swap, swaps);
+  const drops = keys.map(({ name }) => `drop constraint ${quoteName(name)}`);
+  return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
+};
+
+/** Gives built tables the properties of the old ones, and moves them into the same schema. */
+const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
+  await inherit(
+    client,
+    swaps.flatMap(({ table, production }) =>
+      production === undefined ? [] : [{ name: builtName(table), oldOid: production.oid }],
+    ),
+  );
+  await inheritDefaults(
+    client,
+    swaps.filter(({ production }) => production === undefined),
+  );
+  // All names first: an index of one table may have had the name that another's has now.
+  await client.query(
+    [
+      ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
+      ...swaps.flatMap(freeNames),
+      ...swaps.flatMap(hideSequences),
+      ...swaps.flatMap(moveIn),
+      ...swaps.flatMap(returnNames),
+    ].join('\n'),
+  );
+  await inheritGrants(
+    client,
+    swaps.flatMap(({ builtAs, production }) =>
+      production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
+    ),
+  );
+};
+
+/** Statements under locks that readers feel. */
+const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
+  checkUnchanged(swaps, has),
+  ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
+  ...swaps.flatMap((swap) => {
+    const { table } = swap;
+    return [
+      ...takeOver(swap),
+      ...moveAway(swap),
+      `alter table ${quoteName(table.schema, waitingName(swap))} rename to ${quoteName(table.table)};`,
+      ...nameSequences(swap),
+    ];
+  }),
+];
+
+/** Foreign keys to other people's tables are created after the rows. */
+const noticeOutside = ({ table }: PublishPlan): string | undefined => {
+  const outside = foreignKeysOf(table).filter(({ references }) => references.schema !== undefined);
+  if (outside.length === 0) return undefined;
+  const names = outside.map(({ references: { schema, table: name } }) => `${schema}.${name}`);
+  return `${table.schema}.${table.table}: writers of ${[...new Set(names)].join(', ')} wait while its foreign keys are made`;
+};
+
+export const swap: Publication = {
+  name: 'swap',
+  writes: false,
+  summary: undefined,
+  takes: ({ partitionBy }, production) =>
+    partitionBy === undefined && (production?.dependents.length ?? 0) === 0,
+  check: refuseLoss,
+  build: buildAside,
+  rowsAtLeast: ({ rows }) => rows,
+  notice: noticeOutside,
+
+  apply: async (client, plans) => {
+    await prepareSwaps(client, plans).catch((cause: unknown) => {
+      throw refusalOfAny(plans, cause);
+    });
+    const has = await readCatalogues(client);
+    const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
+    return { locked: namesInProduction(plans), touched, last: swapStatements(plans, has) };
+  },
+
+  verify: async (_, { table }, copied) => {
+    checkCopied(table.table, copied, table.staged);
+    return table.rows;
+  },
+
+  oidInProduction: ({ builtAs }) => builtAs.oid,
+};

@@ -1,0 +1,156 @@
+// The partitions that a declaration divides a table into: their names, bounds, and the conditions of their rows.
+
+import { createHash } from 'node:crypto';
+import type { PartitionSpec, PartitionUnit } from '../../core/declaration/declaration.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import { identifierBytesMax } from '../../core/limits.ts';
+
+/** A partition that a table has or will have. */
+export interface Partition {
+  /** The first day of its time, its value, or its remainder. */
+  readonly key: string;
+  readonly name: string;
+  /** SQL: `for values …`. */
+  readonly bound: string;
+  /**
+   * SQL: what is true of its rows. The server attaches a table with this check without reading it. Rows are also deleted by it where
+   * others may have put operators on the path: test/modes/hostile-nights.test.ts.
+   */
+  readonly condition: string;
+}
+
+/** As long as the server lets a name be; one that is too long is cut, and a hash of the whole keeps it apart from others. */
+export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
+  if (Buffer.byteLength(whole) <= bytesMax) return whole;
+  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+  const cut = Buffer.from(whole).subarray(0, bytesMax - end.length);
+  return `${new TextDecoder().decode(cut, { stream: true })}${end}`;
+};
+
+/** Its primary key is called after it. */
+const nameBytesMax = identifierBytesMax - '_pkey'.length;
+
+const datePattern = /^(\d{4,6})-(\d\d)-(\d\d)$/;
+const dayMs = 86_400_000;
+
+/** Midnight of a day as the server writes it, or undefined: infinity, and what is before our era. */
+const dayOf = (text: string): Date | undefined => {
+  const found = datePattern.exec(text);
+  if (found === null) return undefined;
+  const day = new Date(0);
+  day.setUTCFullYear(Number(found[1]), Number(found[2]) - 1, Number(found[3]));
+  return day;
+};
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+const yearText = (day: Date): string => String(day.getUTCFullYear()).padStart(4, '0');
+const monthText = (day: Date): string => twoDigits(day.getUTCMonth() + 1);
+const dayText = (day: Date): string => `${yearText(day)}-${monthText(day)}-${twoDigits(day.getUTCDate())}`;
+
+const monthsOf: Partial<Record<PartitionUnit, number>> = { month: 1, quarter: 3, year: 12 };
+
+/** The first day of the next partition. */
+const nextOf = (unit: PartitionUnit, day: Date): Date => {
+  const next = new Date(day);
+  const months = monthsOf[unit];
+  if (months === undefined) next.setUTCDate(next.getUTCDate() + (unit === 'week' ? 7 : 1));
+  else next.setUTCMonth(next.getUTCMonth() + months);
+  return next;
+};
+
+/** Weeks are those of ISO 8601: they begin on Monday, and belong to the year of their Thursday. */
+const weekSuffix = (monday: Date): string => {
+  const thursday = new Date(monday.getTime() + 3 * dayMs);
+  const newYear = new Date(thursday);
+  newYear.setUTCMonth(0, 1);
+  const week = Math.floor((thursday.getTime() - newYear.getTime()) / (7 * dayMs)) + 1;
+  return `${yearText(thursday)}w${twoDigits(week)}`;
+};
+
+const suffixes: Readonly<Record<PartitionUnit, (day: Date) => string>> = {
+  day: (day) => dayText(day).replaceAll('-', '_'),
+  week: weekSuffix,
+  month: (day) => `${yearText(day)}_${monthText(day)}`,
+  quarter: (day) => `${yearText(day)}q${Math.floor(day.getUTCMonth() / 3) + 1}`,
+  year: yearText,
+};
+
+/** Of a date, a timestamp and one with a time zone: the first two take no notice of what they have not. */
+const boundText = (day: Date): string => quoteText(`${dayText(day)} 00:00:00+00`);
+
+/** The partition of a key; undefined when no partition has such a key. `parent`: oid of the table that is divided. */
+export const partitionOf = (
+  table: string,
+  spec: PartitionSpec,
+  key: string,
+  parent: number,
+): Partition | undefined => {
+  const column = quoteName(spec.column);
+  const named = (suffix: string) => ({ key, name: fittingName(`${table}_${suffix}`, nameBytesMax) });
+  if (spec.by === 'list')
+    return {
+      ...named(key),
+      bound: `for values in (${quoteText(key)})`,
+      condition: `${column} operator(pg_catalog.=) ${quoteText(key)}`,
+    };
+  if (spec.by === 'hash')
+    return {
+      ...named(key),
+      bound: `for values with (modulus ${spec.partitions}, remainder ${key})`,
+      condition: `pg_catalog.satisfies_hash_partition(${parent}::oid, ${spec.partitions}, ${key}, ${column})`,
+    };
+  const first = dayOf(key);
+  if (first === undefined) return undefined;
+  const [from, to] = [boundText(first), boundText(nextOf(spec.unit, first))];
+  return {
+    ...named(suffixes[spec.unit](first)),
+    bound: `for values from (${from}) to (${to})`,
+    condition: `${column} operator(pg_catalog.>=) ${from} and ${column} operator(pg_catalog.<) ${to}`,
+  };
+};
+
+/** Of `hh:mm:ss`, or less: offsets of local mean time, which zones had before theirs were rounded, have seconds, too. */
+const msOf = (text = '00'): number => {
+  const [hours, minutes = 0, seconds = 0] = text.split(':').map(Number);
+  return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
+};
+
+/** A moment of a bound, in whatever zone the session is, as midnight of a day; undefined: it is no midnight in UTC. */
+const dayOfBound = (text: string): Date | undefined => {
+  const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
+  const day = found === null ? undefined : dayOf(found[1]!);
+  if (day === undefined) return undefined;
+  const [, , time, sign, offset] = found!;
+  const moment = day.getTime() + msOf(time) - msOf(offset) * (sign === '-' ? -1 : 1);
+  return moment % dayMs === 0 ? new Date(moment) : undefined;
+};
+
+const unquoted = (literal: string): string | undefined =>
+  /^'(?:[^']|'')*'$/.test(literal)
+    ? literal.slice(1, -1).replaceAll("''", "'")
+    : /^[\w.+-]+$/.test(literal) && literal !== 'NULL'
+      ? literal
+      : undefined;
+
+const isFirst = (unit: PartitionUnit, day: Date): boolean => {
+  if (unit === 'day') return true;
+  if (unit === 'week') return day.getUTCDay() === 1;
+  const months = monthsOf[unit]!;
+  return day.getUTCDate() === 1 && day.getUTCMonth() % months === 0;
+};
+
+/** The key of a partition in production, by its bound as the server writes it; undefined: the declaration makes no such partition. */
+export const keyOfBound = (spec: PartitionSpec, bound: string): string | undefined => {
+  if (spec.by === 'list') {
+    const found = /^FOR VALUES IN \((.*)\)$/s.exec(bound);
+    return found === null ? undefined : unquoted(found[1]!);
+  }
+  if (spec.by === 'hash') {
+    const found = /^FOR VALUES WITH \(modulus (\d+), remainder (\d+)\)$/.exec(bound);
+    return found !== null && Number(found[1]) === spec.partitions ? found[2] : undefined;
+  }
+  const found = /^FOR VALUES FROM \('([^']*)'\) TO \('([^']*)'\)$/.exec(bound);
+  const [first, end] = [dayOfBound(found?.[1] ?? ''), dayOfBound(found?.[2] ?? '')];
+  if (first === undefined || end === undefined || !isFirst(spec.unit, first)) return undefined;
+  return nextOf(spec.unit, first).getTime() === end.getTime() ? dayText(first) : undefined;
+};

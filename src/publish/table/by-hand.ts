@@ -1,0 +1,129 @@
+// What tables aside copy from production while they are built, and what of that somebody has changed since.
+//
+// Grants, comments, defaults and the like are copied in the publishing transaction, whose locks keep them as they are. Indexes, collations and
+// statistics targets are needed earlier, when rows are indexed and analyzed: an index that somebody makes after that would go with the old
+// table. So they are read twice. Proved by test/modes/by-hand.test.ts.
+
+import { askPrepared, type Client } from '../../db/client.ts';
+import { firstOf } from '../../core/wording.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+
+/** One of them: what people call it, and all that is copied of it. */
+interface ByHand {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Of a table and of its partitions, by their names. */
+export type MadeByHand = ReadonlyMap<string, readonly ByHand[]>;
+
+/** A table aside, with what production had to copy when it was built. */
+interface Copy extends TableNames {
+  readonly byHand?: MadeByHand | undefined;
+  /** Undefined: all partitions leave. */
+  readonly touched?: { readonly names: readonly string[] } | undefined;
+}
+
+/**
+ * SQL: whether the index `i`, with the relation `x`, was made by people on the table `t` in the namespace `n`. Ours are named in
+ * published_table; that of a partition comes from its table.
+ */
+export const isIndexByHand = `
+  i.indisvalid and not i.indisprimary
+  and not exists (select from pg_constraint c where c.conindid = x.oid and c.contype in ('u', 'x'))
+  and not exists (select from pg_inherits h where h.inhrelid = x.oid)
+  and not exists (select from etl.published_table p
+    where p.schema_name = n.nspname and p.table_name = t.relname and x.relname = any (p.indexes))`;
+
+const selectByHand = `
+  with wanted as materialized (
+    select w.place, to_regclass(w.name) as oid from unnest($1::text[]) with ordinality as w (name, place)
+  ),
+  target as materialized (
+    select w.place, c.oid, c.relname, c.relnamespace from wanted w join pg_class c on c.oid = w.oid
+    union all
+    select w.place, c.oid, c.relname, c.relnamespace
+      from wanted w join pg_inherits h on h.inhparent = w.oid join pg_class c on c.oid = h.inhrelid
+  ),
+  found (oid, name, text) as (
+    select t.oid, 'index ' || x.relname, row(pg_get_indexdef(x.oid), x.reltablespace,
+        array(select attstattarget from pg_attribute where attrelid = x.oid order by attnum))::text
+      from target t join pg_namespace n on n.oid = t.relnamespace
+        join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
+      where ${isIndexByHand}
+    union all
+    -- The declaration makes the others: only their storage and places are somebody's.
+    select t.oid, 'index ' || x.relname, row(x.reloptions, x.reltablespace)::text
+      from target t join pg_namespace n on n.oid = t.relnamespace
+        join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
+      where not i.indisprimary and (x.reloptions is not null or x.reltablespace <> 0) and not (${isIndexByHand})
+    union all
+    select t.oid, 'primary key ' || k.conname, row(pg_get_constraintdef(k.oid), x.reloptions, x.reltablespace)::text
+      from target t join pg_constraint k on k.conrelid = t.oid and k.contype = 'p' join pg_class x on x.oid = k.conindid
+    union all
+    select t.oid, 'column ' || a.attname, row(a.attcollation, a.attstattarget, a.attoptions)::text
+      from target t join pg_attribute a on a.attrelid = t.oid join pg_type y on y.oid = a.atttypid
+      where a.attnum > 0 and not a.attisdropped
+        and (a.attcollation <> y.typcollation or a.attstattarget >= 0 or a.attoptions is not null)
+  ),
+  made as (
+    select oid, json_agg(json_build_object('name', name, 'text', text) order by name) as list from found group by oid
+  )
+  select t.place::int, t.relname as name, coalesce(m.list, '[]') as made from target t left join made m on m.oid = t.oid`;
+
+/** What there is to copy for these tables now, in their order. */
+export const findByHand = async (
+  client: Client,
+  tables: readonly TableNames[],
+): Promise<readonly MadeByHand[]> => {
+  const { rows } = await askPrepared<{ place: number; name: string; made: readonly ByHand[] }>(
+    client,
+    selectByHand,
+    [tables.map(productionName)],
+  );
+  const found = tables.map(() => new Map<string, readonly ByHand[]>());
+  for (const { place, name, made } of rows) found[place - 1]!.set(name, made);
+  return found;
+};
+
+/** Names of what only one of two lists has. */
+const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly string[] => {
+  const has = (list: readonly ByHand[], one: ByHand): boolean =>
+    list.some(({ name, text }) => name === one.name && text === one.text);
+  const both = [...now.filter((one) => !has(before, one)), ...before.filter((one) => !has(now, one))];
+  return [...new Set(both.map(({ name }) => name))].toSorted();
+};
+
+/** What has changed of a table, and of those of its partitions that leave. */
+const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly string[] =>
+  [...now].flatMap(([name, made]) => {
+    const leaves = touched === undefined || name === table || touched.names.includes(name);
+    return leaves ? differing(byHand?.get(name) ?? [], made).map((one) => `${one} of ${name}`) : [];
+  });
+
+/** Names of changes that are shown. */
+const shownMax = 5;
+
+/** Raised inside the transaction when tables aside have not copied what production has by now; they have to be built again. */
+export class ChangedByHand extends Error {
+  /** What has changed, for people. */
+  readonly what: string;
+
+  constructor(changes: readonly string[]) {
+    const what = firstOf(changes, shownMax).join(', ');
+    super(`changed by hand: ${what}`);
+    this.what = what;
+  }
+}
+
+/**
+ * Throws when something of this has changed on tables that those aside are to replace. Called under a lock that keeps it as it is. Errors:
+ * ChangedByHand.
+ */
+export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
+  const tables = all.filter(({ byHand }) => byHand !== undefined);
+  if (tables.length === 0) return;
+  const found = await findByHand(client, tables);
+  const changes = tables.flatMap((table, place) => changesOf(table, found[place]!));
+  if (changes.length > 0) throw new ChangedByHand(changes);
+};

@@ -1,0 +1,113 @@
+// Makes the declared constraints of a table aside; keys.ts changes those of one that stays.
+
+import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
+import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
+import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
+import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
+import type { IndexStorage } from './storage.ts';
+import { builtName, type TableNames } from '../../db/names.ts';
+import { RowsRefused } from './refused-rows.ts';
+
+/** For people: "check price_positive (price > 0)". */
+export const constraintText = (constraint: ConstraintSpec): string => {
+  const { kind, name } = constraint;
+  if (kind === 'check') return `${kind} ${name} (${constraint.condition})`;
+  const own = `${kind} ${name} (${constraint.columns.join(', ')})`;
+  return kind === 'unique' ? own : `${own} to ${constraint.references.table} (${constraint.to.join(', ')})`;
+};
+
+/** What the rows of a table have to obey by themselves. */
+type OwnConstraint = Exclude<ConstraintSpec, ForeignKeySpec>;
+
+const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
+  constraint.kind === 'check'
+    ? // A comment at its end must not take the parenthesis.
+      `check (${constraint.condition}\n)`
+    : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
+
+/** Statements in one message share a transaction, so the search path of a condition ends with it. */
+const addConstraints = (
+  names: TableNames,
+  constraints: readonly OwnConstraint[],
+  storage: IndexStorage,
+): Query => {
+  const added = constraints.map(
+    (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint, storage)}`,
+  );
+  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+  return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
+};
+
+/** A constraint that the server does not make, as our error; anything else as it is. */
+export const refusedByServer = (
+  { table }: TableNames,
+  constraints: readonly ConstraintSpec[],
+  cause: unknown,
+): unknown => {
+  if (!isRefusal(cause)) return cause;
+  const details = {
+    table,
+    constraint: constraints.map(constraintText).join(', '),
+    problem: messageOf(cause),
+    hint: hintOf(cause),
+  };
+  return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
+};
+
+/** Rows that one of these constraints refused; undefined: the error is another one. */
+export const rowsRefusedBy = (
+  table: string,
+  constraints: readonly ConstraintSpec[],
+  cause: unknown,
+): RowsRefused | undefined => {
+  const { constraint: name } = cause as { constraint?: string };
+  const violated = constraints.find((constraint) => constraint.name === name);
+  return violated !== undefined &&
+    violated.kind !== 'foreign key' &&
+    ['23505', '23514'].includes(codeOf(cause) ?? '')
+    ? new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause })
+    : undefined;
+};
+
+/** The same, or the constraint itself was refused. */
+const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown =>
+  rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
+
+/** Makes the constraints of a table aside, without its foreign keys. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
+export const buildConstraints = async (
+  client: Client,
+  names: TableNames,
+  constraints: readonly ConstraintSpec[],
+  storage: IndexStorage,
+): Promise<void> => {
+  const own = constraints.filter((one) => one.kind !== 'foreign key');
+  const checks = own.filter(({ kind }) => kind === 'check');
+  const keys = own.filter(({ kind }) => kind === 'unique');
+  for (const some of [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])])
+    await runQuery(client, addConstraints(names, some, storage)).catch((cause: unknown) => {
+      throw refusal(names, some, cause);
+    });
+};
+
+/** Has the server read the conditions before anything is loaded. `like`: a table of the same columns. Errors: ETL_CONSTRAINT_REFUSED. */
+export const checkConditions = async (
+  client: Client,
+  names: TableNames,
+  constraints: readonly ConstraintSpec[],
+  like: string,
+): Promise<void> => {
+  for (const constraint of constraints) {
+    if (constraint.kind !== 'check') continue;
+    // The extended protocol takes one statement only.
+    const query = {
+      text: `select from ${like} where (${constraint.condition}\n) limit 0`,
+      queryMode: 'extended',
+    };
+    await withTransaction(client, () => withPath(client, names.path, () => client.query(query))).catch(
+      (cause: unknown) => {
+        throw refusal(names, [constraint], cause);
+      },
+    );
+  }
+};

@@ -1,0 +1,145 @@
+// Finds objects that a swap of production tables would lose or break.
+
+import { firstOf } from '../../core/wording.ts';
+import type { DeclaredTable } from './tables.ts';
+import { selectForeignGrants } from './grants.ts';
+import { selectClaims, type Catalogues } from './extensions.ts';
+
+export interface Dependent {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Reasons that are not objects: with a new table, some readers would see a state that never was (src/publish/commit/uniform.ts). */
+export const olderSnapshot = 'older snapshot of';
+export const rowsWritten = 'rows written to';
+export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
+
+/** With the reason why the table stays among its dependents, unless rows are only added to it. */
+export const withReason = <Table extends { readonly dependents: readonly Dependent[] }>(
+  { extent, mode }: Pick<DeclaredTable, 'extent' | 'mode'>,
+  production: Table,
+  stays: Dependent | undefined,
+): Table =>
+  stays === undefined || (extent === 'part' && mode !== 'merge' && mode !== 'touched')
+    ? production
+    : { ...production, dependents: [...production.dependents, stays] };
+
+export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
+
+/** Objects that depend on the tables in `target`: on a table, its row type, or the array of that. */
+export const selectNeeds = `
+  part (oid, class, object) as (
+    select oid, 'pg_class'::regclass, oid from target
+    union all
+    select t.oid, 'pg_type'::regclass, unnest(array[y.oid, y.typarray]) from target t join pg_type y on y.oid = t.reltype
+  ),
+  needs as materialized (
+    select p.oid, p.class, d.classid, d.objid, d.objsubid, d.deptype, d.refobjsubid
+      from part p join pg_depend d on d.refclassid = p.class and d.refobjid = p.object
+  )`;
+
+/** Of all tables in the schema: since PostgreSQL 15. */
+const selectSchemaPublications = `
+    select t.oid, 'publication', p.pubname::text from target t
+      join pg_publication_namespace s on s.pnnspid = t.namespace join pg_publication p on p.oid = s.pnpubid`;
+
+/**
+ * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
+ * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns; policies, defaults
+ * and checks of others that name it; functions that SQL gives a body, or that take or give rows of the table, and columns and domains
+ * of its row type; also that it is unlogged, or of a type; grants that only others can make. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
+ */
+export const selectDependents = (has: Catalogues): string => `
+    select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
+      from needs t join pg_rewrite r on r.oid = t.objid join pg_class v on v.oid = r.ev_class
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_rewrite'::regclass and v.oid <> t.oid
+    union all
+    select t.oid, 'rule', rulename::text from target t join pg_rewrite on ev_class = t.oid
+    union all
+    select t.oid, 'foreign key', conrelid::regclass || '.' || conname from target t join pg_constraint on confrelid = t.oid
+      where contype = 'f' and conrelid <> t.oid and conparentid = 0
+    union all
+    select t.oid, 'constraint', conname::text from target t join pg_constraint on conrelid = t.oid
+      where contype in ('c', 'f', 'u', 'x') and conparentid = 0 and coninhcount = 0
+    union all
+    select t.oid, 'trigger', tgname::text from target t join pg_trigger on tgrelid = t.oid
+      where (not tgisinternal or tgconstraint = 0) and tgparentid = 0
+    union all
+    select t.oid, 'policy', polname::text from target t join pg_policy on polrelid = t.oid
+    union all
+    select distinct t.oid, 'policy', concat(polname, ' of ', polrelid::regclass) from needs t join pg_policy p on p.oid = t.objid
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_policy'::regclass and polrelid <> t.oid
+    union all
+    select distinct t.oid, 'default', concat(d.adrelid::regclass, '.', a.attname) from needs t join pg_attrdef d on d.oid = t.objid
+      join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_attrdef'::regclass and d.adrelid <> t.oid
+    union all
+    select distinct t.oid, 'check', concat(coalesce(nullif(conrelid, 0)::regclass::text, contypid::regtype::text), '.', conname)
+      from needs t join pg_constraint c on c.oid = t.objid
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_constraint'::regclass and contype = 'c' and conrelid <> t.oid
+    union all
+    ${selectForeignGrants}
+    union all
+    select oid, 'row security', name from target where relrowsecurity
+    union all
+    select oid, 'persistence', 'unlogged' from target where relpersistence = 'u'
+    union all
+    select oid, 'type', reloftype::regtype::text from target where reloftype <> 0
+    union all
+    select t.oid, 'publication', p.pubname::text from target t
+      join pg_publication_rel r on r.prrelid = t.oid join pg_publication p on p.oid = r.prpubid
+    union all
+    ${has.schemaPublications ? `${selectSchemaPublications} union all` : ''}
+    ${selectClaims(has)}
+    union all
+    select t.oid, 'inheritance', inhrelid::regclass::text from target t join pg_inherits on inhparent = t.oid
+    union all
+    select t.oid, 'inheritance', inhrelid::regclass::text from target t join pg_inherits on inhrelid = t.oid
+    union all
+    select t.oid, 'statistics', stxname::text from target t join pg_statistic_ext on stxrelid = t.oid
+    union all
+    select oid, 'function', objid::regprocedure::text from needs where classid = 'pg_proc'::regclass
+    union all
+    select t.oid, case t.deptype when 'i' then 'identity' else 'sequence' end, t.objid::regclass::text
+      from needs t join pg_class s on s.oid = t.objid and s.relkind = 'S'
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_class'::regclass and t.deptype in ('a', 'i')
+    union all
+    select oid, 'row type', pg_describe_object(classid, objid, 0) from needs
+      where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
+
+/**
+ * Of tables in `target`, by oid: what the server names when it refuses another type for a column. A generated column depends on
+ * others by its expression, before PostgreSQL 15 by itself. PostgreSQL, "ALTER TABLE".
+ */
+export const selectColumnUsers = `
+    select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',
+        case when v.oid is not null then 'view ' || v.oid::regclass when g.attname is not null then 'column ' || g.attname
+          else pg_describe_object(n.classid, n.objid, 0) end)) as users
+      from needs n
+        join pg_attribute a on n.class = 'pg_class'::regclass and a.attrelid = n.oid and a.attnum = n.refobjsubid and a.attnum > 0
+        left join pg_rewrite r on n.classid = 'pg_rewrite'::regclass and r.oid = n.objid
+        left join pg_class v on v.oid = r.ev_class and v.oid <> n.oid
+        left join pg_attrdef d on n.classid = 'pg_attrdef'::regclass and d.oid = n.objid
+        left join pg_attribute g on g.attrelid = n.oid and g.attnum <> a.attnum and g.attnum > 0
+          and g.attnum = case when n.classid = 'pg_class'::regclass and n.objid = n.oid then n.objsubid else d.adnum end
+      where g.attnum is not null or n.classid in ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass,
+          'pg_proc'::regclass, 'pg_publication_rel'::regclass)
+      group by n.oid`;
+
+/** Names of one kind that are shown: a divided table has hundreds of partitions. */
+const shownMax = 8;
+
+export const dependentsText = (dependents: readonly Dependent[]): string =>
+  [...new Set(dependents.map(({ kind }) => kind))]
+    .flatMap((kind) =>
+      firstOf(
+        dependents.flatMap((one) => (one.kind === kind ? `${kind} ${one.name}` : [])),
+        shownMax,
+      ),
+    )
+    .join(', ');
+
+/** With the verb that agrees: "view a depends", "view a, view b depend". */
+export const dependText = (dependents: readonly Dependent[]): string =>
+  `${dependentsText(dependents)} ${dependents.length === 1 ? 'depends' : 'depend'}`;

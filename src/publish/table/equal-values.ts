@@ -1,0 +1,29 @@
+// Refuses to divide a table by the values of a column that may have several texts (../production/divided-by.ts).
+
+import type { Client } from '../../db/client.ts';
+import { quoteText } from '../../db/sql.ts';
+import { selectDividedBy, type DividedBy } from './divided-by.ts';
+import { refuseShape } from './shape.ts';
+
+/** Errors: ETL_PUBLISH_SHAPE. */
+export const refuseSeveralTexts = (table: string, column: string, { type, hasOneText }: DividedBy): void => {
+  if (!hasOneText)
+    refuseShape(
+      table,
+      `it is to be divided by values of ${column}, which is ${type}: values that are equal may be written differently, as 1.0 and 1.00`,
+      'Divide it by hash, or by a column of another type; a numeric needs a scale.',
+    );
+};
+
+/** The same of a table that is made, by its quoted name. */
+export const refuseUndividable = async (
+  client: Client,
+  table: string,
+  column: string,
+  made: string,
+): Promise<void> => {
+  const { rows } = await client.query<{ by: DividedBy }>(
+    `select ${selectDividedBy} as by from pg_partitioned_table p where partrelid = ${quoteText(made)}::regclass`,
+  );
+  refuseSeveralTexts(table, column, rows[0]!.by);
+};

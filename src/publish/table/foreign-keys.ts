@@ -1,0 +1,80 @@
+// What declared foreign keys are: which table they refer to, their SQL, and how they differ from those of production.
+
+import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+import type { TableConstraint } from './table-state.ts';
+
+interface Constrained extends TableNames {
+  readonly constraints: readonly ConstraintSpec[];
+}
+
+export const foreignKeysOf = ({ constraints }: Pick<Constrained, 'constraints'>): readonly ForeignKeySpec[] =>
+  constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
+
+/** The table that it refers to, quoted. */
+export const targetName = ({ schema }: TableNames, { references }: ForeignKeySpec): string =>
+  quoteName(references.schema ?? schema, references.table);
+
+/** The place of the table of these that it refers to, or -1. */
+export const targetAt = (
+  { schema }: TableNames,
+  { references }: ForeignKeySpec,
+  tables: readonly TableNames[],
+): number =>
+  tables.findIndex(
+    ({ table, schema: its }) => table === references.table && its === (references.schema ?? schema),
+  );
+
+/** As `constraintList` describes the one in production: the server's own text names a table that may be aside. */
+const foreignKeyText = (
+  { schema }: TableNames,
+  { columns, references, to, onDelete }: ForeignKeySpec,
+): string =>
+  [
+    columns.join(','),
+    `${references.schema ?? schema}.${references.table}`,
+    to.join(','),
+    { 'no action': 'a', cascade: 'c', 'set null': 'n' }[onDelete],
+    'a s t f',
+  ].join(' ');
+
+/** The declared foreign keys that a table has not, or not so. */
+export const missingKeys = (
+  table: Constrained,
+  constraints: readonly TableConstraint[],
+): readonly ForeignKeySpec[] =>
+  foreignKeysOf(table).filter(
+    (key) =>
+      !constraints.some(
+        ({ name, isValid, definition }) =>
+          name === key.name && isValid && definition === foreignKeyText(table, key),
+      ),
+  );
+
+/**
+ * The clause of `alter table` that makes it. Deferrable, so that tables that stay may be written one after the other; for everybody else
+ * it is checked with each statement.
+ */
+export const addForeignKey = ({ name, columns, to, onDelete }: ForeignKeySpec, target: string): string =>
+  `add constraint ${quoteName(name)} foreign key (${quoteNames(columns)}) references ${target} (${quoteNames(to)}) on delete ${onDelete} deferrable`;
+
+/** Statements that change the foreign keys of a table that stays to those of the declaration, which owns what it has declared before. */
+export const foreignKeyChanges = (
+  table: Constrained,
+  constraints: readonly TableConstraint[],
+  published: readonly string[] | null | undefined,
+): { readonly drop: readonly string[]; readonly make: readonly string[] } => {
+  const alter = (what: string): string => `alter table ${productionName(table)} ${what}`;
+  const missing = missingKeys(table, constraints);
+  const isObsolete = (name: string): boolean =>
+    foreignKeysOf(table).some((key) => key.name === name)
+      ? missing.some((key) => key.name === name)
+      : published?.includes(name) === true;
+  return {
+    drop: constraints
+      .filter(({ name, on }) => on !== null && isObsolete(name))
+      .map(({ name }) => alter(`drop constraint ${quoteName(name)}`)),
+    make: missing.map((key) => alter(addForeignKey(key, targetName(table, key)))),
+  };
+};

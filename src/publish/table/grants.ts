@@ -1,0 +1,128 @@
+// The privileges on a table, its columns and the sequences of its identity columns, granted again on the table that takes its place.
+//
+// Each grant is made again by the role that made it, its grantor: somebody who was given a grant option may have passed it on, and
+// only he or the owner can revoke that. `granted by` takes the current role only, so the session becomes the grantor ("GRANT",
+// "SET ROLE"). Where it may not, the table stays in place: mayGrant() is asked with its dependents.
+// Proved by test/modes/grants.test.ts.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteText, type Query } from '../../db/sql.ts';
+
+/** A new table, and the table whose place it takes. */
+export interface GrantHeir {
+  readonly oid: number;
+  readonly oldOid: number;
+}
+
+/** SQL: whether this role is a superuser, whose grants are the owner's. */
+const isSuper = (role: string): string => `(select rolsuper from pg_roles where oid = ${role})`;
+
+/** SQL: whether the grants of this role need no other role than ours: we act as the owner if we are a superuser. */
+const isOwn = (grantor: string, owner: string): string =>
+  `(${grantor} = current_user::regrole or (${grantor} = ${owner} and ${isSuper('current_user::regrole')}))`;
+
+/**
+ * SQL: whether we can make a grant of this role again on a table with the owner in the namespace. Before PostgreSQL 16, each member of
+ * a role may become that role.
+ */
+const mayGrant = (grantor: string, owner: string, namespace: string): string => `
+  (${isOwn(grantor, owner)} or (
+    pg_has_role(session_user, ${grantor}, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+    and (${grantor} = ${owner} or not ${isSuper(grantor)}) and has_schema_privilege(${grantor}, ${namespace}, 'usage')))`;
+
+/** SQL: oids of the table with this oid and of the sequences of its identity columns: rows of column (null: the table) and oid. */
+const granted = (oid: string): string => `
+  (select null::name as attname, ${oid} as oid
+    union all
+    select a.attname, d.objid from pg_depend d join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i')`;
+
+/** Rows of oid, kind and name of the tables in `target` with a grant that we cannot make again. */
+export const selectForeignGrants = `
+    select distinct t.oid, 'grant', format('by %s, which %s may not make again', pg_get_userbyid(a.grantor), current_user)
+      from target t cross join lateral (
+        select x.grantor from ${granted('t.oid')} g join pg_class c on c.oid = g.oid, aclexplode(c.relacl) x
+        union all
+        select x.grantor from pg_attribute c, aclexplode(c.attacl) x where c.attrelid = t.oid and c.attacl is not null and not c.attisdropped
+      ) a
+      where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
+
+/**
+ * Roles that have a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old
+ * table must not come back with the new one. The owner has all rights unless somebody has changed them. What is revoked from a table is
+ * revoked from its columns.
+ */
+const strippedOf = `
+  select distinct h.place, 0 as step, 0::bigint as nth, 0 as level, h.owner as grantor, h.owner,
+      format('revoke all on %s from %s cascade', h.name, case when a.grantee = 0 then 'public' else a.grantee::regrole::text end) as statement
+    from heir h cross join lateral (
+        select grantee from aclexplode(coalesce(h.acl, acldefault(h.kind, h.owner)))
+        union all
+        select x.grantee from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = h.oid
+      ) a
+    where a.grantee <> h.owner or h.old_acl is not null`;
+
+const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
+
+/**
+ * Statements, and the roles that execute them: in the order in which the server lists the grants, except that a grant option comes
+ * before the grants that it allows, those of a table before those of its columns.
+ */
+const selectGrants = (heirs: readonly GrantHeir[]): Query => ({
+  text: `
+    with recursive heir as materialized (
+      select h.place, n.oid, o.oid as old, n.relacl as acl, o.relacl as old_acl, n.relowner as owner, k.kind,
+          format('%s %s', case k.kind when 's' then 'sequence' else 'table' end, n.oid::regclass) as name
+        from unnest($1::oid[], $2::oid[]) with ordinality as h (oid, old, place)
+          cross join lateral ${granted('h.oid')} a join lateral ${granted('h.old')} b on b.attname is not distinct from a.attname
+          join pg_class n on n.oid = a.oid join pg_class o on o.oid = b.oid
+          cross join lateral (select case n.relkind when 'S' then 's' else 'r' end::"char" as kind) k
+    ),
+    acl as (
+      select h.oid, h.place, h.name, h.owner, null::name as attname, a.*
+        from heir h, aclexplode(h.old_acl) with ordinality ${explodedAs}
+      union all
+      select h.oid, h.place, h.name, h.owner, t.attname, a.*
+        from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) with ordinality ${explodedAs}
+        where t.attnum > 0 and not t.attisdropped
+          and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)
+    ),
+    ranked as (
+      select *, nth as rank, 0 as level from acl where grantor = owner
+      union
+      select a.*, greatest(a.nth, r.rank), r.level + 1 from ranked r join acl a on a.oid = r.oid and a.privilege = r.privilege
+        and a.grantor = r.grantee and r.is_grantable and (r.attname is null or r.attname = a.attname)
+    )
+    select statement, case when ${isOwn('s.grantor', 's.owner')} then current_setting('role')
+        else pg_get_userbyid(s.grantor) end as role, current_setting('role') as own
+      from (
+        ${strippedOf}
+        union all
+        select place, case when attname is null then 1 else 2 end, min(rank), min(level), grantor, owner, format('grant %s%s on %s to %s%s',
+            privilege, ' (' || quote_ident(attname) || ')', name, case when grantee = 0 then 'public' else grantee::regrole::text end,
+            case when is_grantable then ' with grant option' else '' end)
+          from ranked group by place, attname, nth, name, grantor, grantee, owner, privilege, is_grantable
+      ) s
+      order by place, step, nth, level`,
+  values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
+});
+
+/**
+ * Gives new tables the privileges of the old ones. Called inside a transaction, when the new tables have their owners and are in a
+ * schema that the grantors may use.
+ */
+export const inheritGrants = async (client: Client, heirs: readonly GrantHeir[]): Promise<void> => {
+  const { rows } = await runQuery(client, selectGrants(heirs));
+  if (rows.length === 0) return;
+  const { own } = rows[0];
+  const become = (role: string): string => `set local role ${quoteText(role)}`;
+  const statements: string[] = [];
+  let current = own;
+  for (const { role, statement } of rows) {
+    if (role !== current) statements.push(become(role));
+    statements.push(statement);
+    current = role;
+  }
+  if (current !== own) statements.push(become(own));
+  await client.query(statements.join(';\n'));
+};

@@ -1,0 +1,87 @@
+// Foreign keys between the tables of one run: tables that are replaced together take theirs along, and keep nobody in its place.
+
+import { foreignKeysOf, targetAt } from './foreign-keys.ts';
+import type { DeclaredTable } from './tables.ts';
+import type { Dependent } from './dependents.ts';
+import type { TableConstraint } from './table-state.ts';
+
+/** What is looked at of a table in production. */
+interface Linked {
+  readonly oid: number;
+  readonly constraints: readonly TableConstraint[];
+  readonly dependents: readonly Dependent[];
+  readonly isReferenced: boolean;
+  readonly published: { readonly constraints: readonly string[] | null } | undefined;
+}
+
+/** Tables of the run by their places, and the name of the foreign key in production, if it is there. */
+interface Link {
+  readonly from: number;
+  readonly to: number;
+  readonly shown: string | undefined;
+}
+
+/** Those that are declared, or that the run before had declared; one of a table to itself goes where the table goes. */
+const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
+  found.flatMap((production, from) => {
+    if (production === undefined) return [];
+    const table = tables[from]!;
+    const declared = foreignKeysOf(table);
+    const ours = new Set([...declared.map(({ name }) => name), ...(production.published?.constraints ?? [])]);
+    const there = production.constraints.flatMap(({ name, on, shown }): Link[] =>
+      ours.has(name) ? [{ from, to: found.findIndex((one) => one?.oid === on), shown }] : [],
+    );
+    const wanted = declared.map((key): Link => ({
+      from,
+      to: targetAt(table, key, tables),
+      shown: undefined,
+    }));
+    return [...there, ...wanted].filter(({ to }) => to !== from && found[to] !== undefined);
+  });
+
+/**
+ * Leaves out the tables that hang on one by such a foreign key alone, unless one of both has to stay: then the other stays, too, because
+ * an old table that is to be replaced would refer to rows that are deleted, or a table that stays to one that is gone.
+ */
+export const withoutLinks = <Table extends Linked>(
+  tables: readonly DeclaredTable[],
+  found: readonly (Table | undefined)[],
+): readonly (Table | undefined)[] => {
+  const links = linksOf(tables, found);
+  if (links.length === 0) return found;
+  const shown = new Set(links.map((link) => link.shown));
+  const others = found.map((table) =>
+    (table?.dependents ?? []).filter(({ kind, name }) => kind !== 'foreign key' || !shown.has(name)),
+  );
+  const stays = tables.map(
+    ({ extent, partitionBy }, at) =>
+      found[at] !== undefined && (extent === 'part' || partitionBy !== undefined || others[at]!.length > 0),
+  );
+  for (let before = -1, now = 0; before !== now;) {
+    before = now;
+    for (const { from, to } of links) stays[from] = stays[to] = stays[from]! || stays[to]!;
+    now = stays.filter(Boolean).length;
+  }
+  const nameOf = (at: number): string => `${tables[at]!.schema}.${tables[at]!.table}`;
+  return found.map((table, at) => {
+    if (table === undefined) return undefined;
+    const dependents = others[at]!;
+    if (!stays[at]!) return { ...table, dependents, isReferenced: false };
+    const isThere = (from: number): boolean =>
+      links.some((link) => link.from === from && link.to === at && link.shown !== undefined);
+    const refersTo = new Set(links.flatMap(({ from, to }) => (from === at ? nameOf(to) : [])));
+    const comes = new Set(links.flatMap(({ from, to }) => (to === at && !isThere(from) ? nameOf(from) : [])));
+    return {
+      ...table,
+      // Ours are deferred, so that a table without a primary key need not keep its rows.
+      isReferenced:
+        table.isReferenced &&
+        (tables[at]!.primaryKey.length > 0 || dependents.some(({ kind }) => kind === 'foreign key')),
+      dependents: [
+        ...table.dependents,
+        ...[...comes].map((name): Dependent => ({ kind: 'foreign key', name })),
+        ...[...refersTo].map((name): Dependent => ({ kind: 'foreign key to', name })),
+      ],
+    };
+  });
+};

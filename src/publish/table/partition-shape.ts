@@ -1,0 +1,85 @@
+// Whether production is divided as it is declared, and whether its partitions may be exchanged.
+
+import type { PartitionSpec } from '../../core/declaration/declaration.ts';
+import type { DeclaredTable } from './tables.ts';
+import { dependentsText, isForReaders, keptForReaders, type Dependent } from './dependents.ts';
+import type { ProductionTable } from './production.ts';
+import { movingAway, refuseShape } from './shape.ts';
+import { keyOfBound } from './bounds.ts';
+import { refuseSeveralTexts } from './equal-values.ts';
+
+/** What sees rows come and go, or holds on to single ones: it would miss those of a partition that is attached. */
+const rowKeepers = new Set([
+  'foreign key',
+  'foreign key to',
+  'trigger',
+  'rule',
+  'publication',
+  'extension',
+  'access method',
+  'security label',
+  'TimescaleDB',
+  'Citus',
+  ...keptForReaders,
+]);
+
+/** What of a divided table has to see its rows change, or depends on a single partition. */
+const rowKeepersOf = ({ oid, dependents, constraints, division }: ProductionTable): readonly Dependent[] => [
+  ...dependents.filter(({ kind }) => rowKeepers.has(kind)),
+  // A partition aside that is given one to the table changes what depends on it.
+  ...constraints.flatMap(({ on, name }) => (on === oid ? [{ kind: 'foreign key', name }] : [])),
+  ...(division?.partitions ?? []).flatMap((partition) => partition.dependents),
+];
+
+/** Whether the rows of a divided table have to be replaced in the partitions that are there. */
+export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
+  production !== undefined && rowKeepersOf(production).length > 0;
+
+/**
+ * Why the rows of a table are replaced in place: of a divided one, views, policies and its own partitions are no reason. Other tables and
+ * readers are one only if nothing depends on this table.
+ */
+export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
+  const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);
+  const own = reasons.filter((reason) => !isForReaders(reason));
+  return dependentsText(own.length > 0 ? own : reasons);
+};
+
+const declaredText = (spec: PartitionSpec): string => {
+  if (spec.by === 'range') return `range('${spec.column}', '${spec.unit}')`;
+  return spec.by === 'list' ? `list('${spec.column}')` : `hash('${spec.column}', ${spec.partitions})`;
+};
+
+/** Refuses a table that is not divided as it is declared, or has partitions that are not. Errors: ETL_PUBLISH_SHAPE. */
+export const refuseOtherDivision = (table: DeclaredTable, production: ProductionTable): void => {
+  const { partitionBy: spec } = table;
+  if (spec === undefined) return;
+  const name = `${table.schema}.${table.table}`;
+  const { division } = production;
+  const again = `Change partitionBy; or ${movingAway(table, production)}.`;
+  if (division === undefined)
+    return refuseShape(
+      table.table,
+      `${name} has no partitions, and partitionBy is ${declaredText(spec)}`,
+      again,
+    );
+  if (division.by !== spec.by || division.columns.join('\0') !== spec.column)
+    refuseShape(
+      table.table,
+      `${name} is partitioned by ${division.text}, and partitionBy is ${declaredText(spec)}`,
+      again,
+    );
+  if (spec.by === 'list') refuseSeveralTexts(table.table, spec.column, division.dividedBy!);
+  for (const { schema, name: part, bound, kind } of division.partitions) {
+    const refuse = (what: string): never =>
+      refuseShape(
+        table.table,
+        `its partition ${schema}.${part} ${what}`,
+        `Detach it: \`alter table ${name} detach partition ${schema}.${part}\`.`,
+      );
+    if (keyOfBound(spec, bound) === undefined)
+      refuse(`is for ${bound.replace(/^FOR VALUES/, 'values')}, which ${declaredText(spec)} does not make`);
+    if (kind !== 'r') refuse('is not a plain table');
+    if (schema !== table.schema) refuse(`is not in schema ${table.schema}`);
+  }
+};

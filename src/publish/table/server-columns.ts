@@ -1,0 +1,134 @@
+// Columns that the server fills: made on a table aside when its rows are in, and numbered on from where production's sequence is.
+//
+// They come after the columns of the files, and the server writes the table once more for them: `create table as` knows none.
+
+import type { AttributesSpec, ServerColumnSpec } from '../../core/declaration/shape.ts';
+import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName, quoteText, searchPath } from '../../db/sql.ts';
+import { builtName, productionName, type TableNames } from '../../db/names.ts';
+import type { Attribute } from './contract.ts';
+
+export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonly ServerColumnSpec[] =>
+  attributes?.serverColumns ?? [];
+
+const typeOf = (column: ServerColumnSpec): string => (column.kind === 'identity' ? 'bigint' : column.type);
+
+/** SQL: the column as it is added; `options` of its sequence. */
+export const columnClause = (column: ServerColumnSpec, options = ''): string => {
+  const name = quoteName(column.name);
+  return column.kind === 'identity'
+    ? `${name} bigint generated ${column.when} as identity${options}`
+    : // A comment at its end must not take the parenthesis.
+      `${name} ${column.type} generated always as (${column.expression}\n) stored`;
+};
+
+/** For people: "generated column total (price * pieces)". */
+export const columnText = (column: ServerColumnSpec): string =>
+  column.kind === 'identity'
+    ? `identity column ${column.name}`
+    : `generated column ${column.name} (${column.expression})`;
+
+/** What production's sequence of a column says; the next number is the one after all that it gave. */
+interface Numbering {
+  readonly options: string;
+  readonly start: string;
+}
+
+/** Undefined where production has no such sequence. */
+const numberingOf = async (
+  client: Client,
+  names: TableNames,
+  column: string,
+): Promise<Numbering | undefined> => {
+  const { rows } = await client.query(
+    `select s.seqrelid::regclass::text as name, s.seqstart::text as start, s.seqincrement::text as increment, format('increment by %s minvalue %s maxvalue %s cache %s%s',
+        s.seqincrement, s.seqmin, s.seqmax, s.seqcache, case when s.seqcycle then ' cycle' else '' end) as options
+      from pg_attribute a join pg_sequence s on s.seqrelid = pg_get_serial_sequence($1, a.attname)::regclass
+      where a.attrelid = to_regclass($1) and a.attname = $2 and a.attidentity <> ''`,
+    [productionName(names), column],
+  );
+  if (rows.length === 0) return undefined;
+  const { name, start, increment, options } = rows[0];
+  const next = await client.query(
+    `select last_value + case when is_called then $1::bigint else 0 end as next from ${name}`,
+    [increment],
+  );
+  return { start, options: ` (start with ${next.rows[0].next} ${options})` };
+};
+
+/** Adds them to a table aside that has its rows. */
+export const addServerColumns = async (client: Client, names: TableNames): Promise<void> => {
+  for (const column of serverColumnsOf(names.attributes)) {
+    const numbering = column.kind === 'identity' ? await numberingOf(client, names, column.name) : undefined;
+    const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+    const add = `alter table ${builtName(names)} add column ${columnClause(column, numbering?.options)}`;
+    // Statements in one message share a transaction, so the search path ends with it.
+    await runQuery(client, { text: `${path(names.path)};\n${add};\n${path([])}` });
+    if (numbering !== undefined)
+      await client.query(
+        `alter table ${builtName(names)} alter column ${quoteName(column.name)} set start with ${numbering.start}`,
+      );
+  }
+};
+
+/** Takes those away that came with copied rows: they are made again. */
+export const dropServerColumns = async (client: Client, names: TableNames): Promise<void> => {
+  for (const { name } of serverColumnsOf(names.attributes))
+    await client.query(`alter table ${builtName(names)} drop column if exists ${quoteName(name)}`);
+};
+
+/** SQL: the values that the server will compute from the columns of a row; numbers are not known yet. */
+export const serverValues = (attributes: AttributesSpec | undefined): readonly string[] =>
+  serverColumnsOf(attributes).map((column) => {
+    const value = column.kind === 'identity' ? 'null' : `(${column.expression}\n)`;
+    return `${value}::${typeOf(column)} as ${quoteName(column.name)}`;
+  });
+
+/** SQL: rows of a table with these values. */
+export const withServerColumns = (like: string, attributes: AttributesSpec | undefined): string => {
+  const values = serverValues(attributes);
+  return values.length === 0 ? like : `(select ${['t.*', ...values].join(', ')} from ${like} t) t`;
+};
+
+/** Types as the server writes them: nulls have them without a table. */
+export const writtenTypes = async (
+  client: Client,
+  path: readonly string[],
+  types: readonly string[],
+): Promise<readonly string[]> => {
+  if (types.length === 0) return [];
+  const nulls = types.map((type) => `null::${type}`).join(', ');
+  const { fields } = await withTransaction(client, () =>
+    withPath(client, path, () => client.query(`select ${nulls} limit 0`)),
+  );
+  const { rows } = await client.query(
+    'select format_type(t.oid, t.size) as type from unnest($1::oid[], $2::integer[]) with ordinality as t (oid, size, place) order by place',
+    [fields.map((field) => field.dataTypeID), fields.map((field) => field.dataTypeModifier)],
+  );
+  return rows.map(({ type }) => type);
+};
+
+/** When a statement may give a number of its own. */
+export const identity: Attribute = {
+  ofWhole: true,
+  ofPart: false,
+  blocksReaders: true,
+
+  select: (oid) => `
+    select 'identity ' || attname, case attidentity when 'a' then ${quoteText('always')} else ${quoteText('by default')} end
+      from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped and attidentity <> ''`,
+
+  settings: ({ attributes }) =>
+    serverColumnsOf(attributes).flatMap((column) =>
+      column.kind === 'identity'
+        ? [
+            {
+              key: `identity ${column.name}`,
+              value: column.when,
+              sql: (table: string) =>
+                `alter table ${table} alter column ${quoteName(column.name)} set generated ${column.when}`,
+            },
+          ]
+        : [],
+    ),
+};

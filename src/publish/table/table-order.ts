@@ -1,0 +1,72 @@
+// The order in which tables are built: sources first, then derived tables after the tables they are made from.
+
+import { ok as assert } from 'node:assert';
+import type { TableSpec } from '../../core/declaration/declaration.ts';
+import { newName, oldName } from '../../db/names.ts';
+
+/** The tables in the order of building, in declared order where there is a choice. There must be no cycle. */
+export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
+  const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
+  const done = new Set(ordered.map((table) => table.name));
+  while (ordered.length < tables.length) {
+    const next = tables.find(
+      (table) =>
+        table.kind === 'derived' && !done.has(table.name) && table.from.every((name) => done.has(name)),
+    );
+    assert(next !== undefined, 'derived tables form a cycle, or name a table that does not exist');
+    ordered.push(next);
+    done.add(next.name);
+  }
+  return ordered;
+};
+
+/** Names by which SQL may read a table. */
+const shownNames = (table: string): readonly string[] => [table, newName(table), oldName(table)];
+
+/** True when the SQL holds the name as a word: it may read the table. */
+export const mentions = (sql: string, name: string): boolean => {
+  const within = '[\\p{L}\\p{N}_$]';
+  return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
+};
+
+/**
+ * The tables that must be built before this one. A source table that SQL makes may read the source tables
+ * declared before it. A derived table may read all source tables, and the derived tables before it that its SQL
+ * names, even if `from` does not: SQL that runs too early would find their old rows in production.
+ */
+export const prerequisites = (
+  table: TableSpec,
+  tables: readonly TableSpec[],
+  sql: string,
+): readonly string[] => {
+  const sources = tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
+  if (table.kind === 'source')
+    return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
+  const order = tableOrder(tables).map(({ name }) => name);
+  const named = order
+    .slice(sources.length, order.indexOf(table.name))
+    .filter((name) => shownNames(name).some((shown) => mentions(sql, shown)));
+  return [...new Set([...sources, ...table.from, ...named])];
+};
+
+/** A cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
+export const findCycle = (tables: readonly TableSpec[]): readonly string[] | undefined => {
+  const sourcesOf = new Map(tables.map((table) => [table.name, table.kind === 'derived' ? table.from : []]));
+  const clear = new Set<string>();
+  const follow = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    const start = path.indexOf(name);
+    if (start >= 0) return [...path.slice(start), name];
+    if (clear.has(name)) return undefined;
+    for (const source of sourcesOf.get(name) ?? []) {
+      const cycle = follow(source, [...path, name]);
+      if (cycle !== undefined) return cycle;
+    }
+    clear.add(name);
+    return undefined;
+  };
+  for (const table of tables) {
+    const cycle = follow(table.name, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+};

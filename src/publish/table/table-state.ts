@@ -1,0 +1,240 @@
+// Columns and indexes of tables, new or in production, as the server describes them.
+
+import { askPrepared, type Client } from '../../db/client.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import type { TableNames } from '../../db/names.ts';
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly notNull: boolean;
+  /** The server has a value for it: a default, or one that it makes. */
+  readonly hasDefault: boolean;
+  /** What the server computes it from, or that it numbers it; null: it stores what it is given. */
+  readonly filledBy: string | null;
+}
+
+export interface TableIndex {
+  readonly name: string;
+  /** Its definition on the production table, wherever it is now: the same text means the same index. */
+  readonly ddl: string;
+  /** Columns of its key, without expressions. */
+  readonly columns: readonly string[];
+  /** The equality operator of each, with its schema: `operator(public.=)` of a citext. */
+  readonly equals: readonly string[];
+  readonly hasExpressions: boolean;
+  readonly isPrimary: boolean;
+  readonly isUnique: boolean;
+  /** False while `create index concurrently` runs, and after it failed. */
+  readonly isValid: boolean;
+  /** Checked with every row; a deferrable constraint is checked at the end. */
+  readonly isImmediate: boolean;
+  readonly isReplicaIdentity: boolean;
+  readonly isClustered: boolean;
+  /** The key or constraint that owns it. */
+  readonly constraint: string | null;
+}
+
+/** A constraint that a declaration may have made. */
+export interface TableConstraint {
+  readonly name: string;
+  /** contype: c a check, u a unique constraint, f a foreign key. */
+  readonly kind: string;
+  /** As the server writes it, with the schemas of all names: the same text means the same constraint. */
+  readonly definition: string;
+  /** What follows its name when it is made again. */
+  readonly clause: string;
+  readonly isValid: boolean;
+  /** Of a foreign key: oid and quoted name of the table that it refers to. */
+  readonly on: number | null;
+  readonly target: string | null;
+  /** Whether that table has partitions, each of which is tied to the key by the server. */
+  readonly isTargetDivided: boolean;
+  /** With its table, as `dependents` names it. */
+  readonly shown: string;
+  readonly comment: string | null;
+}
+
+/** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
+export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
+  columns
+    .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
+    .join(' and ');
+
+/** The sequence of an identity column; `text` is its name for people. */
+export interface TableSequence {
+  readonly column: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface TableState {
+  readonly columns: readonly TableColumn[];
+  readonly indexes: readonly TableIndex[];
+  readonly constraints: readonly TableConstraint[];
+  /** Of identity columns. */
+  readonly sequences: readonly TableSequence[];
+}
+
+/** A table aside. */
+export interface BuiltState extends TableState {
+  readonly oid: number;
+}
+
+const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
+
+/**
+ * The tables themselves, as rows of place, schema and name. As literals: the same question is asked once more inside a `do`,
+ * which takes no parameters (swap.ts).
+ */
+export const wantedTables = (tables: readonly TableNames[]): string =>
+  `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
+    with ordinality as w (schema, name, place)`;
+
+/** In the place of an expression: an identity column. */
+export const numbered = 'identity';
+
+/** Columns that rows are written with. */
+export const writtenColumns = (columns: readonly TableColumn[]): readonly TableColumn[] =>
+  columns.filter(({ filledBy }) => filledBy === null);
+
+/** Columns of the table with this oid, as a list. */
+export const columnList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull,
+        'hasDefault', atthasdef or attidentity <> '',
+        'filledBy', case when attidentity <> '' then '${numbered}' when attgenerated <> '' then pg_get_expr(adbin, adrelid) end)
+      order by attnum)
+    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
+
+/** The equality operator of a B-tree. PostgreSQL, "Operator Classes and Operator Families". */
+const equality = (opclass: string): string => `coalesce(
+    (select format('operator(%I.%s)', n.nspname, o.oprname)
+      from pg_opclass c
+      join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      join pg_amop a on a.amopfamily = c.opcfamily and a.amopstrategy = 3
+        and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
+      join pg_operator o on o.oid = a.amopopr
+      join pg_namespace n on n.oid = o.oprnamespace
+      where c.oid = ${opclass}), 'operator(pg_catalog.=)')`;
+
+/**
+ * Indexes of the table with this oid, as a list, that belong to `production`. An index of a partitioned table is written
+ * ON ONLY, though made without ONLY it is one of all partitions.
+ */
+export const indexList = (oid: string, production: string): string => `
+  coalesce((select json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
+      'isValid', i.indisvalid, 'isImmediate', i.indimmediate, 'isReplicaIdentity', i.indisreplident,
+      'isClustered', i.indisclustered, 'hasExpressions', i.indexprs is not null, 'constraint', k.conname,
+      'columns', array(select a.attname::text from unnest(i.indkey) with ordinality as u (attnum, place)
+        join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.attnum
+        where u.place <= i.indnkeyatts order by u.place),
+      'equals', array(select ${equality('u.opclass')} from unnest(i.indclass) with ordinality as u (opclass, place)
+        order by u.place),
+      'ddl', replace(replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), made.on_production),
+        format(' ON %I.%I USING ', n.nspname, t.relname), made.on_production)) order by x.relname)
+    from pg_index i
+    join pg_class x on x.oid = i.indexrelid
+    join pg_class t on t.oid = i.indrelid
+    join pg_namespace n on n.oid = t.relnamespace
+    cross join (select ' ON ' || ${production} || ' USING ') as made (on_production)
+    left join pg_constraint k
+      on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
+    where i.indrelid = ${oid}), '[]')`;
+
+/** Columns of a key, in its order. */
+const keyColumns = (table: string, numbers: string): string => `
+  (select string_agg(a.attname, ',' order by u.place) from unnest(${numbers}) with ordinality as u (attnum, place)
+    join pg_attribute a on a.attrelid = ${table} and a.attnum = u.attnum)`;
+
+/** As foreignKeyText() writes one that is declared. */
+const foreignKeyDescription = `
+  concat_ws(' ', ${keyColumns('k.conrelid', 'k.conkey')}, r.nspname || '.' || f.relname, ${keyColumns('k.confrelid', 'k.confkey')},
+    k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
+
+/**
+ * SQL: the constraint `k` as `alter table` takes it. The server's text leaves out the storage and the place of the index of a key,
+ * which belong before what it says of deferring. PostgreSQL, "CREATE TABLE".
+ */
+const clauseWith = (place: string): string => `
+  (select left(t.whole, length(t.whole) - length(t.ending))
+      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '') || ${place} || t.ending
+    from (select pg_get_constraintdef(k.oid) as whole, case when k.contype not in ('p', 'u') or not k.condeferrable then ''
+        when k.condeferred then ' DEFERRABLE INITIALLY DEFERRED' else ' DEFERRABLE' end as ending) t
+      left join pg_class x on k.contype in ('p', 'u') and x.oid = k.conindid left join pg_tablespace s on s.oid = x.reltablespace)`;
+
+const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quote_ident(s.spcname), '')`);
+
+/** The same without its place. */
+export const placelessClause = clauseWith(`''`);
+
+/** Name and clause of the primary keys on these columns of tables in production; undefined: there is none, or it has other columns. */
+export const primaryKeysOf = async (
+  client: Client,
+  tables: readonly string[],
+  columns: readonly string[],
+): Promise<readonly ({ readonly name: string; readonly clause: string } | undefined)[]> => {
+  const { rows } = await askPrepared<{ place: number; name: string; clause: string }>(
+    client,
+    // Its tablespace is declared, or copied with those of other indexes.
+    `select w.place::int, k.conname as name, ${placelessClause} as clause
+      from unnest($1::text[]) with ordinality as w (name, place) join pg_constraint k on k.conrelid = to_regclass(w.name)
+      where k.contype = 'p' and $2::text[] = array(select a.attname::text
+        from unnest(k.conkey) with ordinality as u (attnum, place) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = u.attnum
+        order by u.place)`,
+    [tables, columns],
+  );
+  return tables.map((_, index) => rows.find(({ place }) => place === index + 1));
+};
+
+/** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
+export const constraintList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
+        'isTargetDivided', coalesce(f.relkind = 'p', false),
+        'target', quote_ident(r.nspname) || '.' || quote_ident(f.relname), 'shown', k.conrelid::regclass || '.' || k.conname,
+        'comment', (select description from pg_description where objoid = k.oid and classoid = 'pg_constraint'::regclass),
+        'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end,
+        'clause', ${constraintClause})
+      order by k.conname)
+    from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
+    where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
+
+/** The sequences of identity columns of the table with this oid, as a list. */
+export const sequenceList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.relname, 'text', q.oid::regclass::text) order by a.attnum)
+    from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S'
+      join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+    where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i'), '[]')`;
+
+/** Columns of the tables with these quoted names. */
+export const columnsOf = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly (readonly TableColumn[])[]> => {
+  const { rows } = await client.query(
+    `select ${columnList('n.name::regclass')} as columns from unnest($1::text[]) with ordinality as n (name, place)
+      order by n.place`,
+    [names],
+  );
+  return rows.map(({ columns }) => columns);
+};
+
+/** The tables that were built, with their indexes as they will be in production. */
+export const builtStates = async (
+  client: Client,
+  tables: readonly TableNames[],
+): Promise<readonly BuiltState[]> => {
+  const { rows } = await client.query(
+    `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes,
+        ${constraintList('c.oid')} as constraints, ${sequenceList('c.oid')} as sequences
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as b (schema, name, build_schema, built, place)
+        join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.built
+      order by b.place`,
+    [
+      tables.map(({ schema }) => schema),
+      tables.map(({ table }) => table),
+      tables.map(({ buildSchema }) => buildSchema),
+      tables.map(({ built }) => built),
+    ],
+  );
+  return rows;
+};

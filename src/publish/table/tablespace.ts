@@ -1,0 +1,79 @@
+// The tablespace of a table and of all its indexes. What is built aside is created there.
+
+import { askPrepared, type Client } from '../../db/client.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import { productionName, type TableNames } from '../../db/names.ts';
+import type { Attribute } from './contract.ts';
+
+/** SQL: the name of a tablespace by its oid; 0 is that of the database. */
+const nameOf = (oid: string): string =>
+  `(select spcname::text from pg_tablespace where oid = coalesce(nullif(${oid}, 0),
+      (select dattablespace from pg_database where datname = current_database())))`;
+
+const key = 'tablespace';
+const indexKey = `${key} of index `;
+
+export const tablespace: Attribute = {
+  ofWhole: true,
+  ofPart: true,
+  blocksReaders: true,
+
+  select: (oid) => `
+    select '${key}', ${nameOf('reltablespace')} from pg_class where oid = ${oid}
+    union all
+    select '${indexKey}' || x.oid::regclass, ${nameOf('x.reltablespace')}
+      from pg_index i join pg_class x on x.oid = i.indexrelid where i.indrelid = ${oid}`,
+
+  settings: ({ attributes }, found) => {
+    const name = attributes?.tablespace;
+    if (name === undefined) return [];
+    const indexes = Object.keys(found).filter((one) => one.startsWith(indexKey));
+    return [
+      { key, value: name, sql: (table) => `alter table ${table} set tablespace ${quoteName(name)}` },
+      // One that the declaration has lost is dropped before.
+      ...indexes.map((one) => ({
+        key: one,
+        value: name,
+        sql: () => `alter index if exists ${one.slice(indexKey.length)} set tablespace ${quoteName(name)}`,
+      })),
+    ];
+  },
+};
+
+/** The tablespace where the table is declared, or where production has it; undefined: new tables go there without being asked to. */
+const wantedTablespace = async (
+  client: Client,
+  names: TableNames,
+  like: TableNames,
+): Promise<string | undefined> => {
+  const { rows } = await askPrepared(
+    client,
+    `select place from (
+        select coalesce($1::text, (select case c.reltablespace when 0 then '' else ${nameOf('c.reltablespace')} end
+            from unnest(array[$2, $3]::text[]) with ordinality as n (name, rank) join pg_class c on c.oid = to_regclass(n.name)
+            order by n.rank limit 1)) as name
+      ) wanted
+      cross join lateral (select case when name = ${nameOf('0::oid')} then '' else name end as place) p
+      where place <> current_setting('default_tablespace')`,
+    [names.attributes?.tablespace ?? null, productionName(names), productionName(like)],
+  );
+  return rows[0]?.place;
+};
+
+/**
+ * Creates tables and indexes in the tablespace that is declared, or in the one where production has the table; a new partition in that of
+ * `like`, its table. Otherwise a table that somebody has moved would return to the default tablespace.
+ */
+export const inTablespaceOf = async <T>(
+  client: Client,
+  names: TableNames,
+  work: () => Promise<T>,
+  like = names,
+): Promise<T> => {
+  const wanted = await wantedTablespace(client, names, like);
+  if (wanted === undefined) return work();
+  await client.query(`set default_tablespace = ${quoteText(wanted)}`);
+  const made = await work();
+  await client.query('reset default_tablespace');
+  return made;
+};

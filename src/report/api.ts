@@ -1,0 +1,43 @@
+// OpenTelemetry's API: the one place that loads it, and only when somebody asked for traces.
+
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as OpenTelemetry from '@opentelemetry/api';
+import { codeOf, EtlError } from '../core/errors/errors.ts';
+import { traceFlushTimeoutMs } from '../core/limits.ts';
+import type { Tracer } from './tracer.ts';
+
+/** Errors: ETL_USAGE when it is not installed. */
+export const loadOpenTelemetry = (): typeof OpenTelemetry => {
+  try {
+    return createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry;
+  } catch (cause) {
+    if (codeOf(cause) !== 'MODULE_NOT_FOUND') throw cause;
+    const hint = 'Install it: npm install @opentelemetry/api';
+    throw new EtlError(
+      'ETL_USAGE',
+      { problem: 'traces need the package @opentelemetry/api', hint },
+      { cause },
+    );
+  }
+};
+
+/** The tracer of the process, and whether a program has registered one that keeps anything. Errors: ETL_USAGE. */
+export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered: boolean } => {
+  const { trace, isSpanContextValid } = loadOpenTelemetry();
+  const tracer = trace.getTracer('sluice');
+  // A span that is never ended is never reported.
+  return { tracer, isRegistered: isSpanContextValid(tracer.startSpan('probe').spanContext()) };
+};
+
+/** Sends the remaining spans before the process ends; the collector has some seconds to take them. */
+export const flushSpans = async (): Promise<void> => {
+  const { trace, ProxyTracerProvider } = loadOpenTelemetry();
+  const known = trace.getTracerProvider();
+  const provider: object = known instanceof ProxyTracerProvider ? known.getDelegate() : known;
+  const { forceFlush } = provider as { readonly forceFlush?: () => Promise<void> };
+  const flushed = Promise.resolve()
+    .then(() => forceFlush?.call(provider))
+    .catch(() => undefined);
+  await Promise.race([flushed, sleep(traceFlushTimeoutMs, undefined, { ref: false })]);
+};

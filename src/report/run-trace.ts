@@ -1,0 +1,139 @@
+// The spans of one run, made from its events:
+//
+//   run -> plan, load -> a chunk …, build -> a table …, publish       a step that is done again has a span each time
+
+import type { BuildWhat, Counts, RunEvent, TraceContext } from '../core/model.ts';
+import type { LoadTimes } from '../core/profile.ts';
+import { startSpan, type Attributes, type Span } from './spans.ts';
+import type { Tracer } from './tracer.ts';
+
+export interface RunTrace {
+  /** Hears every event of the run. */
+  readonly hear: (event: RunEvent) => void;
+  readonly stepEnded: () => void;
+  readonly built: (table: string, what: BuildWhat) => void;
+  /** The step that the run is in, for the processes that help with it. */
+  readonly carried: () => TraceContext | undefined;
+  readonly end: (error?: unknown) => void;
+}
+
+/** Begins with the run, below `parent`: a job's span, or else whatever the caller is in. */
+export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext | undefined): RunTrace => {
+  const own: Attributes = { 'sluice.pipeline': pipeline };
+  const run = startSpan(tracer, `run ${pipeline}`, { parent: parent ?? 'active', attributes: own });
+  const tables = new Map<string, Span>();
+  let common = own;
+  let step: Span | undefined;
+
+  /** Ends what is open below the run, with the error that ended it. */
+  const endStep = (error?: unknown): void => {
+    for (const open of [...tables.values(), ...(step === undefined ? [] : [step])]) {
+      if (error !== undefined) open.fail(error);
+      open.end();
+    }
+    tables.clear();
+    step = undefined;
+  };
+  const startTable = (table: string): Span => {
+    const attributes = { ...common, 'sluice.table': table };
+    const span = startSpan(tracer, `build ${table}`, { parent: step ?? run, attributes });
+    tables.set(table, span);
+    return span;
+  };
+  const hear = (event: RunEvent): void => {
+    if (event.type === 'started') {
+      common = { ...own, 'sluice.run.id': event.runId };
+      run.set({ ...common, 'sluice.workers': event.workers });
+    } else if (event.type === 'step') {
+      endStep();
+      step = startSpan(tracer, event.step, { parent: run, attributes: common });
+    } else if (event.type === 'building')
+      (tables.get(event.table) ?? startTable(event.table)).event(event.what);
+    else if (event.type === 'resumed')
+      run.event('resumed', { 'sluice.chunks': event.chunks, 'sluice.records': event.records });
+    else if (event.type === 'waiting') {
+      endStep({ code: 'ETL_SERVER_LOST' });
+      run.event('waiting');
+    } else if (event.type === 'recovered')
+      run.event('recovered', { 'sluice.crashed': event.crashed, 'sluice.chunks': event.chunks });
+    else if (event.type === 'finished') run.set(outcomeOf(event));
+  };
+  return {
+    hear,
+    stepEnded: endStep,
+    built: (table, what) => {
+      if (what !== 'statistics') return;
+      tables.get(table)?.end();
+      tables.delete(table);
+    },
+    carried: () => (step ?? run).carried(),
+    end: (error) => {
+      endStep(error);
+      if (error !== undefined) run.fail(error);
+      run.end();
+    },
+  };
+};
+
+const outcomeOf = ({ result }: Extract<RunEvent, { type: 'finished' }>): Attributes => {
+  const sum = (key: 'bytes' | 'records' | 'rejected'): number =>
+    result.tables.reduce((total, table) => total + table[key], 0);
+  return {
+    'sluice.run.id': result.runId,
+    'sluice.outcome': result.outcome,
+    'sluice.bytes': sum('bytes'),
+    'sluice.records': sum('records'),
+    'sluice.rejects': sum('rejected'),
+  };
+};
+
+/** What a loader says of a chunk when it is committed. */
+export interface ChunkNews {
+  /** Bytes of the file, from where to where. */
+  readonly start: number;
+  readonly end: number;
+  readonly counts: Counts;
+  /** When it was committed, in milliseconds since 1970, by the clock of its thread. */
+  readonly endMs: number;
+}
+
+/** The spans of one segment's chunks. */
+export interface SegmentTrace {
+  readonly loaded: (times: LoadTimes, news: ChunkNews) => void;
+  /** The chunk in flight failed. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Chunks of a segment that another process may have cut: `parent` is its load, and without one nothing is traced. */
+export const traceSegment = (
+  tracer: Tracer,
+  parent: TraceContext | undefined,
+  about: { readonly pipeline: string; readonly run: number; readonly table: string; readonly file: string },
+): SegmentTrace | undefined => {
+  if (parent === undefined) return undefined;
+  const common = {
+    'sluice.pipeline': about.pipeline,
+    'sluice.run.id': about.run,
+    'sluice.table': about.table,
+    'sluice.file': about.file,
+  };
+  let begunMs = Date.now();
+  const start = (startMs: number, attributes: Attributes): Span =>
+    startSpan(tracer, `chunk ${about.table}`, { parent, startMs, attributes: { ...common, ...attributes } });
+  return {
+    loaded: ({ read, decode, copy, ledger }, { start: byte, end, counts, endMs }) => {
+      start(endMs - read - decode - copy - ledger, {
+        'sluice.byte': byte,
+        'sluice.bytes': end - byte,
+        'sluice.records': counts.records,
+        'sluice.rejects': counts.rejected,
+      }).end(endMs);
+      begunMs = endMs;
+    },
+    failed: (error) => {
+      const span = start(begunMs, {});
+      span.fail(error);
+      span.end();
+    },
+  };
+};

@@ -1,0 +1,116 @@
+// Spans as all of our traces make them, and how a trace goes on in another process.
+
+import type * as OpenTelemetry from '@opentelemetry/api';
+import { codeOf } from '../core/errors/errors.ts';
+import { traceStateCharsMax } from '../core/limits.ts';
+import type { TraceContext } from '../core/model.ts';
+import { loadOpenTelemetry } from './api.ts';
+import type { Tracer } from './tracer.ts';
+
+type Kind = 'internal' | 'producer' | 'consumer';
+
+export interface SpanOptions {
+  readonly kind?: Kind;
+  /** A span of this process, or where a trace comes from; undefined begins a trace of its own. */
+  readonly parent: Span | TraceContext | 'active' | undefined;
+  readonly attributes: Attributes;
+  /** Milliseconds since 1970. Default: now. */
+  readonly startMs?: number;
+}
+
+/** Numbers and names, never values of parameters or fields, nor messages, which may repeat them. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Span {
+  readonly set: (attributes: Attributes) => void;
+  readonly event: (name: string, attributes?: Attributes) => void;
+  /** Only the code of an error is reported. */
+  readonly fail: (error: unknown) => void;
+  readonly end: (endMs?: number) => void;
+  /** For another process; undefined when nobody collects spans. */
+  readonly carried: () => TraceContext | undefined;
+  /** OpenTelemetry's own. */
+  readonly span: OpenTelemetry.Span;
+}
+
+/** The work was stopped on request, or another process does it: not an error to report. */
+const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
+
+/** As W3C Trace Context, §3.2, writes it. */
+const carry = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
+  const { isSpanContextValid } = loadOpenTelemetry();
+  const context = span.spanContext();
+  if (!isSpanContextValid(context)) return undefined;
+  const { traceId, spanId, traceFlags, traceState } = context;
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  const traceparent = `00-${traceId}-${spanId}-${flags}`.toLowerCase();
+  // One that is too long is dropped, as the standard wants it.
+  const tracestate = traceState?.serialize() ?? '';
+  return { traceparent, ...(tracestate !== '' && tracestate.length <= traceStateCharsMax && { tracestate }) };
+};
+
+const contextOf = (parent: SpanOptions['parent']): OpenTelemetry.Context => {
+  const { context, createTraceState, ROOT_CONTEXT, trace } = loadOpenTelemetry();
+  if (parent === 'active') return context.active();
+  if (parent === undefined) return ROOT_CONTEXT;
+  if ('span' in parent) return trace.setSpan(ROOT_CONTEXT, parent.span);
+  const [, traceId = '', spanId = '', flags = ''] = parent.traceparent.split('-');
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(parent.tracestate !== undefined && { traceState: createTraceState(parent.tracestate) }),
+  });
+};
+
+/** Does something within a span: it ends with it, and fails with it. */
+export const withinSpan = async <T>(
+  span: Span,
+  work: (trace: TraceContext | undefined) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work(span.carried());
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+};
+
+/** Somebody else's code, and none of our business: what it throws must not end a load. */
+const quietly = <T>(call: () => T): T | undefined => {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
+};
+
+/** Starts a span. What the tracer throws, then or later, costs the span and nothing else. */
+export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
+  const { INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } = loadOpenTelemetry();
+  const { kind = 'internal', parent, attributes, startMs } = options;
+  const kinds = { internal: SpanKind.INTERNAL, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+  const started = quietly(() =>
+    (tracer as OpenTelemetry.Tracer).startSpan(
+      name,
+      { kind: kinds[kind], attributes, ...(startMs !== undefined && { startTime: startMs }) },
+      contextOf(parent),
+    ),
+  );
+  const span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  return {
+    set: (more) => void quietly(() => span.setAttributes(more)),
+    event: (event, more = {}) => void quietly(() => span.addEvent(event, more)),
+    fail: (error) => {
+      const code = codeOf(error) ?? 'unknown';
+      quietly(() => span.setAttribute('error.type', code));
+      if (!quietCodes.has(code)) quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message: code }));
+    },
+    end: (endMs) => quietly(() => span.end(endMs)),
+    carried: () => quietly(() => carry({ span })),
+    span,
+  };
+};

@@ -1,0 +1,177 @@
+// What a profile says about a run: which part was the limit, and what would change it. docs/operations/scale.md,
+// "What a profile says", compares its predictions with what then happened.
+
+import { formatSeconds } from '../core/amounts.ts';
+import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
+import type { RunStep, StepTime } from '../core/model.ts';
+import type { MachineUse, Measurements } from '../core/profile.ts';
+import { modeOf } from '../publish/table/tables.ts';
+
+/** A machine that is busier has nothing left for more workers. */
+const busyShareMin = 0.85;
+/** A session that is at work in so many samples is not waiting for anything. */
+const runningShareMin = 0.5;
+/** When others take more, seconds say more of them than of the run, and nothing is predicted from seconds. */
+const othersShareMax = 0.3;
+/** When workers, or steps, were at work for less of the time, they were not what it was spent on. */
+const workedShareMin = 0.5;
+/** In a shorter step, threads that start are as much as their work. */
+const waitingSecondsMin = 2;
+/** Less is not worth a change. */
+const savingShareMin = 0.05;
+/**
+ * What COPY waits longer when its rows go to the log, as a share of what it waits without: docs/experiments.md, experiment 1, and
+ * with rows in the binary format.
+ */
+const logCostShare = 0.2;
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
+  steps.find(({ step }) => step === name)?.seconds ?? 0;
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Shares of the workers' time, and how much that is. */
+const loadShares = ({ load }: Measurements) => {
+  const [read, decode, copy, ledger] = (['read', 'decode', 'copy', 'ledger'] as const).map((key) =>
+    sum(load.map((times) => times[key])),
+  ) as [number, number, number, number];
+  const total = Math.max(read + decode + copy + ledger, 1);
+  return { read: read / total, decode: decode / total, copy: copy / total, seconds: total / 1000 };
+};
+
+/** What programs take that are not ours; processes of the server that belong to no session of the run are among them. */
+const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
+
+/** Who keeps a machine busy that has nothing left. The server's sessions are told apart only where they were looked at. */
+const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
+  const { cores, busy, own, server } = machine;
+  const ours = { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' };
+  const known = isServerKnown
+    ? [
+        { name: 'other programs', share: othersOf(machine), advice: 'Without them the run is faster.' },
+        ours,
+        {
+          name: "the run's sessions on the server",
+          share: server,
+          advice: 'More cores, or a server on another machine, help; more --workers do not.',
+        },
+      ]
+    : [
+        {
+          name: 'other programs, among them a server on this machine',
+          share: othersOf(machine),
+          advice: 'A run with --profile tells them apart.',
+        },
+        ours,
+      ];
+  const uses = known.toSorted((one, other) => other.share - one.share);
+  const shares = uses.map(({ name, share }) => `${percent(share)} by ${name}`).join(', ');
+  const whole = `${cores === 1 ? 'its core was' : `its ${cores} cores were`} ${percent(busy)} busy while loading: ${shares}`;
+  return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
+};
+
+/** What loading waited for, and what would help. */
+const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
+  const { read, decode, copy, seconds } = loadShares(profile);
+  if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
+    return `Waiting is the limit: workers of this process were at work for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. Workers of other processes, or a server that was away, have the rest.`;
+  const machine = profile.machine.find(({ step }) => step === 'load');
+  const sessions = profile.server.filter(({ step }) => step === 'load');
+  if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine, sessions.length > 0);
+  const idle = machine === undefined ? '' : ` This machine was ${percent(1 - machine.busy)} idle.`;
+  if (decode >= copy && decode >= read)
+    return `Decoding is the limit: ${percent(decode)} of the workers' time while loading.${idle} More --workers help as long as there are idle cores.`;
+  if (read > copy)
+    return `Reading is the limit: ${percent(read)} of the workers' time while loading.${idle} More --workers help if disk or network can give more.`;
+  const waited = `The server is the limit: ${percent(copy)} of the workers' time while loading was waiting for COPY`;
+  const [doing] = sessions;
+  if (doing === undefined)
+    return `${waited}.${idle} A run with --profile also looks at what the server's sessions are doing.`;
+  const running = sessions.find((one) => one.doing === 'running')?.share ?? 0;
+  return running >= runningShareMin
+    ? `${waited}, and its sessions were computing in ${percent(running)} of the samples.${idle} More --workers help if the server has idle cores.`
+    : `${waited}, and its sessions waited themselves, mostly ${doing.doing}. Check its disk, locks and settings.`;
+};
+
+const buildAdvice = ({ build }: Measurements): string => {
+  const ofWhat = (what: string) =>
+    sum(build.filter((one) => one.what === what).map(({ seconds }) => seconds));
+  const total = Math.max(sum(build.map(({ seconds }) => seconds)), 0.001);
+  const keys = (ofWhat('primary key') + ofWhat('indexes')) / total;
+  return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
+};
+
+/** Tables that could be loaded without staging: rows of the files, as they are, replace the whole table. */
+const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
+  const direct = tables.filter(
+    (table): table is SourceTableSpec =>
+      table.kind === 'source' &&
+      table.staging === 'typed' &&
+      table.transform === undefined &&
+      table.partitionBy === undefined &&
+      modeOf(table.publish) === 'replace',
+  );
+  return new Set(direct.map(({ name }) => name));
+};
+
+/**
+ * Share of a run that `staging: 'none'` would save, at least about: rows are not written a second time, but COPY writes them to the
+ * log.
+ */
+const savedWithoutStaging = (
+  profile: Measurements,
+  steps: readonly StepTime[],
+  spec: PipelineSpec,
+): number => {
+  const tables = couldLoadDirectly(spec);
+  const total = sum(steps.map(({ seconds }) => seconds));
+  const buildTotal = sum(profile.build.map(({ seconds }) => seconds));
+  if (total === 0 || buildTotal === 0) return 0;
+  const rows = sum(
+    profile.build
+      .filter(({ table, what }) => what === 'rows' && tables.has(table))
+      .map(({ seconds }) => seconds),
+  );
+  // Tables are built side by side, so seconds of parts are shares of the step.
+  const saved = (rows / buildTotal) * secondsOf(steps, 'build');
+  const loads = profile.load.filter(({ table }) => tables.has(table));
+  const waited = loadShares({ ...profile, load: loads }).copy * secondsOf(steps, 'load');
+  return (saved - waited * logCostShare) / total;
+};
+
+/** Where the time went, when most of it was no step of the run; undefined: it was not. */
+const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
+  const others = seconds - sum(steps.map((one) => one.seconds));
+  return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
+    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} were no step of the run, but went to waiting for the server or for another run, to what a lost server ended, or to hooks.`
+    : undefined;
+};
+
+/** Sentences for a person: the limit of the run, then what would save time. `seconds` are those of the whole run. */
+export const adviceOf = (
+  profile: Measurements,
+  steps: readonly StepTime[],
+  spec: PipelineSpec,
+  seconds: number,
+): readonly string[] => {
+  if (profile.load.length === 0) return [];
+  const waiting = waitingAdvice(steps, seconds);
+  // What the machine did meanwhile says nothing of the run.
+  if (waiting !== undefined) return [waiting];
+  const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
+  const isUndisturbed = profile.machine.every(
+    (machine) => machine.step !== 'load' || othersOf(machine) <= othersShareMax,
+  );
+  const saved = isUndisturbed ? savedWithoutStaging(profile, steps, spec) : 0;
+  return [
+    loadAdvice(profile, secondsOf(steps, 'load')),
+    ...(builds ? [buildAdvice(profile)] : []),
+    ...(saved >= savingShareMin
+      ? [
+          `staging: 'none' would save about ${percent(saved)} of the run: rows are written once then, and a chunk that is aborted leaves dead rows.`,
+        ]
+      : []),
+  ];
+};

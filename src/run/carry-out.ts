@@ -1,0 +1,200 @@
+// A run that has something to do, as a list of steps: rehearse, load, build, test, publish.
+
+import { hasCorrections } from '../ledger/rejects/corrections.ts';
+import { advanceRun } from '../ledger/run/ledger.ts';
+import { whyStopped } from '../ledger/run/run-end.ts';
+import { lossOf, runQuery } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
+import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
+import { refuseIfGone } from '../publish/commit/gone.ts';
+import type { BuiltTable } from '../publish/table/tables.ts';
+import type { LoadQueue } from '../queue/load-queue.ts';
+import type { PlannedTable } from './files/planned-table.ts';
+import { buildTables } from './build/build.ts';
+import { dropBuilt } from './build/empty-schema.ts';
+import { keepBuilt, takeBuilt } from './build/kept-build.ts';
+import { step, type RunContext } from './context.ts';
+import { callPublished, runHook } from './hooks.ts';
+import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
+import { loadMissing } from '../load/load.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
+import { openRunQueue } from './begin/open-queue.ts';
+import { saveNotices } from '../report/save-notices.ts';
+import { keepRunPlan } from './plan/keep-plan.ts';
+import { rehearse } from './plan/rehearse.ts';
+import { checkRejects } from './publish/completeness.ts';
+import { Overtaken } from './publish/overtaken.ts';
+import { publishRun } from './publish/publish.ts';
+import { tidyUp } from './publish/tidy-up.ts';
+import { testRun } from './test-run.ts';
+
+export { beginRun, continueRun } from './begin/begin.ts';
+
+/** Advances the state of the run, and saves its notices so far. Errors: ETL_RUN_CANCELLED. */
+const advance = async (
+  { client, report }: RunContext,
+  runId: number,
+  state: 'loading' | 'loaded' | 'publishing',
+): Promise<void> => {
+  const advanced = await runQuery(client, advanceRun(runId, state));
+  if (advanced.rowCount === 0) throw await whyStopped(client, runId);
+  await saveNotices(client, report, runId);
+};
+
+/**
+ * Drops built tables after a failure: they are logged and as large as production, and the next run may never come. If the
+ * server is gone, or is shutting down, the next run drops them.
+ */
+const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
+  const { address, client, report } = context;
+  // The next attempt publishes them.
+  if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') return;
+  if (retryOf(lossOf(client, address, error)) === 'server') return;
+  await dropBuilt(context).catch((cause: unknown) =>
+    report.logger.warn(
+      { error: cause },
+      'the built tables could not be dropped; the next run will drop them',
+    ),
+  );
+};
+
+/** Loads missing data, and corrections of rejected records: those of earlier rejects first, because these alone may exceed a limit. */
+const loadCorrected = async (
+  context: RunContext,
+  run: LoadingRun,
+  queue: LoadQueue | undefined,
+): Promise<ReadonlyMap<string, number>> => {
+  const isCorrected = await hasCorrections(context.client, context.spec.name);
+  if (isCorrected) {
+    await sayOutdated(context, run);
+    await applyCorrections(context, run);
+  }
+  const roomy = isCorrected ? await withRoomForCorrections(context, run) : { context, run };
+  const seconds = await loadMissing(roomy.context, roomy.run, queue).catch((error: unknown) => {
+    // A table over its limit stops the load early; `checkRejects` throws the error that names its rejects.
+    if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
+    return new Map<string, number>();
+  });
+  if (isCorrected) await applyCorrections(context, run);
+  return seconds;
+};
+
+/** build -> test. `seconds`: what each table has taken so far. */
+const buildAndTest = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  seconds: ReadonlyMap<string, number>,
+): Promise<readonly BuiltTable[]> => {
+  try {
+    const built = await step(
+      context,
+      'build',
+      async () => (await takeBuilt(context, runId, planned)) ?? buildTables(context, runId, planned, seconds),
+    );
+    await testRun(context, runId, built);
+    return built;
+  } catch (error) {
+    const { client, spec } = context;
+    const parts = planned.filter(({ intake }) => intake.extent === 'part');
+    const names = parts.map(({ table }) => ({ schema: spec.schema, table: table.name }));
+    await refuseIfGone(client, names, error);
+    throw error;
+  }
+};
+
+/** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */
+const loadAndBuild = async (
+  context: RunContext,
+  run: LoadingRun,
+  planned: readonly PlannedTable[],
+  queue: LoadQueue | undefined,
+): Promise<readonly BuiltTable[]> => {
+  const { runId } = run.lease;
+  const { plans } = await rehearse(context, planned);
+  await keepRunPlan(context, runId, planned, plans);
+  await advance(context, runId, 'loading');
+  await runHook(context, 'before', runId);
+  // The first rehearsal could not see what the hook creates.
+  if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
+  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, queue));
+  await checkRejects(context, runId);
+  await advance(context, runId, 'loaded');
+  await runHook(context, 'after', runId);
+  return buildAndTest(context, runId, planned, loadSeconds);
+};
+
+/** Times that a run builds its tables: somebody who alters them each time has not finished yet. */
+const buildsMax = 3;
+
+/**
+ * Publishes what was built. If somebody has meanwhile changed by hand what tables copy from production, or has published rows that they depend on,
+ * all are built again, from the same staging: others may be made of the one that was changed. Errors: ETL_PUBLISH_CHANGED, those of each
+ * step. Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
+ */
+const publishBuilt = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  built: readonly BuiltTable[],
+  builds = 1,
+): Promise<readonly BuiltTable[]> => {
+  await advance(context, runId, 'publishing');
+  const changed = await step(context, 'publish', () => publishRun(context, runId, planned, built)).catch(
+    async (error: unknown) => {
+      if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') await keepBuilt(context, runId, planned, built);
+      throw error;
+    },
+  );
+  if (changed === undefined) return built;
+  const { what } = changed;
+  if (builds === buildsMax) throw new EtlError('ETL_PUBLISH_CHANGED', { what, builds }, { cause: changed });
+  const isOvertaken = changed instanceof Overtaken;
+  const message = isOvertaken
+    ? changed.message
+    : `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
+  context.report.emit({ type: 'notice', message });
+  const now = isOvertaken ? changed.planned : planned;
+  await advance(context, runId, 'loaded');
+  const seconds = new Map(built.map((one) => [one.table, one.seconds]));
+  const again = await buildAndTest(context, runId, now, seconds);
+  return publishBuilt(context, runId, now, again, builds + 1);
+};
+
+/** The queue is open from the rehearsal to the build. */
+const loadAndPublish = async (
+  context: RunContext,
+  run: LoadingRun,
+  planned: readonly PlannedTable[],
+): Promise<readonly BuiltTable[]> => {
+  const { runId } = run.lease;
+  const queue = await openRunQueue(context, run);
+  const built = await loadAndBuild(context, run, planned, queue).catch(async (error: unknown) => {
+    await queue?.close().catch(() => undefined);
+    throw error;
+  });
+  // Every row is loaded and in the ledger, so the queue is needed no more: without it the run would only load nothing and build again.
+  // Proved by test/integration/queue-end.test.ts.
+  await queue?.close().catch((cause: unknown) => {
+    const message = `the queue of run ${runId} could not be emptied after loading, which is no loss: ${messageOf(cause)}`;
+    context.report.emit({ type: 'notice', message });
+  });
+  return publishBuilt(context, runId, planned, built);
+};
+
+/**
+ * Carries out a run that has begun: production has its rows, or the error says why not, and nothing is left of the way there. Errors:
+ * those of each step.
+ */
+export const carryOut = async (
+  context: RunContext,
+  run: LoadingRun,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  const built = await loadAndPublish(context, run, planned).catch(async (error: unknown) => {
+    await dropAfterFailure(context, error);
+    throw error;
+  });
+  await tidyUp(context, built);
+  await callPublished(context, run.lease.runId);
+};

@@ -1,0 +1,30 @@
+// Finds files that are in production unchanged by their listing alone: of a hundred thousand, only the new ones have to be opened.
+
+import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
+import type { Client } from '../../db/client.ts';
+import type { Found } from './found-files.ts';
+
+/** Their versions, each with its file's index in `files`. Files that are loaded again for another reason are left out. */
+export const versionsAsListed = async (
+  client: Client,
+  of: FilesOf,
+  files: readonly Found[],
+): Promise<readonly KnownVersion[]> => {
+  // A member of an archive is known when the archive is open.
+  const versioned = [...files.keys()].filter((place) => {
+    const { source, file, member } = files[place]!;
+    return source.isVersion !== undefined && file.version !== undefined && member === undefined;
+  });
+  if (versioned.length === 0) return [];
+  const asked = versioned.map((place) => {
+    const { source, file } = files[place]!;
+    return { source: source.name, location: file.location, member: null, fingerprint: '' };
+  });
+  return (await knownVersions(client, of, asked))
+    .map((version) => ({ ...version, place: versioned[version.place]! }))
+    .filter((version) => {
+      const { source, file } = files[version.place]!;
+      const { isUnloaded, isCorrected, isPartial } = version;
+      return !isUnloaded && !isCorrected && !isPartial && source.isVersion!(file.version!, version);
+    });
+};

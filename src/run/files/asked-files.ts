@@ -1,0 +1,50 @@
+// Files that the caller wants to reload or unload, by name or location.
+
+import { EtlError } from '../../core/errors/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { inQuotes } from '../../core/wording.ts';
+import type { RunSettings } from '../options.ts';
+
+/** What the caller wants for a file. */
+export type Wish = 'reload' | 'unload';
+
+export interface AskedFiles {
+  readonly hasAny: boolean;
+  /** The wish for a file, which then counts as known. */
+  readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
+  /** Errors: ETL_FILE_UNKNOWN when no table has one of the files. */
+  readonly refuseUnknown: (pipeline: string) => void;
+}
+
+export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unload'>): AskedFiles => {
+  const wishes = new Map<string, Wish>([
+    ...reload.map((file) => [file, 'reload'] as const),
+    ...unload.map((file) => [file, 'unload'] as const),
+  ]);
+  const unknown = new Set(wishes.keys());
+  const names: string[] = [];
+  const withSuggestion = (file: string): string => {
+    const near = nearest(file, names);
+    return inQuotes(file) + (near === undefined ? '' : ` (did you mean ${inQuotes(near)}?)`);
+  };
+  return {
+    hasAny: wishes.size > 0,
+    wishOf: ({ name, location }) => {
+      if (unknown.size > 0) names.push(name);
+      for (const known of [name, location]) {
+        const wish = wishes.get(known);
+        if (wish === undefined) continue;
+        unknown.delete(known);
+        return wish;
+      }
+      return undefined;
+    },
+    refuseUnknown: (pipeline) => {
+      if (unknown.size > 0)
+        throw new EtlError('ETL_FILE_UNKNOWN', {
+          pipeline,
+          files: [...unknown].map(withSuggestion).join(', '),
+        });
+    },
+  };
+};

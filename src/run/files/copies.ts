@@ -1,0 +1,170 @@
+// Refuses files that are copies of others, under another name: their records would be loaded a second time.
+//
+// Two files are compared by what their source knows without reading them whole; for local files the size and both ends. A file that is
+// there compressed by now, or no longer compressed, is known by its name: its content would have to be read whole. Proved by
+// test/modes/moved-files.test.ts, "a copy" and "compressed".
+
+import {
+  knownVersions,
+  otherPipelines,
+  versionsLike,
+  type FilesOf,
+  type PublishedFile,
+} from '../../ledger/production/published-files.ts';
+import type { NewFile } from '../../ledger/run/ledger.ts';
+import type { MovedFile } from '../../ledger/production/moved-files.ts';
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
+import { modeOf } from '../../publish/table/tables.ts';
+import { sourceNamed } from '../../input/sources/registry.ts';
+import type { PlannedTable } from './planned-table.ts';
+import { Tally, type Basis, type Intake, type Judging } from './sieve.ts';
+
+type Listed = Omit<NewFile, 'ordinal'>;
+
+/** What two copies have in common, a member of an archive together with the archive; undefined: the source cannot say. */
+const contentOf = ({
+  source,
+  member,
+  fingerprint,
+}: Pick<NewFile, 'source' | 'member' | 'fingerprint'>): string | undefined => {
+  const content = sourceNamed(source).contentOf?.(fingerprint);
+  return content === undefined ? undefined : JSON.stringify([source, member, content]);
+};
+
+const hasRecords = ({ bytes, dataByte, dataEnd }: Listed): boolean => (dataEnd ?? bytes) > dataByte;
+
+/** Those without a constant, or a column made of the path, which says where records are from: equal contents then are different records. */
+const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly Listed[]): readonly Listed[] =>
+  neededFields(columns, filter).some(isOfPath)
+    ? []
+    : files.filter(({ constants }) => Object.keys(constants).length === 0);
+
+const compressed = /\.(?:gz|zst|br)$/;
+
+/** Where a file may have been before it was compressed, or the compression undone. */
+const otherForms = ({ location }: Listed): readonly string[] =>
+  compressed.test(location)
+    ? [location.replace(compressed, '')]
+    : ['.gz', '.zst', '.br'].map((ending) => location + ending);
+
+/** Versions that new files are by their names, but for the compression. */
+const otherFormsOf = async (
+  client: Judging['client'],
+  of: FilesOf,
+  files: readonly Listed[],
+): Promise<ReadonlyMap<Listed, PublishedFile>> => {
+  const asked = files.flatMap((file) =>
+    [file.location, ...otherForms(file)].map((location) => ({ file, own: file.location, location })),
+  );
+  const known = await knownVersions(
+    client,
+    of,
+    asked.map(({ file, location }) => ({ ...file, location })),
+  );
+  const found = known.map((version) => ({ ...asked[version.place]!, version }));
+  const old = new Set(found.flatMap(({ file, own, location }) => (own === location ? [file] : [])));
+  return new Map(found.flatMap(({ file, version }) => (old.has(file) ? [] : [[file, version]])));
+};
+
+/** Files that a run loads, and what it does to those that are in production. */
+interface Loading {
+  readonly table: SourceTableSpec;
+  readonly files: readonly Listed[];
+  readonly intake: Pick<Intake, 'extent' | 'outgoing'> & {
+    readonly moved: readonly Pick<MovedFile, 'id' | 'name'>[];
+    readonly basis?: Pick<Basis, 'listed'>;
+  };
+}
+
+/** Other pipelines that append to the table: only of appended rows nothing else tells whether they are there already. */
+const appending = async (
+  client: Judging['client'],
+  of: FilesOf,
+  { table, files, intake }: Loading,
+): Promise<readonly string[]> =>
+  modeOf(table.publish) === 'append' && intake.extent === 'part' && files.length > 0
+    ? otherPipelines(client, of)
+    : [];
+
+/** Those of the files that are copies of others, of the run or in production, each with what it is a copy of. */
+export const findCopies = async (
+  client: Judging['client'],
+  of: FilesOf,
+  loading: Loading,
+  others?: readonly string[],
+): Promise<ReadonlyMap<Listed, string>> => {
+  const { table, files, intake } = loading;
+  const copies = new Map<Listed, string>();
+  const filled = files.filter(hasRecords);
+  if (table.copies === 'load' || filled.length === 0) return copies;
+  const { extent, outgoing, basis } = intake;
+  const leaving = new Set(outgoing.files);
+  const staying = outgoing.stays && new Set(outgoing.stays);
+  const stays = ({ id, rows }: PublishedFile): boolean =>
+    rows > 0 && !leaving.has(id) && (staying === undefined || staying.has(id));
+  const renamed = new Map(intake.moved.map(({ id, name }) => [id, name]));
+  const listed = basis && new Set(basis.listed);
+  const comparable = withoutPlace(table, filled);
+  const known = new Map<string | undefined, string>();
+  const filling = [of.pipeline, ...(others ?? (await appending(client, of, loading)))];
+  for (const pipeline of extent === 'whole' ? [] : filling) {
+    const whose = pipeline === of.pipeline ? '' : ` by pipeline ${pipeline}`;
+    const textOf = ({ id, name }: PublishedFile): string => {
+      const isGone = whose === '' && listed?.has(id) === false;
+      const now = isGone
+        ? 'is no longer listed, and whose rows are in production'
+        : `is in production${whose}`;
+      return `${renamed.get(id) ?? name}, which ${now}`;
+    };
+    const theirs = { ...of, pipeline };
+    for (const file of (await versionsLike(client, theirs, comparable)).filter(stays))
+      known.set(contentOf(file), textOf(file));
+    for (const [file, version] of await otherFormsOf(client, theirs, filled))
+      if (stays(version) && !renamed.has(version.id))
+        copies.set(file, `${textOf(version)} (by its name, but for the compression)`);
+  }
+  for (const file of comparable) {
+    const content = contentOf(file);
+    if (content === undefined) continue;
+    const first = known.get(content);
+    if (first === undefined) known.set(content, file.name);
+    else copies.set(file, first);
+  }
+  return copies;
+};
+
+/** Refuses to append a file that another pipeline has appended: its rows would be there twice. Errors: ETL_FILE_TWICE. */
+const refuseTwice = async (
+  client: Judging['client'],
+  of: FilesOf,
+  files: readonly Listed[],
+  others: readonly string[],
+): Promise<void> => {
+  if (others.length === 0) return;
+  // Versions of our own are replaced.
+  const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
+  const added = files.filter((_, place) => !own.has(place));
+  for (const pipeline of others) {
+    const known = await knownVersions(client, { ...of, pipeline }, added);
+    const there = known.find(({ isUnloaded }) => !isUnloaded);
+    if (there !== undefined)
+      throw new EtlError('ETL_FILE_TWICE', { table: of.table, file: there.name, pipeline });
+  }
+};
+
+/** Refuses files of a run that are there already, or are copies. Errors: ETL_FILE_TWICE, ETL_FILE_COPY. */
+export const refuseCopies = async (
+  { client, spec }: Pick<Judging, 'client' | 'spec'>,
+  planned: PlannedTable,
+): Promise<void> => {
+  const of: FilesOf = { pipeline: spec.name, schema: spec.schema, table: planned.table.name };
+  const others = await appending(client, of, planned);
+  await refuseTwice(client, of, planned.files, others);
+  const copies = await findCopies(client, of, planned, others);
+  if (copies.size === 0) return;
+  const tally = new Tally();
+  for (const [{ name }, original] of copies) tally.add(`${name} of ${original}`);
+  throw new EtlError('ETL_FILE_COPY', { table: planned.table.name, files: tally.text() });
+};

@@ -1,0 +1,114 @@
+// Decides which listed files of a table have to be loaded, by its mode of publishing and the file state.
+//
+// The files are judged in the batches in which they are listed, and only those that are needed are kept: a table may have a
+// hundred thousand, of which one is new.
+
+import {
+  goneFiles,
+  knownVersions,
+  ownFilesOf,
+  recordedFiles,
+  type FilesOf,
+  type KnownVersion,
+} from '../../ledger/production/published-files.ts';
+import { publicationsOf } from '../../ledger/production/published-tables.ts';
+import type { Extent, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { Client } from '../../db/client.ts';
+import { isFilled } from '../../db/rows.ts';
+import { quoteName } from '../../db/sql.ts';
+import { modeOf, takesParts } from '../../publish/table/tables.ts';
+import { Sightings } from './moves.ts';
+import { takeNew } from './new-files.ts';
+import { refuseLoss } from './refuse-loss.ts';
+import { takesAll, Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
+
+/** Whether the newest run published the table without rows; a table that somebody emptied had some. */
+const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
+  const { rows } = await client.query(
+    `select rows = 0 as "isEmpty" from etl.published_table
+      where table_oid = to_regclass($1) order by published_at desc, run_id desc limit 1`,
+    [quoteName(schema, table)],
+  );
+  return rows[0]?.isEmpty ?? false;
+};
+
+type FoundBasis = BasisFound & { readonly extent: Extent };
+
+/** Whether production has the rows of files that were loaded before, by any pipeline. */
+export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
+  (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
+
+/**
+ * Finds what a run brings its files beside, before these are judged. A run loads a part of the files only if production has the rows of the
+ * others. Looks again if versions are recorded of an empty table, and somebody has published it meanwhile: then they may have rows.
+ */
+const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
+  const { client, isFullRefresh } = judging;
+  const own = await ownFilesOf(client, of);
+  const extent: Extent = isFullRefresh || !(await hasOthers(client, of)) ? 'whole' : 'part';
+  const stale = extent === 'whole' && !isFullRefresh ? await recordedFiles(client, of) : [];
+  const found = { extent, publications, own, stale, isFullRefresh };
+  if (stale.length === 0) return found;
+  const now = (await publicationsOf(client, of.schema, [of.table])).get(of.table)!;
+  return now === publications ? found : findBasis(judging, of, now);
+};
+
+/** Whether production lacks the rows of the file as it is now. */
+const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
+  !isSame || isPartial || isCorrected || isUnloaded;
+
+/** All files are loaded; they are compared only to know whether there is anything to do. */
+const takeAll = async (
+  judging: Judging,
+  table: SourceTableSpec,
+  of: FilesOf,
+  basis?: BasisFound,
+): Promise<Sieve> => {
+  const { client, isFullRefresh } = judging;
+  const isAppended = modeOf(table.publish) !== 'replace';
+  const seen = new Sightings();
+  let files = 0;
+  const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
+  return {
+    take: async (batch) => {
+      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
+      files += batch.length;
+      for (const [place, { name }] of batch.entries()) {
+        const version = known.get(place);
+        if (version === undefined) added.add(name);
+        else if (isOther(version)) changed.add(name);
+        seen.add(batch[place]!, version);
+      }
+      return [...batch.keys()];
+    },
+    end: async () => {
+      // Rows of a file that was moved come back under its new name: they are not lost.
+      if (isAppended) await seen.moves(client, of, table);
+      const judged = { listed: seen.listed, said: new Set<string>() };
+      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, judged);
+      for (const { name } of await goneFiles(client, of, seen.listed)) missing.add(name);
+      const hasWork = isAppended || added.count + changed.count + missing.count > 0;
+      const unchanged = files - added.count - changed.count;
+      return {
+        ...takesAll,
+        listed: files,
+        added,
+        changed,
+        unchanged,
+        gone: missing,
+        hasWork,
+        ...(basis && { basis: { ...basis, ...judged } }),
+      };
+    },
+  };
+};
+
+/** Judges the files of a table. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
+  const { name: pipeline, schema } = judging.spec;
+  const of = { pipeline, schema, table: table.name };
+  if (!takesParts(modeOf(table.publish))) return takeAll(judging, table, of);
+  const { extent, ...basis } = await findBasis(judging, of, judging.publications.get(table.name)!);
+  if (extent === 'whole') return takeAll(judging, table, of, basis);
+  return takeNew(judging, table, of, basis);
+};

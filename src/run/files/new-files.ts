@@ -1,0 +1,206 @@
+// Decides which files of a table that keeps its other rows are loaded, and which leave production.
+
+import type { NewFile } from '../../ledger/run/ledger.ts';
+import type { MovedFile } from '../../ledger/production/moved-files.ts';
+import {
+  goneFiles,
+  knownVersions,
+  type FilesOf,
+  type KnownVersion,
+  type PublishedFile,
+} from '../../ledger/production/published-files.ts';
+import type { AppendSpec, PartSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { fileColumn } from '../../db/names.ts';
+import { modeOf, type Outgoing } from '../../publish/table/tables.ts';
+import { versionsAsListed } from './as-listed.ts';
+import type { Wish } from './asked-files.ts';
+import { movedTo, Sightings } from './moves.ts';
+import { Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
+
+/** Versions that leave, each once: two locations may list the same file. */
+const createLeaving = () => {
+  const files = new Set<number>();
+  const unloaded = new Set<number>();
+  return {
+    add: ({ id }: PublishedFile, wish?: Wish): void => {
+      files.add(id);
+      if (wish === 'unload') unloaded.add(id);
+    },
+    count: (): number => files.size,
+    /** With `listed`, the result's `stays` has those of them that do not leave. */
+    outgoing: (listed?: readonly number[]): Outgoing => ({
+      files: [...files],
+      unloaded: [...unloaded],
+      ...(listed && { stays: listed.filter((id) => !files.has(id)) }),
+    }),
+  };
+};
+
+/** Reports changed files whose rows in production stay as they are. Errors: ETL_FILE_CHANGED. */
+const reportLeft = (
+  { report }: Judging,
+  { name: table, columns, publish }: SourceTableSpec,
+  choice: AppendSpec['changed'],
+  changed: Tally,
+  corrected: Tally,
+): void => {
+  if (changed.count > 0 && choice === 'error') {
+    const mode = modeOf(publish);
+    const isKnown = mode !== 'append' || columns.some(({ name }) => name === fileColumn);
+    const once = isKnown
+      ? ''
+      : ', once everything was loaded with --full-refresh, so that rows know their file';
+    const hint = `Choose what becomes of it: publish: { mode: '${mode}', changed: 'reload' } loads it again${once}`;
+    throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text(), hint });
+  }
+  const announce = (message: string): void =>
+    report.emit({ type: 'notice', message: `${table}: ${message}` });
+  if (changed.count > 0)
+    announce(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
+  if (corrected.count > 0)
+    announce(
+      `records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`,
+    );
+};
+
+/** The caller's wish for a file in production. Errors: ETL_FILE_LINEAGE. */
+const wishOf = (
+  { asked }: Judging,
+  { name: table, columns, publish }: SourceTableSpec,
+  file: Pick<NewFile, 'name' | 'location'>,
+): Wish | undefined => {
+  const wish = asked.wishOf(file);
+  if (wish === undefined) return undefined;
+  const mode = modeOf(publish);
+  const isByFile = ['append', 'touched'].includes(mode);
+  const isPossible = isByFile ? columns.some(({ name }) => name === fileColumn) : wish === 'reload';
+  if (isPossible) return wish;
+  const hint = isByFile
+    ? "Declare publish: { mode: 'append', changed: 'reload' }, which keeps the file of each row, and load everything again once with --full-refresh."
+    : `With mode: '${mode}' what is there of a key may come from several files. Correct the file and run, or reload it.`;
+  throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
+};
+
+/** Judges files of which a version is known. */
+const createJudge = ({ changed: choice }: PartSpec) => {
+  const leaving = createLeaving();
+  /** Files that stay as they were loaded, though they are others. */
+  const left = { changed: new Tally(), corrected: new Tally() };
+  const taken = { changed: new Tally(), again: new Tally(), unloaded: new Tally() };
+  let out = 0;
+  const isNeeded = (known: Omit<KnownVersion, 'place'>, wish: Wish | undefined): boolean => {
+    const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
+    if (wish === 'unload') {
+      out += 1;
+      if (isUnloaded) return false;
+      leaving.add(known, wish);
+      taken.unloaded.add(name);
+      return false;
+    }
+    const isChanged = !isSame || isPartial;
+    const isOther = isChanged || (isCorrected && !isUnloaded);
+    if (wish === 'reload' || (choice === 'reload' && isOther)) {
+      leaving.add(known);
+      (isChanged ? taken.changed : taken.again).add(name);
+      return true;
+    }
+    if (isUnloaded) out += 1;
+    else if (isOther) (isChanged ? left.changed : left.corrected).add(name);
+    return false;
+  };
+  return { isNeeded, leaving, left, taken, staysOut: (): number => out };
+};
+
+/** Judges the files that are not in production under their names, when all files are listed. */
+const settle = async (
+  judging: Judging,
+  spec: SourceTableSpec,
+  of: FilesOf,
+  seen: Sightings,
+  { isNeeded, leaving }: ReturnType<typeof createJudge>,
+) => {
+  const { followed, over, gone } = await seen.moves(judging.client, of, spec);
+  const moved: MovedFile[] = [];
+  const unneeded = new Set<string>();
+  const [added, names] = [new Tally(), new Tally()];
+  for (const [key, one] of seen.unsettled) {
+    const { file, version } = one;
+    const from = followed.get(one);
+    if (from !== undefined) {
+      moved.push(movedTo(file, from.id));
+      names.add(`${from.name} → ${file.name}`);
+      const name = from.isSame ? file.name : `${file.name} (${from.name}, whose path has other values)`;
+      const wish = wishOf(judging, spec, file) ?? wishOf(judging, spec, from);
+      if (!isNeeded({ ...from, name }, wish)) unneeded.add(key);
+    } else if (version === undefined || gone.has(version.id)) added.add(file.name);
+    else if (isNeeded(version, wishOf(judging, spec, file))) {
+      const overwriting = over.get(one);
+      if (overwriting !== undefined) leaving.add(overwriting);
+    } else unneeded.add(key);
+  }
+  if (names.count > 0) {
+    const message = `${of.table}: moved or renamed since they were loaded, so that their rows stay: ${names.text()}`;
+    judging.report.emit({ type: 'notice', message });
+  }
+  return { added, moved, unneeded };
+};
+
+/** Only files that production lacks are loaded, and those to be loaded again. */
+export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
+  const { client, asked } = judging;
+  const publish = spec.publish as PartSpec;
+  const seen = new Sightings();
+  const judge = createJudge(publish);
+  const { isNeeded, leaving, left, taken, staysOut } = judge;
+  let files = 0;
+  const missing = new Tally();
+  return {
+    open: async (found) => {
+      const versions = (await versionsAsListed(client, of, found)).filter(
+        ({ place }) => wishOf(judging, spec, found[place]!.file) === undefined,
+      );
+      for (const { id } of versions) seen.settle(id);
+      const settled = new Set(versions.map(({ place }) => place));
+      files += settled.size;
+      return [...found.keys()].filter((place) => !settled.has(place));
+    },
+    take: async (batch) => {
+      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
+      files += batch.length;
+      return [...batch.keys()].filter((place) => {
+        const [file, version] = [batch[place]!, known.get(place)];
+        return !seen.add(file, version) || isNeeded(version, wishOf(judging, spec, file));
+      });
+    },
+    end: async () => {
+      const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
+      reportLeft(judging, spec, publish.changed, left.changed, left.corrected);
+      const unloads = publish.gone === 'unload';
+      // Files that stay may be many, so they are read only if somebody asks for them.
+      const isWanted = unloads || asked.hasAny || judging.countsGone === true;
+      const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
+      for (const file of gone) {
+        const wish = wishOf(judging, spec, file);
+        const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
+        if (unloads || isAskedFor) leaving.add(file, isAskedFor ? wish : undefined);
+        if (isAskedFor) taken.unloaded.add(file.name);
+        else if (!file.isUnloaded) missing.add(file.name);
+      }
+      return {
+        extent: 'part',
+        listed: files,
+        added,
+        ...taken,
+        unchanged: files - added.count - taken.changed.count - taken.again.count - staysOut(),
+        gone: missing,
+        goneRows: unloads ? 'leave' : 'stay',
+        outgoing: leaving.outgoing(publish.mode === 'replace' ? seen.listed : undefined),
+        basis: { ...basis, listed: seen.listed, said: new Set() },
+        hasWork: added.count + leaving.count() > 0,
+        moved,
+        unneeded,
+      };
+    },
+  };
+};

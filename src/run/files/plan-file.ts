@@ -1,0 +1,132 @@
+// Plans one file: its encoding and header, whether these fit the table, and where its data begins and ends.
+
+import type { NewFile } from '../../ledger/run/ledger.ts';
+import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import { differencesOf } from '../../format/rows/file-differences.ts';
+import { fieldsOf } from '../../format/records/file-fields.ts';
+import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/rows/header-check.ts';
+import { lastLinesStart } from '../../input/last-lines.ts';
+import { recordBytesMax } from '../../core/limits.ts';
+import { withFilesAtOnce } from '../../input/sources/at-once.ts';
+import type { Access } from '../../input/sources/contract.ts';
+import { isSeekable, trailerError, withBytes, type InputFile } from '../../input/input.ts';
+import { readHead } from './file-head.ts';
+import type { Found } from './found-files.ts';
+import { textColumns } from './planned-table.ts';
+import { storedFiles, type StoredFile } from './stored-files.ts';
+
+/** The last position that a table names; 0: it names none. */
+const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
+  Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
+
+/** Checks the fields of a file, and says how its header differs from what the table names. */
+const checkFields = (
+  table: ReadTable,
+  file: Pick<NewFile, 'name' | 'header' | 'constants'>,
+  at: HeaderPlace,
+): NewFile['differs'] => {
+  const { dialect } = table.format;
+  if (table.staging === 'text') {
+    const header = textColumns(file.header);
+    checkUnique(header, fieldsOf({ ...file, header }, dialect), dialect.match, at);
+    return null;
+  }
+  const fields = fieldsOf(file, dialect);
+  checkHeader(table, fields, at);
+  return differencesOf(fields, neededFields(table.columns, table.filter));
+};
+
+/** First guess for the size of a file's trailer; nearly all are far smaller. */
+const tailBytes = 64 * 1024;
+
+/** Where the data of a seekable file ends: at the end of the file, or where its trailer begins. */
+const endOf = async (
+  file: InputFile & Pick<NewFile, 'bytes'>,
+  access: Access,
+  dataByte: number,
+  lineEnd: LineEnd,
+): Promise<number> => {
+  const { bytes } = file;
+  const { skipEnd } = access.declared;
+  if (skipEnd === 0) return bytes;
+  for (let size = tailBytes; ; size *= 8) {
+    const from = Math.max(dataByte, bytes - size);
+    const tail = await withBytes(file, access, (read) => read(from, bytes - from));
+    const { start, missing } = lastLinesStart(tail, skipEnd, lineEnd);
+    // The first line of the tail may be incomplete.
+    if (missing === 0 && (start > 0 || from === dataByte)) return from + start;
+    if (from === dataByte) throw trailerError(file, skipEnd)('missing');
+    if (size > (skipEnd + 1) * recordBytesMax) throw trailerError(file, skipEnd)('long');
+  }
+};
+
+/**
+ * A file without its place in the table's list. Its header may not fit, or it may be empty, which only matters if the file is
+ * needed: files in production often date from a time when the table had other columns.
+ */
+export interface PlannedFile extends Omit<NewFile, 'ordinal'> {
+  readonly misfit?: EtlError;
+}
+
+/** The error that says that a file is empty. */
+const asEmpty = (error: unknown): EtlError => {
+  if (error instanceof EtlError && error.code === 'ETL_SOURCE_EMPTY') return error;
+  throw error;
+};
+
+/** An empty file says nothing else. */
+const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
+
+const planFile = async (
+  table: ReadTable,
+  reading: number,
+  stored: StoredFile,
+  head: Buffer,
+  access: Access,
+): Promise<PlannedFile> => {
+  const { name } = stored;
+  const { constants } = table.source;
+  const positions = positionsOf(table);
+  const read = await readHead({ ...stored, head }, table.format, access, positions).catch(asEmpty);
+  if (read instanceof EtlError)
+    return { ...stored, ...emptyFile, reading, constants, differs: null, dataEnd: null, misfit: read };
+  const { encoding, header: found } = read;
+  const file = { ...stored, encoding, reading };
+  const { names, line, dataByte, dataLine, lineEnd } = found;
+  const at = { table: table.name, file: name, line, skip: dataLine - 1 };
+  const planned = { ...file, header: names, constants, dataByte, dataLine, lineEnd };
+  let differs: NewFile['differs'] = null;
+  try {
+    differs = checkFields(table, planned, at);
+  } catch (misfit) {
+    if (!(misfit instanceof EtlError)) throw misfit;
+    return { ...planned, differs, dataEnd: null, misfit };
+  }
+  const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
+  return { ...planned, differs, dataEnd };
+};
+
+/** Members of one archive that are read at the same time: several archives are, too. */
+const membersAtOnce = 4;
+
+/** Plans a file that its source lists, or the wanted members of an archive. */
+export const planFound = async (
+  declared: SourceTableSpec,
+  { source, file, member, reading }: Found,
+  signal: AbortSignal | undefined,
+): Promise<readonly PlannedFile[]> => {
+  const table: ReadTable = { ...declared, ...declared.readings[reading]! };
+  const access = { declared: table.source, signal };
+  try {
+    return await withFilesAtOnce(
+      storedFiles(table.name, { source, file, member }, access),
+      ({ stored, head }) => planFile(table, reading, stored, head, access),
+      membersAtOnce,
+    );
+  } catch (cause) {
+    if (cause instanceof EtlError) throw cause;
+    const details = { table: table.name, file: file.name, problem: messageOf(cause) };
+    throw new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
+  }
+};

@@ -1,0 +1,120 @@
+// Plans what a run loads: lists the files of each table, and reads the beginning of those that may be needed.
+
+import { fileKey } from '../../ledger/run/decide.ts';
+import type { NewFile } from '../../ledger/run/ledger.ts';
+import { publicationsOf } from '../../ledger/production/published-tables.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { withFilesAtOnce } from '../../input/sources/at-once.ts';
+import { stopSignal } from '../../core/stop.ts';
+import type { RunSettings } from '../options.ts';
+import { askedFiles } from './asked-files.ts';
+import { refuseCopies } from './copies.ts';
+import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
+import { createSieve } from './needed-files.ts';
+import { planFound, type PlannedFile } from './plan-file.ts';
+import { stagingColumns, type PlannedTable } from './planned-table.ts';
+import { takeEverything, type Judging, type Sieve } from './sieve.ts';
+
+/** A file with the locations that found it. */
+interface GroupedFile {
+  readonly file: PlannedFile;
+  readonly group: string;
+}
+
+/** Files that are read and judged together. */
+const filesPerBatch = 1_000;
+
+/** Each file once: two globs may match a member. Errors: ETL_FILE_OPTIONS. */
+const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
+  const seen = new Map<string, GroupedFile>();
+  for (const one of found) {
+    const { file, group } = one;
+    const key = fileKey(file);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, one);
+    else if (first.file.reading !== file.reading) throw twiceFound(file.table, file.name, first.group, group);
+  }
+  return [...seen.values()].map(({ file }) => file);
+};
+
+/** Creates the sieve for the files of a table. */
+type SieveFor = (table: SourceTableSpec) => Sieve | Promise<Sieve>;
+
+type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
+
+const planTable = async (
+  table: SourceTableSpec,
+  planning: Planning,
+  varied: PipelineSpec['varied'],
+  sieveFor: SieveFor,
+): Promise<PlannedTable> => {
+  const { workingDirectory } = planning;
+  const signal = stopSignal(planning);
+  // Thousands of files nearly always have one header, which is kept once.
+  const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
+  const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
+    (await planFound(table, one, signal)).map((planned) => {
+      const { header, differs } = planned;
+      const key = JSON.stringify([header, differs]);
+      const known = headers.get(key) ?? { header, differs };
+      headers.set(key, known);
+      return { file: { ...planned, ...known }, group: one.group };
+    });
+  const sieve = await sieveFor(table);
+  const needed: GroupedFile[] = [];
+  let some: Found | undefined;
+  for await (const batch of inBatches(
+    foundFiles(table, { workingDirectory, varied, signal }),
+    filesPerBatch,
+  )) {
+    some ??= batch[0];
+    const open = (await sieve.open?.(batch)) ?? batch.keys();
+    const opened = [...open].map((place) => batch[place]!);
+    const found = (await withFilesAtOnce(opened, planOne)).flat();
+    const places = await sieve.take(found.map(({ file }) => file));
+    for (const place of places) needed.push(found[place]!);
+  }
+  const { unneeded, ...intake } = await sieve.end();
+  const files = eachOnce(
+    unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
+  ).map((file, ordinal) => ({ ...file, ordinal }));
+  for (const { misfit } of files) if (misfit !== undefined) throw misfit;
+  // If no file is needed, the first one determines the shape of text staging; declared columns need no file for that.
+  const isShaped = files.length > 0 || table.staging !== 'text';
+  const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
+  return { table, files, staging: stagingColumns(table, shaping), intake };
+};
+
+/**
+ * Plans every table that is loaded from files. Reads only the first bytes of each file, and its end for `skipEnd`. Without
+ * sieves every file is needed. Errors: those of the sources, of headers, and of the sieves.
+ */
+export const planSources = async (
+  spec: PipelineSpec,
+  planning: Planning,
+  sieveFor: SieveFor = takeEverything,
+): Promise<readonly PlannedTable[]> => {
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned: PlannedTable[] = [];
+  for (const table of sources) planned.push(await planTable(table, planning, spec.varied, sieveFor));
+  return planned;
+};
+
+/** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN, ETL_FILE_COPY. */
+export const planNeeded = async (
+  judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
+): Promise<readonly PlannedTable[]> => {
+  const asked = askedFiles(judging);
+  const { client, spec } = judging;
+  const publications = await publicationsOf(
+    client,
+    spec.schema,
+    spec.tables.map(({ name }) => name),
+  );
+  const planned = await planSources(spec, judging, (table) =>
+    createSieve({ ...judging, asked, publications }, table),
+  );
+  asked.refuseUnknown(spec.name);
+  for (const table of planned) await refuseCopies(judging, table);
+  return planned;
+};

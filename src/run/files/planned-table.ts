@@ -1,0 +1,47 @@
+// A table that a run loads from files: which of them, and the columns of its staging table.
+
+import type { NewFile } from '../../ledger/run/ledger.ts';
+import type { StagingColumn } from '../../db/staging.ts';
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { typeOf } from '../../format/types/registry.ts';
+import { columnsMax, identifierBytesMax } from '../../core/limits.ts';
+import { refuseShape } from '../../publish/table/shape.ts';
+import type { LoadedTable } from '../../load/loading-run.ts';
+import type { Intake } from './sieve.ts';
+
+export interface PlannedTable extends LoadedTable {
+  /** What of its files the run brings. */
+  readonly intake: Intake;
+}
+
+/** Cuts a name to the server's limit; the server would cut it itself, and two columns might get the same name. */
+const cutName = (name: string): string =>
+  new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
+
+/** Column names in the staging of a text table, from the fields of a header. */
+export const textColumns = (header: readonly string[]): readonly string[] =>
+  header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
+
+/** Columns of the staging table: the declared ones in their types, or every header as text. */
+export const stagingColumns = (
+  table: SourceTableSpec,
+  files: readonly NewFile[],
+): readonly StagingColumn[] => {
+  if (table.staging !== 'text')
+    return table.columns.map((column) => ({ name: column.name, type: typeOf(column).sql(column.options) }));
+  const [first, ...others] = files;
+  const header = first!.header;
+  const different = others.find((file) => file.header.join('\0') !== header.join('\0'));
+  if (different !== undefined) {
+    const details = { table: table.name, file: different.name, first: first!.name };
+    throw new EtlError('ETL_HEADER_DIFFERS', details);
+  }
+  if (header.length > columnsMax)
+    refuseShape(
+      table.name,
+      `${first!.name} has ${header.length} fields, and PostgreSQL allows ${columnsMax} columns`,
+      "Declare the columns that are needed, without staging: 'text'.",
+    );
+  return textColumns(header).map((name) => ({ name, type: 'text' }));
+};

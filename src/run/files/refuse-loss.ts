@@ -1,0 +1,89 @@
+// Refuses to load everything again where that would lose rows: those of files that are not listed, or of no file.
+
+import { rowsOfOthers, type FilesOf } from '../../ledger/production/published-files.ts';
+import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { runQuery, type Client } from '../../db/client.ts';
+import { countRows, isFilled } from '../../db/rows.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { fileColumn } from '../../db/names.ts';
+import { modeOf } from '../../publish/table/tables.ts';
+import type { Basis, Judging } from './sieve.ts';
+import { plural } from '../../core/wording.ts';
+
+/** Whether each row of production has the file that it came from. */
+const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
+  (
+    await client.query(
+      `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped) as "knows"`,
+      [name, fileColumn],
+    )
+  ).rows[0].knows;
+
+/** Rows that no run has loaded, as far as anything shows them: by their file, or because there are more than runs have left. */
+const rowsOfNoRun = async (
+  client: Client,
+  { schema, table }: FilesOf,
+  publish: SourceTableSpec['publish'],
+): Promise<number> => {
+  const name = quoteName(schema, table);
+  // Of merged rows, some keep a version of a file that has been replaced.
+  if (['append', 'touched'].includes(modeOf(publish)) && (await knowsFiles(client, name)))
+    return countRows(
+      client,
+      `${name} o where not exists (select from etl.published_file p where p.file_id = o.${quoteName(fileColumn)}
+        and p.schema_name = ${quoteText(schema)} and p.table_name = ${quoteText(table)})`,
+    );
+  const recorded: Recorded | null = (await runQuery(client, selectRecorded(schema, table))).rows[0]?.recorded;
+  // People who have dropped or attached partitions have changed the number.
+  return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
+};
+
+/** The first rows found that a full refresh would lose, in words; undefined: none. */
+const lossOf = async (
+  client: Client,
+  publish: SourceTableSpec['publish'],
+  of: FilesOf,
+  listed: readonly number[],
+): Promise<string | undefined> => {
+  const { schema, table } = of;
+  const name = quoteName(schema, table);
+  if (!(await isFilled(client, name))) return undefined;
+  const others = await rowsOfOthers(client, of, listed);
+  const parts = others.map(({ pipeline, files, rows, first }) => {
+    const whose = pipeline === of.pipeline ? '' : ` of pipeline ${pipeline}`;
+    return `${plural(rows, 'row')} of ${plural(files, 'file')}${whose} that it does not list, such as ${first}`;
+  });
+  if (parts.length > 0) return parts.join('; ');
+  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
+    return 'versions whose times are those of earlier runs';
+  const { rows } = await client.query(
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
+    [name],
+  );
+  if (!rows[0].isOurs) return 'rows of no file: no run has made the table';
+  const ownerless = await rowsOfNoRun(client, of, publish);
+  return ownerless > 0 ? `${plural(ownerless, 'row')} that no run has loaded` : undefined;
+};
+
+/**
+ * Refuses a full refresh that would lose rows, unless somebody allows that: then it says which. `listed`: versions of this pipeline whose files
+ * are listed; `said`: what was said already. Called when a run is planned, and when it is published. Errors: ETL_ROWS_LOST.
+ */
+export const refuseLoss = async (
+  { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,
+  { publish }: SourceTableSpec,
+  of: FilesOf,
+  { listed, said }: Pick<Basis, 'listed' | 'said'>,
+): Promise<void> => {
+  const { schema, table } = of;
+  const problem = await lossOf(client, publish, of, listed);
+  if (problem === undefined || said.has(problem)) return;
+  if (!allowShrink.includes(table)) throw new EtlError('ETL_ROWS_LOST', { table, problem });
+  said.add(problem);
+  report.emit({
+    type: 'notice',
+    message: `${schema}.${table}: loading everything again deletes ${problem}`,
+  });
+};

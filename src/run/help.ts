@@ -1,0 +1,104 @@
+// Loads for a run that another process coordinates.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
+import { withClient, type Client } from '../db/client.ts';
+import { refuseSharedSessions } from '../db/session/pooler.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { queuePollMs } from '../core/limits.ts';
+import type { Lease } from '../core/model.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { serveQueue } from '../queue/load-queue.ts';
+import { createContext, prepareRun } from './prepare.ts';
+import { withRoomForCorrections } from '../load/apply-corrections.ts';
+import { withSegmentWork } from '../load/load.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
+import { existingLandings } from './begin/make-landings.ts';
+import type { FromWorker, RunOptions } from './options.ts';
+import { stagingColumns } from './files/planned-table.ts';
+import { refuseStrangers } from '../db/session/access.ts';
+import type { RunContext } from './context.ts';
+
+/** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
+const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun> => {
+  const pipeline = spec.name;
+  const latest = await latestRun(client, pipeline);
+  if (latest?.state !== 'loading')
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'no run of it is being loaded' });
+  if (latest.definitionHash !== hashes.definition)
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: `run ${latest.id} has another definition` });
+  return latest;
+};
+
+/** The run as its coordinator wrote it into the ledger; this process opens no file before it loads it. */
+const loadingRun = async (
+  { client, spec }: RunContext,
+  { id, epoch, generation }: LatestRun,
+): Promise<LoadingRun> => {
+  const files = await runFiles(client, id);
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned = sources.flatMap((table) => {
+    const own = files.filter((file) => file.table === table.name);
+    return own.length === 0 ? [] : [{ table, files: own, staging: stagingColumns(table, own) }];
+  });
+  return { lease: { runId: id, epoch, generation }, files, planned };
+};
+
+/**
+ * Checks the owners of the landings, which may have been created since the first check. All landings must exist, because one that is created
+ * later would not be checked. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
+ */
+const refuseStrangersTables = async (
+  { client, spec }: RunContext,
+  { planned }: LoadingRun,
+): Promise<void> => {
+  const there = await existingLandings(client, spec, planned);
+  await refuseStrangers(client, spec.name);
+  if (planned.some(({ table }) => !there.has(table.name)))
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
+};
+
+/** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
+const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
+  const standing = await runStanding(client, runId);
+  if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  return standing.state === 'loading';
+};
+
+/** Loads as `joinRun` does, for a worker. */
+export const loadForWorker = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  fromWorker: FromWorker,
+): Promise<void> => {
+  const prepared = await prepareRun(pipeline, options, fromWorker, 'helper');
+  await withClient(prepared.address, async (client) => {
+    await refuseSharedSessions(client, prepared.address);
+    await refuseStrangers(client, pipeline.name);
+    const declared = await createContext(prepared, client);
+    const found = await loadingRun(declared, await findRun(declared));
+    await refuseStrangersTables(declared, found);
+    const { context, run } = await withRoomForCorrections(declared, found);
+    const chunks = await loadedChunks(client, run.lease.runId);
+    await context.queues.backend.claim(client, context.queues.namespace);
+    await withSegmentWork(context, run, chunks, async (serving) => {
+      const service = await serveQueue(serving);
+      try {
+        while (!context.drain?.aborted && (await isLoading(client, run.lease)))
+          await Promise.race([sleep(queuePollMs, undefined, { signal: context.abort }), service.failed]);
+      } finally {
+        await service.close();
+      }
+    });
+  });
+};
+
+/**
+ * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
+ * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
+ *
+ * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_LOCK_LOST when its coordinator is gone; ETL_RUN_SUPERSEDED when the
+ * run was taken over by another coordinator, and may be joined again; those of loading.
+ */
+export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>
+  loadForWorker(pipeline, options, {});

@@ -1,0 +1,47 @@
+// Finds the line of a row that a chunk has copied: the file is read again from where the chunk began.
+
+import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
+import { sliceBlock } from '../format/split/record-slice.ts';
+import type { Position, SourceFile } from '../core/model.ts';
+import { openSegment } from '../load/chunk/segment-blocks.ts';
+import { createTableLoad } from '../load/chunk/table-load.ts';
+
+/** The chunk of a file, and the place of a row among those that it copied, from 1. */
+export interface RowOfChunk {
+  readonly file: SourceFile;
+  readonly start: Position;
+  readonly byteEnd: number;
+  readonly ordinal: number;
+}
+
+/** The line; undefined when the chunk has fewer rows. Errors: those of the file's source. */
+export const lineOfRow = async (
+  declared: SourceTableSpec,
+  { file, start, byteEnd, ordinal }: RowOfChunk,
+  signal: AbortSignal,
+): Promise<number | undefined> => {
+  const table = tableOfFile(declared, file);
+  const how = createTableLoad('', table, []);
+  const access = { declared: table.source, signal };
+  const split = how.splitterFor(file);
+  const blocks = openSegment({ file, access, start, byteEnd, split, chunkBytes: byteEnd - start.byte });
+  const copiedOf = how.decoderFor(file);
+  let copied = 0;
+  try {
+    for await (const block of blocks.from(start)) {
+      const inBlock = copiedOf(block).counts.copied;
+      if (copied + inBlock < ordinal) {
+        copied += inBlock;
+        continue;
+      }
+      for (const place of block.spans.starts.keys()) {
+        const record = sliceBlock(block, place, place + 1);
+        copied += copiedOf(record).counts.copied;
+        if (copied === ordinal) return record.position.line;
+      }
+    }
+  } finally {
+    await blocks.close();
+  }
+  return undefined;
+};

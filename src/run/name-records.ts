@@ -1,0 +1,143 @@
+// Names the records of rows that a key, a check or a foreign key refused, by file and line.
+
+import { stagingTable } from '../db/staging.ts';
+import { runFiles } from '../ledger/run/ledger.ts';
+import { runQuery } from '../db/client.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { DuplicateRows } from '../publish/table/duplicates.ts';
+import { serverValues } from '../publish/table/server-columns.ts';
+import { builtName, type TableNames } from '../db/names.ts';
+import { publishedColumns, type BuiltTable } from '../publish/table/tables.ts';
+import {
+  findRefused,
+  noneRefused,
+  RowsRefused,
+  type LoadedRow,
+  type RefusedFrom,
+} from '../publish/table/refused-rows.ts';
+import { plural } from '../core/wording.ts';
+import type { RunContext } from './context.ts';
+import { stopSignal } from '../core/stop.ts';
+import { lineOfRow } from './line-of-row.ts';
+
+/**
+ * File and line of a row in staging. A chunk's row in the ledger is written in the transaction that copies its rows, and these lie in
+ * staging in their order. Undefined for a row from another transaction: one that SQL made, a correction, or a record that was loaded under a
+ * savepoint after the server had refused its chunk.
+ */
+const placeOf = async (
+  context: RunContext,
+  runId: number,
+  { table, rowsFrom }: Pick<BuiltTable, 'table' | 'rowsFrom'>,
+  { ctid, xmin }: LoadedRow,
+): Promise<string | undefined> => {
+  const { client, spec } = context;
+  const declared = spec.tables.find(({ name }) => name === table)!;
+  if (declared.kind !== 'source' || declared.staging === 'text') return undefined;
+  const { rows } = await runQuery(client, {
+    text: `select c.file_id::float8 as "fileId", c.byte_start::float8 as byte, c.byte_end::float8 as "byteEnd",
+        c.first_line::float8 as line, c.first_record::float8 as record,
+        (select count(*)::float8 from ${rowsFrom} n where n.xmin = $3::xid and n.ctid <= $4::tid) as ordinal
+      from etl.source_file f join etl.chunk c on c.file_id = f.id
+      where f.run_id = $1 and f.table_name = $2 and c.xmin = $3::xid
+        and not exists (select from etl.corrected x where x.file_id = f.id)`,
+    values: [runId, table, xmin, ctid],
+  });
+  if (rows.length !== 1) return undefined;
+  const { fileId, byteEnd, ordinal, ...start } = rows[0];
+  const file = (await runFiles(client, runId)).find(({ id }) => id === fileId)!;
+  const line = await lineOfRow(declared, { file, start, byteEnd, ordinal }, stopSignal(context));
+  return line === undefined ? undefined : `${file.name}:${line}`;
+};
+
+/** The error for rows that have the key of others. Errors: those of their files' sources. */
+const duplicatesError = async (
+  context: RunContext,
+  runId: number,
+  { plan, what, rows, cause }: DuplicateRows,
+): Promise<EtlError> => {
+  const records: string[] = [];
+  for (const row of rows) {
+    const place = await placeOf(context, runId, plan.table, row);
+    const other = row.isInProduction ? 'is in production already' : 'is in these files twice';
+    records.push(`${place === undefined ? '' : `${place} `}(${row.key}) ${other}`);
+  }
+  const details = { table: plan.table.table, key: what, records: records.join('; ') };
+  return new EtlError('ETL_DUPLICATE_ROWS', details, { cause });
+};
+
+/**
+ * Where the rows of a table were loaded, if they are still there: in staging they have the order of their files, and not the columns
+ * that the server fills, but some that only a merge needs.
+ */
+const loadedRows = ({ spec }: RunContext, names: TableNames): RefusedFrom => {
+  const table = spec.tables.find(({ name }) => name === names.table)!;
+  if (table.kind !== 'source' || table.staging !== 'typed') return { rowsFrom: builtName(names) };
+  return {
+    rowsFrom: stagingTable(spec.name, table.name),
+    columns: publishedColumns(table).map(({ name }) => name),
+    values: serverValues(names.attributes),
+  };
+};
+
+/** The error for rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
+const refusedError = async (
+  context: RunContext,
+  runId: number,
+  names: TableNames,
+  { what, rule, cause }: RowsRefused,
+): Promise<EtlError> => {
+  const { table } = names;
+  const from = loadedRows(context, names);
+  // Rows that SQL made for partitions are gone; then only the server's message remains.
+  const { rows, all } = await findRefused(context.client, names.path, from, rule).catch(() => noneRefused);
+  const named: string[] = [];
+  for (const row of rows) {
+    const place = await placeOf(context, runId, { table, rowsFrom: from.rowsFrom }, row);
+    named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
+  }
+  if (rule.kind === 'partition key') {
+    const rowsText = plural(all, 'row');
+    return all === 0
+      ? (cause as EtlError)
+      : new EtlError('ETL_PARTITION_KEY', { table, column: what, rows: rowsText, row: named.join('; ') });
+  }
+  const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
+  const options = { cause };
+  const { detail = '' } = cause as { detail?: string };
+  // The rows of production that stay in a partition are in no file of the run; nor is what a merge makes of a row and a record.
+  const unnamed =
+    rule.kind === 'check' && detail !== ''
+      ? `a row: ${detail.replace(/\.$/, '')}`
+      : names.built === table
+        ? 'rows that SQL made'
+        : 'rows of production that stay';
+  const records = all === 0 ? unnamed : counted;
+  if (rule.kind === 'check')
+    return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);
+  if (rule.kind === 'foreign key')
+    return new EtlError(
+      'ETL_CONSTRAINT',
+      { table, constraint: what, records: all === 0 ? `a row: ${detail.replace(/\.$/, '')}` : records },
+      options,
+    );
+  return new EtlError(
+    'ETL_DUPLICATE_KEY',
+    { table, key: what, detail: all === 0 ? detail : `${detail} In ${records}` },
+    options,
+  );
+};
+
+/**
+ * The error of a build or publication: rows that were refused are named by file and line, any other error is returned as it is.
+ * `tableNamed`: the built table that the refusal names. Errors: those of the files' sources.
+ */
+export const withRecords = async (
+  context: RunContext,
+  runId: number,
+  error: unknown,
+  tableNamed: (name: string) => TableNames,
+): Promise<unknown> => {
+  if (error instanceof DuplicateRows) return duplicatesError(context, runId, error);
+  return error instanceof RowsRefused ? refusedError(context, runId, tableNamed(error.table), error) : error;
+};

@@ -1,0 +1,73 @@
+// Delivers pending notifications at the end of a run: for a short time, and never as an error of the run.
+
+import { randomUUID } from 'node:crypto';
+import type { ServerAddress } from '../../db/connect/address.ts';
+import { withClient, type Client } from '../../db/client.ts';
+import type { EtlError } from '../../core/errors/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Receiver } from '../../core/declaration/notification.ts';
+import { deliverFor, reachable, sendUnkept, type Delivering } from '../../report/notify/deliver.ts';
+import type { RunContext } from '../context.ts';
+import type { PreparedRun } from '../prepare.ts';
+import { failureBefore } from '../../report/notify/events.ts';
+
+/** Long enough for a receiver that answers 500 twice, and short enough for a person who waits for the prompt. */
+const atEndMs = 5_000;
+
+const delivering = (logger: Logger): Delivering => ({
+  env: process.env,
+  logger,
+  signal: new AbortController().signal,
+});
+
+/** Whether this process can deliver notifications that another one has left. */
+export const isSomethingOwed = async (client: Client): Promise<boolean> =>
+  (await reachable(client, { env: process.env })).length > 0;
+
+/** What variables of receivers are missing here; undefined: none. */
+export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']): string | undefined => {
+  const names = receivers.flatMap(({ url, secret }) => [
+    url.name,
+    ...(secret === undefined ? [] : [secret.name]),
+  ]);
+  const missing = [...new Set(names)].filter((name) => !env[name]);
+  const [is, it] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return missing.length === 0
+    ? undefined
+    : `${missing.join(', ')} ${is} not set: notifications wait for a run or worker that has ${it}`;
+};
+
+/** A variable that is not set is no reason to fail: what is owed waits for a process that has it. */
+export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
+  const message = unsetText(receivers, process.env);
+  if (message !== undefined) report.emit({ type: 'notice', message });
+};
+
+/** What is not delivered in time is left to the next run or worker. */
+export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
+  await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
+    (error: unknown) =>
+      logger.warn({ error }, 'notifications could not be delivered; the next run or worker will'),
+  );
+};
+
+/** The same, if the pipeline itself has receivers. */
+export const deliverOwed = async ({
+  address,
+  receivers,
+  report,
+}: Pick<PreparedRun, 'address' | 'receivers' | 'report'>): Promise<void> => {
+  if (receivers.length > 0) await deliverAtEnd(address, report.logger);
+};
+
+/** A failure that no ledger could keep, because the server is gone: sent once, without a second attempt. */
+export const notifyUnkept = async (
+  receivers: readonly Receiver[],
+  pipeline: string | null,
+  error: EtlError,
+  logger: Logger,
+): Promise<void> =>
+  sendUnkept(receivers, failureBefore(pipeline, new Date(), error), randomUUID(), {
+    ...delivering(logger),
+    attemptMs: atEndMs,
+  });

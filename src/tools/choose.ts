@@ -1,0 +1,124 @@
+// Chooses the versions that a rollback puts back: those of the tables that one run had published together.
+
+import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.ts';
+import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { fileColumn } from '../db/names.ts';
+import { modeOf } from '../publish/table/tables.ts';
+import type { RunContext } from '../run/context.ts';
+
+/** What is asked for, and what there is. */
+export interface Choice {
+  readonly spec: PipelineSpec;
+  readonly kept: readonly KeptTable[];
+  readonly inProduction: readonly TableOfRun[];
+  readonly tables: readonly string[];
+}
+
+/** A version that returns to its table. */
+export interface Return {
+  readonly table: TableSpec;
+  readonly version: KeptTable;
+}
+
+const refuse = (pipeline: string, problem: string, hint: string): never => {
+  throw new EtlError('ETL_ROLLBACK', { pipeline, problem, hint });
+};
+
+/** What undoes a load of a table whose rows are changed in place. Proved by test/modes/rollback.test.ts, "says what undoes it". */
+const undoOf = ({ name, publish, ...table }: TableSpec): string => {
+  const again = `run with --full-refresh --allow-shrink ${name}`;
+  if (table.kind === 'derived') return again;
+  const mode = modeOf(publish);
+  if (mode === 'merge' || mode === 'history')
+    return `correct the file and \`etl reload\` it, or remove the file and ${again}`;
+  return table.columns.some((column) => column.name === fileColumn)
+    ? '`etl unload` takes the rows of a file out'
+    : `remove the file and ${again}`;
+};
+
+/** Publications that put all rows in the place of others, which may be kept. */
+const replacing = new Set(['swap', 'in place']);
+
+/** The rollback that made the tables what they are, and the newest kept version that is older still; undefined: none of them went back. */
+const backAlready = ({ kept, inProduction, tables }: Choice) => {
+  const now = inProduction.filter(({ table }) => tables.includes(table));
+  const back = now.findLast((one) => one.back !== null)?.back;
+  const older = kept.find(({ table, run }) => now.some((one) => one.table === table && run < one.run));
+  return back ? { ...back, older: older?.run } : undefined;
+};
+
+/**
+ * The run of the version that left production last, of those that are older than what is there. A table that went back already
+ * goes no further: who asks twice, because he does not know whether the first time came through, wants one night undone, not two.
+ * Errors: ETL_ROLLBACK.
+ */
+export const runBefore = (choice: Choice): number => {
+  const { spec, kept, inProduction, tables } = choice;
+  const now = new Map(inProduction.map(({ table, run, back }) => [table, back === null ? run : 0]));
+  const before = kept.find(({ table, run }) => tables.includes(table) && run < (now.get(table) ?? 0));
+  if (before !== undefined) return before.run;
+  const back = backAlready(choice);
+  if (back !== undefined) return back.to;
+  const newer = kept.find(({ table }) => tables.includes(table));
+  if (newer !== undefined)
+    return refuse(
+      spec.name,
+      'no version is kept that is older than production',
+      `Those that were rolled back are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
+    );
+  const changed = spec.tables.filter(
+    ({ name, publish }) => tables.includes(name) && modeOf(publish) !== 'replace',
+  );
+  const hint =
+    changed.length > 0
+      ? `Only tables that are replaced keep versions, with \`keep: 1\`. To undo a load of ${changed.map((table) => `${table.name}: ${undoOf(table)}`).join('; ')}.`
+      : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
+  return refuse(spec.name, 'no earlier version is kept', hint);
+};
+
+/** Says which rollback came before, and how to go further. */
+export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice): void => {
+  const back = backAlready(choice);
+  if (back === undefined) return;
+  const further = back.older === undefined ? '' : `; --to ${back.older} goes further back`;
+  const message = `run ${back.by} went back to run ${back.to} before, and no run has loaded since${further}`;
+  report.emit({ type: 'notice', message });
+};
+
+/** Why a table cannot go back. */
+const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string => {
+  const now = inProduction.find((one) => one.table === table);
+  return replacing.has(now?.strategy ?? 'swap')
+    ? `${table} (its version of run ${run} is not kept)`
+    : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
+};
+
+/** The versions that make the tables those of a run. Errors: ETL_ROLLBACK. */
+export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
+  const { spec, kept, inProduction, tables } = choice;
+  const wanted = ofRun.filter(({ table }) => tables.includes(table));
+  if (wanted.length === 0)
+    refuse(
+      spec.name,
+      `run ${to} has published none of ${tables.join(', ')}`,
+      '`etl rollback --list` shows what is kept.',
+    );
+  const isThere = ({ table, run }: Version): boolean =>
+    inProduction.some((one) => one.table === table && one.run === run);
+  const found = wanted
+    .filter((one) => !isThere(one))
+    .map((one) => ({
+      one,
+      table: spec.tables.find(({ name }) => name === one.table)!,
+      version: kept.find(({ table, run }) => table === one.table && run === one.run),
+    }));
+  const missing = found.filter(({ version }) => version === undefined).map(({ one }) => whyNot(choice, one));
+  if (missing.length > 0)
+    refuse(
+      spec.name,
+      `not all tables can go back to run ${to}: ${missing.join(', ')}`,
+      'They were published together, and none was changed. `--table` names those that go back alone.',
+    );
+  return found.map(({ table, version }) => ({ table, version: version! }));
+};

@@ -1,0 +1,185 @@
+// The files of a pipeline: which of them are in production, and how the current ones differ.
+
+import { schemaVersions } from '../db/bookkeeping/migrate.ts';
+import type { Client } from '../db/client.ts';
+import {
+  goneFiles,
+  knownVersions,
+  type FilesOf,
+  type KnownVersion,
+  type PublishedFile,
+} from '../ledger/production/published-files.ts';
+import type { NewFile } from '../ledger/run/ledger.ts';
+import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { FileState } from '../core/model.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { refuseStrangers } from '../db/session/access.ts';
+import { versionsAsListed } from '../run/files/as-listed.ts';
+import { findCopies } from '../run/files/copies.ts';
+import type { Found } from '../run/files/found-files.ts';
+import { Sightings, type Moves, type Unsettled } from '../run/files/moves.ts';
+import { takeEverything, type Sieve } from '../run/files/sieve.ts';
+import { planSources } from '../run/files/plan-sources.ts';
+import { readDefinition } from '../pipeline/definition.ts';
+import { resolveOptions, type RunOptions } from '../run/options.ts';
+
+const fileState = (
+  table: string,
+  { name: file, location, misfit }: Pick<NewFile, 'name' | 'location'> & { readonly misfit?: EtlError },
+  state: FileState['state'],
+  known: PublishedFile | undefined,
+): FileState => ({
+  table,
+  file,
+  location,
+  state,
+  run: known?.runId ?? null,
+  records: known?.records ?? null,
+  rows: known?.rows ?? null,
+  publishedAt: known?.publishedAt ?? null,
+  problem: state === 'new' || state === 'changed' ? (misfit?.message ?? null) : null,
+});
+
+/** The state of a file that is listed. */
+const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['state'] => {
+  if (version === undefined) return 'new';
+  if (version.isUnloaded) return 'unloaded';
+  if (!version.isSame || version.isPartial) return 'changed';
+  return version.isCorrected ? 'corrected' : 'in production';
+};
+
+/** States of files that their names alone do not tell: those that were moved, new files under their names, and copies. */
+const statesOfOthers = async (
+  client: Client,
+  of: FilesOf,
+  table: SourceTableSpec,
+  { unsettled, listed }: Sightings,
+  { followed, gone }: Moves,
+  missing: readonly PublishedFile[],
+): Promise<ReadonlyMap<Unsettled['file'], FileState>> => {
+  const states = new Map<Unsettled['file'], FileState>();
+  const { publish } = table;
+  const reloads = publish === 'replace' || publish.changed === 'reload';
+  const leaves = publish === 'replace' || publish.mode === 'replace' || publish.gone === 'unload';
+  const leaving = leaves ? missing.map(({ id }) => id) : [];
+  const loaded: Unsettled['file'][] = [];
+  for (const one of unsettled.values()) {
+    const { file, version } = one;
+    const from = followed.get(one);
+    const isSuccessor = version !== undefined && gone.has(version.id);
+    const known = judge(from ?? (isSuccessor ? undefined : version));
+    if (known === 'new' || (known === 'changed' && reloads)) loaded.push(file);
+    if (known === 'changed' && reloads) leaving.push((from ?? version)!.id);
+    if (from !== undefined || isSuccessor)
+      states.set(file, fileState(file.table, file, known === 'in production' ? 'moved' : known, from));
+  }
+  const intake = {
+    extent: 'part',
+    outgoing: { files: leaving, unloaded: [] },
+    moved: [...followed].map(([{ file }, { id }]) => ({ id, name: file.name })),
+    basis: { listed },
+  } as const;
+  for (const [file, original] of await findCopies(client, of, { table, files: loaded, intake })) {
+    const problem = `${file.name}, a copy of ${original}`;
+    states.set(file, { ...fileState(file.table, file, 'copy', undefined), problem });
+  }
+  return states;
+};
+
+/** No name counts in a table that is loaded again as a whole. */
+const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
+
+/** A sieve that lets nothing through, and keeps what it has seen, in the order in which it is listed. */
+const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
+  const seen = new Sightings();
+  const stateOf = new Map<Unsettled['file'], FileState>();
+  const { table } = of;
+  /** What was found together, with the versions that production has for sure: nobody opens those. */
+  let found: readonly Found[] = [];
+  let asListed = new Map<number, KnownVersion>();
+  const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
+    const versions = await knownVersions(client, of, batch);
+    const known = new Map(versions.map((one) => [one.place, one]));
+    const byLocation = new Map<string, FileState[]>();
+    for (const [place, file] of batch.entries()) {
+      const version = known.get(place);
+      const state = fileState(table, file, judge(version), version);
+      if (!seen.add(file, version)) stateOf.set(file, state);
+      const there = byLocation.get(file.location);
+      if (there === undefined) byLocation.set(file.location, [state]);
+      else there.push(state);
+    }
+    return byLocation;
+  };
+  return {
+    open: async (batch) => {
+      found = batch;
+      const versions = await versionsAsListed(client, of, batch);
+      asListed = new Map(versions.map((one) => [one.place, one]));
+      for (const { id } of versions) seen.settle(id);
+      return [...batch.keys()].filter((place) => !asListed.has(place));
+    },
+    take: async (batch) => {
+      const others = await opened(batch);
+      for (const [place, { file }] of found.entries()) {
+        const version = asListed.get(place);
+        if (version !== undefined) states.push(fileState(table, version, 'in production', version));
+        else states.push(...(others.get(file.location) ?? []));
+        others.delete(file.location);
+      }
+      return [];
+    },
+    end: async () => {
+      const moves = spec.publish === 'replace' ? noMoves : await seen.moves(client, of, spec);
+      const missing = await goneFiles(client, of, seen.listed);
+      const others = await statesOfOthers(client, of, spec, seen, moves, missing);
+      const other = new Map([...others].map(([file, state]) => [stateOf.get(file), state]));
+      for (const [place, state] of states.entries()) states[place] = other.get(state) ?? state;
+      for (const file of missing) states.push(fileState(table, file, 'gone', file));
+      return takeEverything().end();
+    },
+  };
+};
+
+/** The same without a server: all files are new. */
+const createNewcomers = (table: string, states: FileState[]): Sieve => ({
+  take: async (batch) => {
+    for (const file of batch) states.push(fileState(table, file, 'new', undefined));
+    return [];
+  },
+  end: takeEverything().end,
+});
+
+/** The server, if it has file states. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
+export const knowing = async (
+  client: Client | undefined,
+  spec: PipelineSpec,
+): Promise<Client | undefined> => {
+  if (client === undefined) return undefined;
+  const { found, known } = await schemaVersions(client, await refuseStrangers(client, spec.name));
+  if (found !== 0 && found !== known)
+    throw new EtlError(found > known ? 'ETL_SCHEMA_NEWER' : 'ETL_SCHEMA_OLDER', { found, known });
+  return found === 0 ? undefined : client;
+};
+
+/**
+ * The state of every file, table by table in the order in which they are listed, then those that are gone; without a server all are
+ * new. Reads the first bytes of each file that its listing does not show to be in production. Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
+ */
+export const filesOf = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  client: Client | undefined,
+): Promise<readonly FileState[]> => {
+  const settings = resolveOptions(options);
+  const { spec } = await readDefinition(pipeline, settings);
+  const known = await knowing(client, spec);
+  const states: FileState[] = [];
+  await planSources(spec, settings, (table) =>
+    known === undefined
+      ? createNewcomers(table.name, states)
+      : createLister(known, { pipeline: spec.name, schema: spec.schema, table: table.name }, table, states),
+  );
+  return states;
+};

@@ -1,0 +1,160 @@
+// Publishes kept versions of tables: each becomes production again, as the kept table itself or as a copy of its rows.
+
+import { hostname } from 'node:os';
+import { forgetKept, insertRollback } from '../ledger/production/kept.ts';
+import { forgetAllFiles, insertPublishedFiles } from '../ledger/production/published-files.ts';
+import { abandonRuns } from '../ledger/run/take-over.ts';
+import { runQuery } from '../db/client.ts';
+import { countRows } from '../db/rows.ts';
+import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
+import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { dropServerColumns } from '../publish/table/server-columns.ts';
+import { tidyBuildSchema } from '../publish/aside/build-schema.ts';
+import { RowsRefused } from '../publish/table/refused-rows.ts';
+import { builtName, keptSchema, type TableNames } from '../db/names.ts';
+import { productionTables, type ProductionTable } from '../publish/table/production.ts';
+import { buildFor, choosePublication } from '../publish/modes/registry.ts';
+import type { BuiltTable, DeclaredTable } from '../publish/table/tables.ts';
+import { noneOutgoing } from '../run/files/sieve.ts';
+import { ensureBuildSchema } from '../run/build/empty-schema.ts';
+import { eachStaged } from '../run/build/fill-typed.ts';
+import type { RunContext } from '../run/context.ts';
+import { secondsSince } from '../core/amounts.ts';
+import { namesOf, sourceNames } from '../db/landing.ts';
+import { declaredAs } from '../publish/table/declared.ts';
+import { rowsInProduction } from '../run/publish/guard.ts';
+import { publishTables } from '../run/publish/publish.ts';
+import type { Return } from './choose.ts';
+
+/** Throws the error for rows of a version that the current definition does not allow. */
+const throwUnfit =
+  (backs: readonly Return[]) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof RowsRefused)) throw cause;
+    const { table, what: constraint } = cause;
+    const { run } = backs.find((back) => back.table.name === table)!.version;
+    throw new EtlError(
+      'ETL_CONSTRAINT',
+      { table, constraint, records: `rows of the version of run ${run}` },
+      { cause },
+    );
+  };
+
+/** A table that goes back, for publishing. A version is always one of a replaced table, even if the table is appended to by now. */
+const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
+  ...declaredAs(spec, table, 'whole'),
+  mode: 'replace',
+});
+
+/** Copies the rows of a version into a new table, and completes it like production's. */
+const copyBack = async (
+  { client, spec, report }: RunContext,
+  back: Return,
+): Promise<{ readonly names: TableNames; readonly rows: number }> => {
+  const { table, version } = back;
+  const names = namesOf(spec, table);
+  const [built, kept] = [builtName(names), version.location];
+  await client.query(`create table ${built} (like ${kept})`);
+  const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
+  await dropServerColumns(client, names);
+  await buildFor(
+    'replace',
+    'whole',
+  )({
+    client,
+    names,
+    primaryKey: table.primaryKey,
+    indexes: table.indexes,
+    constraints: table.constraints ?? [],
+    making: (_, work) => work(),
+    announce: (message) => report.emit({ type: 'notice', message }),
+  }).catch(throwUnfit([back]));
+  return { names, rows: rowCount ?? 0 };
+};
+
+/** The kept table itself, or a copy if its rows are one already, or have to go into the existing table. */
+const makeReady = async (
+  context: RunContext,
+  back: Return,
+  production: ProductionTable | undefined,
+): Promise<BuiltTable> => {
+  const { client, spec } = context;
+  const { table, version } = back;
+  const start = performance.now();
+  const { keep = 0 } = table;
+  const declared = declaredBack(spec, back);
+  const isMoved = version.indexes !== null && !choosePublication(declared, production).writes;
+  const { names, rows } = isMoved
+    ? {
+        names: { ...declared, buildSchema: keptSchema, built: version.name },
+        rows: version.rows ?? (await countRows(client, version.location)),
+      }
+    : await copyBack(context, back);
+  return {
+    ...declared,
+    ...names,
+    ...eachStaged(rows, builtName(names)),
+    merge: undefined,
+    outgoing: noneOutgoing,
+    leaving: 0,
+    indexes: table.indexes.map(({ name }) => name),
+    seconds: secondsSince(start),
+    // The version that is replaced stays: a rollback can be rolled back.
+    keep: Math.max(1, keep),
+    returns: { run: version.run, indexes: isMoved ? version.indexes : [] },
+  };
+};
+
+/** Records that files and versions are as they were, in the publishing transaction. */
+const recordReturn = async (
+  { client, spec }: RunContext,
+  backs: readonly Return[],
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const sources = sourceNames(spec);
+  const loaded = backs.filter(({ table }) => sources.includes(table.name));
+  await runQuery(
+    client,
+    forgetAllFiles(
+      spec.schema,
+      loaded.map(({ table }) => table.name),
+    ),
+  );
+  for (const run of new Set(loaded.map(({ version }) => version.run))) {
+    const tables = loaded.filter(({ version }) => version.run === run).map(({ table }) => table.name);
+    await runQuery(client, insertPublishedFiles(run, spec.schema, tables));
+  }
+  await runQuery(client, forgetKept(backs.map(({ version }) => version.id)));
+  const copied = backs.filter((_, place) => built[place]!.buildSchema !== keptSchema);
+  if (copied.length > 0)
+    await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
+};
+
+/** Publishes the versions, and returns the id of the run that did. */
+export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
+  const { client, spec, epoch } = context;
+  const { name: pipeline } = spec;
+  await awaitBuildsEnd(client, pipeline);
+  await tidyBuildSchema(client, pipeline, Infinity);
+  await ensureBuildSchema(context);
+  const built: BuiltTable[] = [];
+  const found = await productionTables(
+    client,
+    backs.map((back) => declaredBack(spec, back)),
+  );
+  for (const [place, back] of backs.entries()) built.push(await makeReady(context, back, found[place]));
+  let runId = 0;
+  await publishTables(context, built, {
+    judge: (plans) => rowsInProduction(client, plans),
+    begin: async () => {
+      await runQuery(client, abandonRuns(pipeline, 'its pipeline was rolled back'));
+      const tables = backs.map(({ table }) => table.name);
+      const run = { pipeline, to, tables, epoch, host: hostname(), pid: process.pid };
+      runId = (await runQuery(client, insertRollback(run))).rows[0].id;
+      return { runId, copied: new Map(), totals: [] };
+    },
+    record: () => recordReturn(context, backs, built),
+  }).catch(throwUnfit(backs));
+  return runId;
+};

@@ -1,0 +1,214 @@
+// What is known of one column: how many texts each candidate takes, exactly, in memory that does not grow with the file.
+//
+// Texts with the same candidates are a group. A candidate is out once so many different texts are not its own that they cannot be
+// null tokens; the texts of a column without candidates are counted and not looked at. tally/ remembers the counters of texts that were
+// seen lately, so that most fields cost a comparison.
+
+import { trimBlanks } from '../../../format/records/blanks.ts';
+import { emptyShape, scanDecimal } from '../../../format/types/number-text.ts';
+import { anyCandidate, bit, candidatesOf } from './candidates.ts';
+import { counterOf } from './counters.ts';
+import { nullWords } from './null-words.ts';
+
+/** Different texts that a group keeps: enough for the words of a boolean, and for examples. */
+const textsKeptMax = 8;
+
+/** Longer texts whose counters are remembered, by column: they seldom repeat; those that are longer still are looked at each time. */
+const longSlots = 256;
+const longMax = 40;
+
+/** What all texts of a group have in common. */
+export interface GroupRange {
+  least: number;
+  most: number;
+  /** Digits before the point, without leading zeros, and after it. */
+  integers: number;
+  decimals: number;
+  lengthMin: number;
+  lengthMax: number;
+  /** Its last twelve characters before a blank: of dates with a time. */
+  dateMin: number;
+  dateMax: number;
+  hasTimeOfDay: boolean;
+  hasUpperCase: boolean;
+  hasLowerCase: boolean;
+  hasPlus: boolean;
+}
+
+export interface Group extends GroupRange {
+  readonly mask: number;
+  /** Of texts that are not kept by themselves. */
+  readonly counter: number;
+  /** Counters of the first texts. */
+  readonly texts: Map<string, number>;
+  isFull: boolean;
+}
+
+/** Texts with their counters, by their hash. */
+interface LongTexts {
+  readonly bytes: Uint8Array;
+  readonly lengths: Int32Array;
+  readonly counters: Int32Array;
+}
+
+export interface ColumnEvidence {
+  readonly counters: number[];
+  readonly groups: Map<number, Group>;
+  /** Counters of null words. */
+  readonly words: Map<string, number>;
+  /** Candidates that are not out. */
+  alive: number;
+  /** Blanks were around a text that a candidate takes. */
+  isPadded: boolean;
+  long: LongTexts | undefined;
+  /** The same for texts that are no bytes of a block. */
+  readonly byText: Map<string, number>;
+}
+
+export const createColumnEvidence = (): ColumnEvidence => ({
+  counters: [0, 0, 0],
+  groups: new Map(),
+  words: new Map(),
+  alive: anyCandidate,
+  isPadded: false,
+  long: undefined,
+  byText: new Map(),
+});
+
+const newCounter = ({ counters }: ColumnEvidence): number => counters.push(0) - 1;
+
+const newGroup = (column: ColumnEvidence, mask: number): Group => ({
+  mask,
+  counter: newCounter(column),
+  texts: new Map(),
+  isFull: false,
+  least: Infinity,
+  most: -Infinity,
+  integers: 0,
+  decimals: 0,
+  lengthMin: Infinity,
+  lengthMax: 0,
+  dateMin: Infinity,
+  dateMax: 0,
+  hasTimeOfDay: false,
+  hasUpperCase: false,
+  hasLowerCase: false,
+  hasPlus: false,
+});
+
+const shape = emptyShape();
+const numbers = bit.whole | bit.zeros | bit.decimal | bit.comma;
+
+const widenNumber = (group: Group, text: string): void => {
+  const plain = (group.mask & (bit.whole | bit.decimal)) === 0 ? text.replace(',', '.') : text;
+  if (!scanDecimal(plain, shape)) return;
+  const value = Number(plain);
+  group.least = Math.min(group.least, value);
+  group.most = Math.max(group.most, value);
+  const zeros = shape.firstNonzero === -1 ? shape.digits : shape.firstNonzero;
+  group.integers = Math.max(group.integers, shape.integerDigits - Math.min(zeros, shape.integerDigits));
+  group.decimals = Math.max(group.decimals, shape.digits - shape.integerDigits);
+  group.hasPlus ||= text.startsWith('+') || text.startsWith('-0');
+};
+
+const widen = (group: Group, text: string): void => {
+  const { mask } = group;
+  group.lengthMin = Math.min(group.lengthMin, text.length);
+  group.lengthMax = Math.max(group.lengthMax, text.length);
+  if ((mask & numbers) !== 0) widenNumber(group, text);
+  if ((mask & (bit.dateAndTime | bit.isoTimestamp)) !== 0) {
+    const date = text.search(/[T ]/);
+    group.dateMin = Math.min(group.dateMin, date);
+    group.dateMax = Math.max(group.dateMax, date);
+    group.hasTimeOfDay ||= !/^[0:.]*$/.test(text.slice(date + 1));
+  }
+  if ((mask & bit.uuid) !== 0) {
+    group.hasUpperCase ||= /[A-F]/.test(text);
+    group.hasLowerCase ||= /[a-f]/.test(text);
+  }
+};
+
+/** The counter of a text within its group. */
+const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
+  const known = group.texts.get(text);
+  if (known !== undefined) return known;
+  if (group.texts.size === textsKeptMax) {
+    group.isFull = true;
+    column.alive &= group.mask;
+    return group.counter;
+  }
+  const counter = newCounter(column);
+  group.texts.set(text, counter);
+  return counter;
+};
+
+/** The counter of a field, by all that it may be. */
+const classify = (column: ColumnEvidence, field: string): number => {
+  const text = trimBlanks(field);
+  if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
+  if (nullWords.has(text)) {
+    const known = column.words.get(text) ?? newCounter(column);
+    column.words.set(text, known);
+    return known;
+  }
+  const mask = column.alive === 0 ? 0 : candidatesOf(text, column.alive);
+  if (text.length !== field.length && mask !== 0) column.isPadded = true;
+  if (column.alive === 0) return counterOf.text;
+  const group = column.groups.get(mask) ?? newGroup(column, mask);
+  column.groups.set(mask, group);
+  widen(group, text);
+  return countedBy(column, group, text);
+};
+
+/** Texts that are remembered where a block has quotes. */
+const textsCachedMax = 512;
+
+/** Counts a field that was read as text. */
+export const observeText = (column: ColumnEvidence, field: string): void => {
+  const { byText, counters } = column;
+  let counter = byText.get(field);
+  if (counter === undefined) {
+    counter = classify(column, field);
+    if (byText.size === textsCachedMax) byText.clear();
+    if (field.length <= longMax) byText.set(field, counter);
+  }
+  counters[counter]! += 1;
+};
+
+const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, length: number): boolean => {
+  for (let index = 0; index < length; index += 1) if (bytes[from + index] !== long[at + index]) return false;
+  return true;
+};
+
+/** Counts a field by its bytes, which are its text; returns the counter. */
+export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
+  const counter = classify(column, bytes.toString('utf8', from, to));
+  column.counters[counter]! += 1;
+  return counter;
+};
+
+/** The same for a field of many bytes. */
+export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
+  const { counters } = column;
+  const length = to - from;
+  if (length > longMax) {
+    observeBytes(column, bytes, from, to);
+    return;
+  }
+  let hash = length;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash, 0x01000193) ^ bytes[at]!;
+  const slot = (hash ^ (hash >>> 15)) & (longSlots - 1);
+  const long = (column.long ??= {
+    bytes: new Uint8Array(longSlots * longMax),
+    lengths: new Int32Array(longSlots),
+    counters: new Int32Array(longSlots),
+  });
+  const isKnown = long.lengths[slot] === length && isSame(bytes, from, long.bytes, slot * longMax, length);
+  if (isKnown) {
+    counters[long.counters[slot]!]! += 1;
+    return;
+  }
+  long.bytes.set(bytes.subarray(from, to), slot * longMax);
+  long.lengths[slot] = length;
+  long.counters[slot] = observeBytes(column, bytes, from, to);
+};

@@ -1,0 +1,36 @@
+// The encoding of a file, by its first bytes.
+
+import { isUtf8 } from 'node:buffer';
+import type { EncodingName } from '../../../input/encodings/labels.ts';
+import { markedEncoding } from '../../../input/encodings/marks.ts';
+
+/** What is read where bytes are not UTF-8: the encoding of most such files, in which any bytes are text. */
+export const guessedEncoding: EncodingName = 'windows-1252';
+
+/** Half of the bytes of a text in UTF-16 are usually NUL: of those with an even place, or with an odd one. */
+const nulsMin = 0.3;
+
+const shareOfNuls = (head: Buffer, first: number): number => {
+  let nuls = 0;
+  for (let at = first; at < head.length; at += 2) if (head[at] === 0) nuls += 1;
+  return (2 * nuls) / Math.max(1, head.length);
+};
+
+/** Bytes of a character that may be cut. */
+const characterBytesMax = 4;
+
+const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
+  if (isWhole) return isUtf8(head);
+  for (let cut = 0; cut < characterBytesMax; cut += 1)
+    if (isUtf8(head.subarray(0, head.length - cut))) return true;
+  return false;
+};
+
+/** `isWhole`: there are no other bytes. */
+export const guessEncoding = (head: Buffer, isWhole: boolean): EncodingName => {
+  const marked = markedEncoding(head);
+  if (marked !== undefined) return marked;
+  if (shareOfNuls(head, 1) > nulsMin) return 'utf-16le';
+  if (shareOfNuls(head, 0) > nulsMin) return 'utf-16be';
+  return isTextInUtf8(head, isWhole) ? 'utf-8' : guessedEncoding;
+};

@@ -1,0 +1,86 @@
+// Whether the first record of a file names its fields, whether it comes again, and what columns are called by such names.
+
+import { trimBlanks } from '../../../format/records/blanks.ts';
+import { candidatesOf } from './candidates.ts';
+import type { ColumnEvidence } from './column-evidence.ts';
+
+const nameCharsMax = 64;
+
+/** Years and other whole numbers one after the other name the columns of a table that was turned on its side. */
+const isCounting = (fields: readonly string[]): boolean => {
+  const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
+  return numbers.length > 1 && numbers.every((number, place) => number === numbers[0]! + place);
+};
+
+const mayBeName = (field: string): boolean =>
+  field.length <= nameCharsMax && /\p{L}/u.test(field) && candidatesOf(field) === 0;
+
+/** Whether the first of these records is a header. */
+export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
+  const [first, ...rest] = records.map((record) => record.map(trimBlanks));
+  if (first === undefined) return false;
+  const names = first.filter((field) => field !== '');
+  if (names.length === 0 || !names.some(mayBeName)) return false;
+  const counting = isCounting(names);
+  if (!names.every((name) => mayBeName(name) || (counting && /^\d+$/.test(name)))) return false;
+  // Two fields of data are often the same, two names only where numbers below them show that they are names.
+  const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
+  if (new Set(names).size < names.length && !isTyped) return false;
+  // Names do not come again where their column has its values; all of them together do, where files were joined.
+  const isAgain = (record: readonly string[]): boolean =>
+    isTyped && names.length > 1 && first.every((name, place) => record[place] === name);
+  const others = rest.filter((record) => !isAgain(record));
+  return !first.some((name, place) => name !== '' && others.some((record) => record[place] === name));
+};
+
+const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number => {
+  for (const { texts } of groups.values()) {
+    const counter = texts.get(name);
+    if (counter !== undefined) return counters[counter]!;
+  }
+  return 0;
+};
+
+/**
+ * How often the header comes again, as where files were joined: each field then has its own name as a value. 0: fewer than two columns say so, or they do not agree.
+ */
+export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
+  const times = columns
+    .map((column, place) => timesNamed(column, header[place]!))
+    .filter((count) => count > 0);
+  const [first = 0] = times;
+  return times.length > 1 && times.every((count) => count === first) ? first : 0;
+};
+
+/** Words in which no letter tells them from SQL and TypeScript: `DryBulbFarenheit` is dry_bulb_farenheit. */
+export const snakeCase = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll}{2})/gu, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .replace(/^(?=\d)/, '_');
+
+/** The server cuts longer names. */
+const nameBytesMax = 50;
+
+const cut = (name: string): string => {
+  let short = name;
+  while (Buffer.byteLength(short) > nameBytesMax) short = short.slice(0, -1);
+  return short;
+};
+
+/** Names of columns for fields, each once; a field without a name is called by its position. */
+export const columnNames = (headers: readonly string[]): readonly string[] => {
+  const taken = new Set<string>();
+  return headers.map((header, place) => {
+    const base = cut(snakeCase(header)) || `field_${place + 1}`;
+    let name = base;
+    for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
+    taken.add(name);
+    return name;
+  });
+};

@@ -1,0 +1,204 @@
+// Writes the pipeline that the evidence suggests, as a person would: one line a column, with what was seen in a comment.
+
+import type { Dialect } from '../../../core/declaration/declaration.ts';
+import { formatCount, onOneLine, plural } from '../../../core/wording.ts';
+import type { Decision } from './contract.ts';
+import { plainDialect } from './dialect.ts';
+import { columnNames } from './header.ts';
+import { shownText } from './shown-text.ts';
+
+/** A place of files and how they are written, with their encoding where that is not the one of all. */
+export interface WrittenLocation {
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly encoding?: string;
+}
+
+export interface WrittenTable {
+  readonly name: string;
+  readonly locations: readonly WrittenLocation[];
+  /** Options of their source. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Of all files; undefined: UTF-8, or each location has its own. */
+  readonly encoding: string | undefined;
+  readonly dialect: Dialect;
+  readonly header: readonly string[];
+  readonly decisions: readonly Decision[];
+  /** How often the header comes again. */
+  readonly repeats: number;
+  readonly key: readonly number[] | undefined;
+  readonly records: number;
+  /** What is to be said above the table. */
+  readonly remarks: readonly string[];
+}
+
+export interface WrittenPipeline {
+  readonly name: string;
+  readonly tables: readonly WrittenTable[];
+  /** The path under which it will be kept, for the command that runs it. */
+  readonly file: string;
+}
+
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** A text in single quotes, of characters that an editor shows. */
+const literal = (text: string): string => {
+  const escaped = text
+    .replace(/[\\']/g, '\\$&')
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF]/gu,
+      (character) => named[character] ?? `\\u{${character.codePointAt(0)!.toString(16)}}`,
+    );
+  return `'${escaped}'`;
+};
+
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string') return literal(value);
+  return Array.isArray(value) ? `[${value.map(valueText).join(', ')}]` : String(value);
+};
+
+const objectText = (options: Readonly<Record<string, unknown>>): string => {
+  const entries = Object.entries(options).map(([name, value]) => `${name}: ${valueText(value)}`);
+  return `{ ${entries.join(', ')} }`;
+};
+
+/** The dialect of csv() without options. */
+const defaults: Dialect = { ...plainDialect, header: true };
+
+/** The options that a guess may set, in the order in which they are written. */
+const guessedOptions = [
+  'delimiter',
+  'quote',
+  'escape',
+  'quotes',
+  'lineEnd',
+  'header',
+  'skipLines',
+  'comment',
+  'trim',
+  'ragged',
+] as const;
+
+/** Options of a dialect that are not those of another one, which holds where nothing is said. */
+const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<string, unknown>> => {
+  const differ = guessedOptions.filter(
+    (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
+  );
+  // Where no escape is said, it is the quote.
+  const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
+  return Object.fromEntries(
+    differ.flatMap((name) => (name === 'escape' && isQuote ? [] : [[name, dialect[name]]])),
+  );
+};
+
+/** Options of csv() that are not the defaults. */
+const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => ({
+  ...(encoding === undefined ? {} : { encoding }),
+  ...dialectOptions(dialect, defaults),
+  ...options,
+});
+
+const sourceText = (table: WrittenTable): string => {
+  const options = csvOptions(table);
+  const places = table.locations.map(({ path, encoding, dialect }) => {
+    const own = {
+      ...(encoding === undefined ? {} : { encoding }),
+      ...dialectOptions(dialect, table.dialect),
+    };
+    return Object.keys(own).length === 0 ? literal(path) : objectText({ path, ...own });
+  });
+  const paths =
+    places.length === 1 ? places[0]! : `[\n${places.map((place) => `        ${place},\n`).join('')}      ]`;
+  return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
+};
+
+/** The field as a column names it: by its header, or by its position where it has none of its own. */
+const fieldText = (header: readonly string[], place: number): string => {
+  const name = header[place]!;
+  const same = header.flatMap((other, index) => (other === name ? [index] : []));
+  if (name === '') return String(place + 1);
+  return literal(same.length === 1 ? name : `${name}#${same.indexOf(place) + 1}`);
+};
+
+const evidenceOf = ({ values, missing, words, range }: Decision): string => {
+  const all = values + missing;
+  if (values === 0) return 'always empty';
+  const nulls = words.map(([word, count]) => `${formatCount(count)} ${shownText(word)} → null`);
+  const empty = missing - words.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    `${formatCount(values)} of ${formatCount(all)}${range === undefined ? '' : `, ${range}`}`,
+    ...(empty > 0 ? [`${formatCount(empty)} empty`] : []),
+    ...nulls,
+  ].join('; ');
+};
+
+const columnLines = (table: WrittenTable, name: string, place: number): readonly string[] => {
+  const decision = table.decisions[place]!;
+  const { type, options, words, missing, doubts } = decision;
+  const nulls = words.length === 0 ? {} : { nulls: words.map(([word]) => word) };
+  const all = { ...options, ...nulls };
+  const second = Object.keys(all).length === 0 ? '' : `, ${objectText(all)}`;
+  const column = `column.${type}(${fieldText(table.header, place)}${second})`;
+  const nullable = missing > 0 || decision.values === 0 ? '.nullable()' : '';
+  return [
+    ...doubts.map((doubt) => `        // ${onOneLine(doubt)}`),
+    `        ${name}: ${column}${nullable}, // ${evidenceOf(decision)}`,
+  ];
+};
+
+/** Fields without a name that are always empty come of a delimiter at the end of lines. */
+const isLeftOut = ({ header, decisions, dialect }: WrittenTable, place: number): boolean =>
+  dialect.header !== false && header[place] === '' && decisions[place]!.values === 0;
+
+/** Leaves out lines in which the header comes again: those with the name of a field that has values of another type. */
+const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
+  const place = decisions.findIndex(({ type }) => type !== 'text');
+  if (repeats === 0 || place === -1) return [];
+  const field = fieldText(header, place);
+  const test = `(fields) => fields[${field}] !== ${literal(header[place]!)}`;
+  return [`      filter: when(${test}, [${field}]), // the header comes again ${formatCount(repeats)}×`];
+};
+
+const tableLines = (table: WrittenTable): readonly string[] => {
+  const names = columnNames(table.header);
+  const key = table.key?.map((place) => literal(names[place]!));
+  const kept = names.flatMap((name, place) => (isLeftOut(table, place) ? [] : [[name, place] as const]));
+  const left = names.length - kept.length;
+  const remarks = [
+    ...table.remarks,
+    ...(left > 0 ? [`${plural(left, 'field')} without a name and always empty: left out`] : []),
+  ];
+  return [
+    ...remarks.map((remark) => `    // ${onOneLine(remark)}`),
+    `    ${table.name}: {`,
+    `      source: ${sourceText(table)},`,
+    '      columns: {',
+    ...kept.flatMap(([name, place]) => columnLines(table, name, place)),
+    '      },',
+    ...filterLines(table),
+    ...(key === undefined
+      ? []
+      : [`      primaryKey: [${key.join(', ')}], // unique in ${plural(table.records, 'record')}`]),
+    '    },',
+  ];
+};
+
+/** The file's text. */
+export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
+  [
+    `// Written by \`etl init\` from all records of the files; the comments say how many values fit each type. Check names and types,`,
+    '// and every column that a comment calls "kept as text".',
+    '//',
+    `//   npx etl run ${onOneLine(file)}`,
+    '',
+    `import { column, csv, definePipeline${tables.some((table) => filterLines(table).length > 0) ? ', when' : ''} } from 'sluice';`,
+    '',
+    'export default definePipeline({',
+    `  name: ${literal(name)},`,
+    `  schema: ${literal(name)},`,
+    '  tables: {',
+    ...tables.flatMap((table, place) => [...(place > 0 ? [''] : []), ...tableLines(table)]),
+    '  },',
+    '});',
+    '',
+  ].join('\n');

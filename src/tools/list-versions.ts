@@ -1,0 +1,22 @@
+// The earlier versions of a pipeline's tables that are kept.
+
+import { keptTables } from '../ledger/production/kept.ts';
+import type { KeptVersion } from '../ledger/production/upkeep.ts';
+import { isThere, type Client } from '../db/client.ts';
+
+/** Those that left production last come first. A database without bookkeeping has none. */
+export const listVersionsOn = async (client: Client, pipeline: string): Promise<readonly KeptVersion[]> => {
+  if (!(await isThere(client, 'etl.kept_table'))) return [];
+  return (await keptTables(client, pipeline)).map(
+    ({ table, schema, run, replacedBy, location, rows: count, bytes, keptAt }) => ({
+      table,
+      schema,
+      run,
+      replacedBy,
+      location,
+      rows: count,
+      bytes,
+      keptAt,
+    }),
+  );
+};

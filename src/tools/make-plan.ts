@@ -1,0 +1,185 @@
+// Makes the plan of a run by the same steps that the run takes, up to the first that would change something.
+
+import { readEpoch } from '../ledger/run/epoch.ts';
+import { loadedChunks } from '../ledger/run/ledger.ts';
+import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
+import { withClient, withRollback, type Client } from '../db/client.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
+import { lockHolder } from '../db/session/advisory-lock.ts';
+import { lockSpace } from '../db/connect/advisory-keys.ts';
+import { asServerError } from '../db/connect/server-error.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { RunEvent } from '../core/model.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { modeOf } from '../publish/table/tables.ts';
+import { namesOfTouched } from '../publish/modes/touched.ts';
+import { freeBytesOf } from '../db/session/facts.ts';
+import { preflight } from '../run/begin/preflight.ts';
+import { plural } from '../core/wording.ts';
+import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../run/begin/outset.ts';
+import { planNeeded, planSources } from '../run/files/plan-sources.ts';
+import { readDefinition, type Definition } from '../pipeline/definition.ts';
+import { namesOf } from '../db/landing.ts';
+import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';
+import { refuseIncomplete, refuseOther } from '../run/prepare.ts';
+import { lockedError } from '../run/take-lock.ts';
+import type { Refusal, RunPlan } from '../run/plan/contract.ts';
+import { describePlan, type Findings } from '../run/plan/describe.ts';
+import { foreseenRoom, foreseenSeconds } from './foresight.ts';
+import { rehearse } from '../run/plan/rehearse.ts';
+
+/** A plan, and the error that the run would end with. */
+interface MadePlan {
+  readonly plan: RunPlan;
+  readonly error: EtlError | undefined;
+}
+
+const asRefusal = ({ code, message, hint, exit }: EtlError): Refusal => ({ code, message, hint, exit });
+
+/** What the run begins as, in words. */
+const beginningOf = async (
+  client: Client,
+  { beginning, latest }: Outset,
+  findings: Findings,
+): Promise<void> => {
+  findings.why.push(...reasonsOf(beginning));
+  if (beginning.kind === 'new') {
+    const isPart = findings.planned.every(({ intake }) => intake.extent === 'part');
+    findings.outcome = isPart ? 'load new' : 'load';
+    return;
+  }
+  const chunks = await loadedChunks(client, latest!.id);
+  const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
+  if (chunks.length > 0) findings.why.push(`${plural(records, 'record')} of it are in staging`);
+  findings.outcome = 'continue';
+  findings.run = beginning.runId;
+};
+
+/** The partitions that are replaced of tables whose others stay, as far as files in production say. */
+const touchedPartitions = async (
+  client: Client,
+  { spec }: Definition,
+  { planned, partitions }: Findings,
+): Promise<void> => {
+  for (const { table, intake } of planned) {
+    if (modeOf(table.publish) !== 'touched' || intake.extent === 'whole') continue;
+    partitions.set(table.name, await namesOfTouched(client, namesOf(spec, table), intake.outgoing.files));
+  }
+};
+
+/** The judgement of a run, which is added to the findings as far as it comes. Errors: those of the run. */
+const judge = async (
+  client: Client,
+  definition: Definition,
+  settings: RunSettings,
+  findings: Findings,
+): Promise<void> => {
+  const { spec } = definition;
+  const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
+  const epoch = (await readEpoch(client)) ?? '';
+  const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
+  const judging = { ...looking, isFullRefresh: await isFullRefresh(looking), countsGone: true };
+  const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
+  if (holders.length > 0) throw await lockedError(client, spec.name);
+  findings.planned = await planNeeded(judging);
+  const outset = await lookAtOutset(looking, findings.planned);
+  if (outset.standing !== undefined) {
+    findings.outcome = 'nothing';
+    findings.run = outset.standing;
+    return;
+  }
+  await beginningOf(client, outset, findings);
+  findings.seconds = await foreseenSeconds(client, spec.name, findings.planned);
+  findings.needed = await foreseenRoom(client, spec, findings.planned);
+  const { plans, notices, hindered } = await rehearse(judging, findings.planned);
+  findings.plans = plans;
+  findings.notices.push(...notices, ...(hindered === null ? [] : [`nothing could be prepared: ${hindered}`]));
+  findings.prepared = hindered === null;
+  await touchedPartitions(client, definition, findings);
+};
+
+/** The same of a server whose bookkeeping may be missing or another. Changes nothing there. */
+const judgeOn = async (
+  client: Client,
+  address: ServerAddress,
+  definition: Definition,
+  settings: RunSettings,
+  findings: Findings,
+): Promise<void> => {
+  const { spec } = definition;
+  const trust = await preflight(client, address, spec);
+  findings.free = (await freeBytesOf(address)) ?? null;
+  const { found, known } = await schemaVersions(client, trust);
+  if (found > known) throw new EtlError('ETL_SCHEMA_NEWER', { found, known });
+  if (found === known) return judge(client, definition, settings, findings);
+  if (found > 0) {
+    // Altering its tables, even for a moment, would stop those who use them.
+    findings.why.push(`the bookkeeping has version ${found}, and the run changes it to ${known}`);
+    findings.planned = await planSources(spec, settings);
+    return;
+  }
+  findings.why.push('no run has used this database');
+  await withRollback(client, async () => {
+    await migrate(client, trust);
+    await judge(client, definition, settings, findings);
+  });
+};
+
+const onServer = (
+  address: ServerAddress,
+  definition: Definition,
+  settings: RunSettings,
+  findings: Findings,
+): Promise<void> =>
+  withClient(address, (client) => judgeOn(client, address, definition, settings, findings), settings.abort);
+
+/** What is known without a server: every file. */
+const unjudged = async (definition: Definition, settings: RunSettings, findings: Findings): Promise<void> => {
+  findings.why.push('there is no server yet; the run sets up an embedded PostgreSQL');
+  findings.planned = await planSources(definition.spec, settings);
+  findings.outcome = 'load';
+};
+
+/**
+ * Plans a run of a pipeline, and changes nothing. Errors: those of the definition and its SQL files, ETL_USAGE; whatever else the run
+ * would end with is in the plan.
+ */
+export const makePlan = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  findServer: () => Promise<ServerAddress | undefined>,
+): Promise<MadePlan> => {
+  const settings = resolveOptions(options);
+  refuseOther(pipeline);
+  const definition = await readDefinition(pipeline, settings);
+  refuseIncomplete(definition.spec, settings);
+  const findings: Findings = {
+    outcome: 'unknown',
+    run: null,
+    why: [],
+    notices: [],
+    planned: [],
+    plans: [],
+    partitions: new Map(),
+    prepared: false,
+    seconds: null,
+    needed: null,
+    free: null,
+  };
+  let error: EtlError | undefined;
+  let address: ServerAddress | undefined;
+  try {
+    address = await findServer();
+    if (address === undefined) await unjudged(definition, settings, findings);
+    else await onServer(address, definition, settings, findings);
+  } catch (thrown) {
+    settings.abort?.throwIfAborted();
+    if (address === undefined && !(thrown instanceof EtlError)) throw thrown;
+    error = thrown instanceof EtlError ? thrown : asServerError(address!, thrown);
+    findings.outcome = 'refused';
+    // What is in the way of the server is not in the way of the files.
+    if (error.code === 'ETL_CONNECT') findings.planned = await planSources(definition.spec, settings);
+  }
+  const plan = describePlan(definition, settings, findings, error && asRefusal(error));
+  return { plan, error };
+};

@@ -1,0 +1,122 @@
+// Keeps corrections of rejected records for the next run, and takes them back.
+
+import { keepCorrections, withdrawCorrections } from '../ledger/rejects/corrections.ts';
+import { latestRun, runFiles } from '../ledger/run/ledger.ts';
+import type { Client } from '../db/client.ts';
+import { codeOf, EtlError } from '../core/errors/errors.ts';
+import type { SourceFile } from '../core/model.ts';
+import { localFiles } from '../input/sources/local-files.ts';
+import { plainFile, withRecords, type Place } from './correction-records.ts';
+
+/** What was kept of a file of corrections. */
+export interface ReadCorrections {
+  readonly runId: number;
+  readonly pipeline: string;
+  readonly table: string;
+  /** Corrected records, and how many of them are not kept already. */
+  readonly corrections: number;
+  readonly added: number;
+  /** Records with a text in `_record`: nobody has corrected them. */
+  readonly uncorrected: number;
+}
+
+/** Refuses corrections of a file that is another one by now, as far as can be seen from here. */
+const refuseChanged = async (
+  client: Client,
+  { pipeline, runId, table }: Place,
+  corrected: ReadonlyMap<number, SourceFile>,
+): Promise<void> => {
+  const changed = (name: string): EtlError =>
+    new EtlError('ETL_CORRECTIONS', {
+      problem: `${name} has changed since run ${runId} rejected its records`,
+      hint: `Run the pipeline again, and export the rejects of that run: what was corrected may be different now.`,
+    });
+  const newest = (await latestRun(client, pipeline))!.id;
+  const now = new Map(
+    (await runFiles(client, newest))
+      .filter((file) => file.table === table)
+      .map((file) => [JSON.stringify([file.source, file.location, file.member]), file]),
+  );
+  for (const file of corrected.values()) {
+    const { source, location, member, name, fingerprint } = file;
+    const known = now.get(JSON.stringify([source, location, member]));
+    if (known !== undefined && known.fingerprint !== fingerprint) throw changed(name);
+    if (source !== localFiles.name || member !== null) continue;
+    const state = await localFiles.look(file, plainFile).catch((cause: unknown) => {
+      // It may be on another machine: the run compares it, too.
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw cause;
+    });
+    if (state !== undefined && state.fingerprint !== fingerprint) throw changed(name);
+  }
+};
+
+/**
+ * Keeps the corrections of a file, all of them or none. The same file again changes nothing.
+ *
+ * Errors: ETL_CORRECTIONS when the file is not what an export wrote, or a source file has changed since; ETL_RUN_UNKNOWN;
+ * ETL_RUN_LOCKED while the pipeline is being run; ETL_USAGE when it cannot be read.
+ */
+export const readCorrections = async (
+  client: Client,
+  name: string,
+  workingDirectory: string,
+): Promise<ReadCorrections> => {
+  const corrected = new Map<number, SourceFile>();
+  const counts = { corrections: 0, added: 0, uncorrected: 0 };
+  const { runId, pipeline, table } = await withRecords(client, name, workingDirectory, {
+    take: async (records, { runId: run, files }, invalid) => {
+      const corrections = records.filter(({ isCorrected }) => isCorrected);
+      for (const one of corrections) corrected.set(one.fileId, files.get(one.name)!);
+      const { added, given, unknownLine } = await keepCorrections(client, run, name, corrections);
+      if (unknownLine !== null)
+        throw invalid(
+          unknownLine,
+          `run ${run} has rejected no record at this byte of this file`,
+          'If the run has loaded the file again since the export, export its rejects again.',
+        );
+      counts.added += added;
+      counts.corrections += given;
+      counts.uncorrected += records.length - corrections.length;
+    },
+    finish: (place) => refuseChanged(client, place, corrected),
+  });
+  return { runId, pipeline, table, ...counts };
+};
+
+/** What was taken back of the corrections of a file. */
+export interface Withdrawn {
+  readonly runId: number;
+  readonly pipeline: string;
+  readonly table: string;
+  /** Records of the file, and how many of them had a correction. */
+  readonly records: number;
+  readonly withdrawn: number;
+}
+
+/**
+ * Takes back the corrections of the records in a file, all of them or none. The records stay rejected.
+ *
+ * Errors: ETL_CORRECTIONS when one is loaded already, or the file is not what an export wrote; the others of readCorrections.
+ */
+export const takeBackCorrections = async (
+  client: Client,
+  name: string,
+  workingDirectory: string,
+): Promise<Withdrawn> => {
+  const counts = { records: 0, withdrawn: 0 };
+  const { runId, pipeline, table } = await withRecords(client, name, workingDirectory, {
+    take: async (records, place, invalid) => {
+      const { withdrawn, loadedLine, loadedBy } = await withdrawCorrections(client, place.runId, records);
+      if (loadedLine !== null)
+        throw invalid(
+          loadedLine,
+          `run ${loadedBy} has loaded the correction of this record`,
+          'Remove the line to withdraw the others. A loaded record is changed by another correction, with `etl rejects replay`.',
+        );
+      counts.records += records.length;
+      counts.withdrawn += withdrawn;
+    },
+  });
+  return { runId, pipeline, table, ...counts };
+};

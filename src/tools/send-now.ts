@@ -1,0 +1,36 @@
+// Sends pending notifications on request.
+
+import { migrate } from '../db/bookkeeping/migrate.ts';
+import type { Client } from '../db/client.ts';
+import { silentLogger } from '../core/logger.ts';
+import { deliverFor, missingVariables } from '../report/notify/deliver.ts';
+import { countStates, makeDue } from '../report/notify/outbox.ts';
+
+interface Sent {
+  readonly delivered: number;
+  readonly pending: number;
+  readonly givenUp: number;
+  /** Variables that this process lacks, and something pending needs. */
+  readonly missing: readonly string[];
+}
+
+export const sendNow = async (
+  client: Client,
+  {
+    givenUp,
+    signal,
+    untilMs,
+  }: { readonly givenUp: boolean; readonly signal: AbortSignal; readonly untilMs: number },
+): Promise<Sent> => {
+  await migrate(client);
+  await makeDue(client, givenUp);
+  const before = await countStates(client);
+  await deliverFor(client, { env: process.env, logger: silentLogger, signal }, untilMs);
+  const after = await countStates(client);
+  return {
+    delivered: after.delivered - before.delivered,
+    pending: after.pending,
+    givenUp: after.givenUp,
+    missing: await missingVariables(client, process.env),
+  };
+};

@@ -1,0 +1,71 @@
+// Which server settings suit bulk loading: for each what is fine, and what to set and why where it is not. What a run sets
+// for its own sessions is not among them (src/db/session/session-settings.ts).
+//
+// docs/operations/server.md explains every one of them.
+
+import type { ServerFacts, settingNames, SettingValue } from '../db/session/facts.ts';
+
+export interface SettingRule {
+  readonly name: (typeof settingNames)[number];
+  readonly isFine: (value: SettingValue, facts: ServerFacts) => boolean;
+  readonly advice: string;
+}
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+const isOn = ({ text }: SettingValue): boolean => text === 'on';
+const atLeast =
+  (least: number) =>
+  ({ number }: SettingValue): boolean =>
+    (number ?? 0) >= least;
+
+export const settingRules: readonly SettingRule[] = [
+  {
+    name: 'wal_level',
+    isFine: ({ text }, { logIsUsed }) => text === 'minimal' || logIsUsed,
+    advice:
+      'set wal_level = minimal and max_wal_senders = 0 if no standby and no backup needs the log: ' +
+      'new production tables and their indexes then skip it',
+  },
+  {
+    name: 'fsync',
+    isFine: isOn,
+    advice:
+      'set fsync = on: without it a power failure corrupts published tables, and unlogged staging gains nothing',
+  },
+  {
+    name: 'full_page_writes',
+    isFine: isOn,
+    advice:
+      'set full_page_writes = on: without it a power failure tears pages, unless the file system is ZFS',
+  },
+  {
+    name: 'max_wal_size',
+    // A build writes about its table's size of log; at 1GB, the default, that is a checkpoint every few seconds.
+    isFine: atLeast(4 * GiB),
+    advice:
+      'set max_wal_size = 4GB: a build writes gigabytes of log, and at less each few seconds force a checkpoint',
+  },
+  {
+    name: 'checkpoint_timeout',
+    // Longer than building most tables takes.
+    isFine: atLeast(15 * 60),
+    advice:
+      'set checkpoint_timeout = 15min: every checkpoint makes the next change of each page cost 8 kB of log',
+  },
+  {
+    name: 'shared_buffers',
+    // Twice the default; a small server has no more to give.
+    isFine: atLeast(256 * MiB),
+    advice:
+      'set shared_buffers to a quarter of the memory, 256MB at least: pages are written once, not twice',
+  },
+  {
+    name: 'max_parallel_maintenance_workers',
+    // One beside the session that asks is best on two cores; how many there are, we do not know.
+    isFine: atLeast(1),
+    advice:
+      'set max_parallel_maintenance_workers to the number of cores less one: indexes are built by several processes',
+  },
+];

@@ -1,0 +1,134 @@
+// Counts the files of a pipeline again, independently, and compares them with the rows that are in production. It only reads.
+
+import { filesOfOthers, standOf } from '../../ledger/production/loaded-files.ts';
+import type { FilesOf } from '../../ledger/production/published-files.ts';
+import { withTransaction, type Client } from '../../db/client.ts';
+import { countRows } from '../../db/rows.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { Pipeline } from '../../pipeline/define-pipeline.ts';
+import { secondsSince } from '../../core/amounts.ts';
+import { stopSignal } from '../../core/stop.ts';
+import { readDefinition } from '../../pipeline/definition.ts';
+import { knowing } from '../file-states.ts';
+import { refuseUnknownTables, resolveOptions, type RunSettings } from '../../run/options.ts';
+import { filesInProduction, type KnownFile } from './known-files.ts';
+import { columnsThere, hashProbe, productionSums, readOnly, serverHash } from './production-sums.ts';
+import type { VerifiedTable, VerifyOptions, VerifyReport } from './report.ts';
+import { textHash } from './text-hash.ts';
+import { columnsInProduction, verifyTable, whyNotRows, type Production } from './verify-table.ts';
+
+interface Verifying {
+  readonly client: Client;
+  readonly spec: PipelineSpec;
+  readonly settings: RunSettings;
+  /** Hashes of the parts of each table's definition that shape its rows. */
+  readonly staged: Readonly<Record<string, string>>;
+  /** Only files that this run has loaded are compared. */
+  readonly run: number | undefined;
+}
+
+/** Publications that may come while a table is read, before it is given up. */
+const triesMax = 3;
+
+const readProduction = async (
+  client: Client,
+  of: FilesOf,
+  table: SourceTableSpec,
+  files: readonly KnownFile[],
+): Promise<Production> => {
+  const name = quoteName(of.schema, of.table);
+  const there = await columnsThere(client, name);
+  const others = await filesOfOthers(client, of);
+  if (there === undefined || files.length === 0) return { there, others, sums: undefined };
+  // Values are added up only where they can be compared.
+  const why = whyNotRows(table, files, await countRows(client, name));
+  const { columns, fileColumn } = columnsInProduction(table, there);
+  const isAsked = why === undefined;
+  const sums = await productionSums(client, name, isAsked ? columns : [], isAsked ? fileColumn : undefined);
+  return { there, others, sums };
+};
+
+/** The files and the rows of a table at one time: whatever is published between is noticed. Errors: ETL_VERIFY_MOVED. */
+const readTable = async (
+  verifying: Verifying,
+  table: SourceTableSpec,
+): Promise<{ readonly files: readonly KnownFile[]; readonly production: Production }> => {
+  const { client, spec, settings, staged, run } = verifying;
+  const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const before = await standOf(client, of);
+    const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
+    // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
+    const production = await withTransaction(client, async () => {
+      await readOnly(client);
+      return readProduction(client, of, table, files);
+    });
+    if ((await standOf(client, of)) === before) return { files, production };
+  }
+  throw new EtlError('ETL_VERIFY_MOVED', { table: table.name, times: triesMax });
+};
+
+const derived = (table: string): VerifiedTable => ({
+  table,
+  outcome: 'not compared',
+  by: null,
+  rows: null,
+  columns: 0,
+  files: [],
+  differences: [],
+  notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
+});
+
+/** A server that hashes otherwise would differ in every column. */
+const checkHash = async (client: Client): Promise<void> => {
+  const { hi, lo } = textHash(hashProbe);
+  if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))
+    throw new EtlError('ETL_VERIFY_HASH');
+};
+
+const outcomeOf = (tables: readonly VerifiedTable[]): VerifyReport['outcome'] =>
+  (['different', 'same'] as const).find((one) => tables.some(({ outcome }) => outcome === one)) ??
+  'not compared';
+
+/**
+ * Verifies production over a connection; undefined: there is no server, and so nothing in production. Errors: those of the definition,
+ * its files and its functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
+ */
+export const verifyOn = async (
+  pipeline: Pipeline,
+  { tables: asked, run, ...options }: VerifyOptions,
+  client: Client | undefined,
+): Promise<VerifyReport> => {
+  const start = performance.now();
+  const settings = resolveOptions(options);
+  const { spec, hashes } = await readDefinition(pipeline, settings);
+  const names = spec.tables.map(({ name }) => name);
+  refuseUnknownTables(names, asked, 'tables');
+  const known = await knowing(client, spec);
+  const nothing = (): EtlError =>
+    new EtlError('ETL_VERIFY_NOTHING', {
+      pipeline: spec.name,
+      of: run === undefined ? '' : ` of run ${run}`,
+    });
+  if (known === undefined) throw nothing();
+  await checkHash(known);
+  const verifying = { client: known, spec, settings, staged: hashes.staged, run };
+  const tables: VerifiedTable[] = [];
+  let files = 0;
+  for (const table of spec.tables.filter(({ name }) => (asked ?? names).includes(name))) {
+    if (table.kind === 'derived') {
+      tables.push(derived(table.name));
+      continue;
+    }
+    const read = await readTable(verifying, table);
+    const wanted = read.files.filter(({ runId }) => run === undefined || runId === run);
+    if (run !== undefined && wanted.length === 0) continue;
+    files += wanted.length;
+    const signal = stopSignal(settings);
+    tables.push(await verifyTable(known, table, read.files, wanted, read.production, signal));
+  }
+  if (files === 0) throw nothing();
+  return { pipeline: spec.name, outcome: outcomeOf(tables), tables, seconds: secondsSince(start) };
+};

@@ -1,0 +1,72 @@
+// Proves how postmaster.pid is read, and when it is believed.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import {
+  clearStrangersPidFile,
+  findPostmaster,
+  parsePostmaster,
+} from '../../../../src/db/embedded/postmaster.ts';
+
+const pidFile = (pid: number, directory: string): string =>
+  `${pid}\n${directory}\n1763690239\n26798\n\n127.0.0.1\n  1234   5\nready   \n`;
+
+describe('parsePostmaster', () => {
+  const rows = [
+    {
+      name: 'a server that is ready',
+      text: pidFile(42, '/d'),
+      found: { pid: 42, directory: '/d', port: 26798, status: 'ready' },
+    },
+    {
+      name: 'a server that has just begun to write',
+      text: '42\n/d\n',
+      found: { pid: 42, directory: '/d', port: 0, status: '' },
+    },
+    { name: 'half a pid', text: '4', found: undefined },
+    { name: 'an empty file', text: '', found: undefined },
+    { name: 'a single-user server', text: '-42\n/d\n', found: undefined },
+    { name: 'anything else', text: 'hello\nworld\n', found: undefined },
+  ];
+  it.each(rows)('$name', ({ text, found }) => expect(parsePostmaster(text)).toEqual(found));
+});
+
+const deadPid = async (): Promise<number> => {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return child.pid!;
+};
+
+describe('a postmaster.pid that is not true', () => {
+  let directory: string;
+  const file = (): string => join(directory, 'postmaster.pid');
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), 'sluice-pid-')));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it('of a dead process: no server is found, and the file stays for PostgreSQL to judge', async () => {
+    await writeFile(file(), pidFile(await deadPid(), directory));
+    expect(await findPostmaster(directory)).toBeUndefined();
+    expect(await clearStrangersPidFile(directory)).toBe(true);
+    await access(file());
+  });
+
+  it('with the pid of an unrelated process: no server is found, and the file goes', async () => {
+    await writeFile(file(), pidFile(process.pid, directory));
+    expect(await findPostmaster(directory)).toBeUndefined();
+    expect(await clearStrangersPidFile(directory)).toBe(true);
+    await expect(access(file())).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('that does not exist: no server is found, and none was killed', async () => {
+    expect(await findPostmaster(directory)).toBeUndefined();
+    expect(await clearStrangersPidFile(directory)).toBe(false);
+  });
+});

@@ -1,0 +1,208 @@
+// Dates and times in every spelling: the compiled decoder gives the rows and the rejects of the record decoder, whatever the
+// delimiter is, in one field or glued of two.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
+import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
+import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
+import { blocksOf, decodedFile, tableOf } from './reading.ts';
+import { searched } from '../../../helpers/seeded.ts';
+
+type Headers = string | readonly [string, ...string[]];
+
+const header = ['whole', 'left', 'right', 'other'];
+
+const anyOf = (...texts: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...texts);
+/** Numbers as they are and with a zero before; most of them are right. */
+const upTo = (most: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.nat(most).map((value) => String(value).padStart(2, '0')) },
+    { weight: 3, arbitrary: fc.nat(most).map(String) },
+    { weight: 1, arbitrary: anyOf('00', '0', '24', '29', '31', '60', '99', '001', '') },
+  );
+const moments = {
+  YYYY: fc.oneof(
+    fc.integer({ min: 0, max: 9999 }).map((year) => String(year).padStart(4, '0')),
+    anyOf('0001', '0000', '1900', '1999', '2000', '2012', '9999', '199', '12011'),
+  ),
+  YY: upTo(99),
+  MMM: anyOf('Jan', 'FEB', 'mar', 'aPR', 'May', 'jun', 'Jul', 'aug', 'Sep', 'Oct', 'nov', 'Dec', 'Mai', 'Ja'),
+  M: fc.oneof(upTo(12), anyOf('02')),
+  D: fc.oneof(upTo(31), anyOf('28', '29', '30', '31')),
+  H: upTo(23),
+  m: upTo(59),
+  A: anyOf('AM', 'PM', 'am', 'pM', 'A', 'xm'),
+  S: fc.string({ unit: anyOf(...'0123456789'), maxLength: 7 }),
+  Z: fc.oneof(
+    anyOf('Z', 'Z', 'z', '+1', '+16', '-15:59:59', '+01:', '-16:00', ''),
+    fc.tuple(anyOf('+', '-'), upTo(15), anyOf('', ':'), upTo(59)).map((parts) => parts.join('')),
+    fc
+      .tuple(anyOf('+', '-'), upTo(15), anyOf(':'), upTo(59), anyOf(':'), upTo(59))
+      .map((parts) => parts.join('')),
+  ),
+};
+
+/** Texts of a form, in which the names above are replaced; every fourth one with a byte changed, left out or put in. */
+const spellings = (form: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.tuple(
+        ...((form.match(/YYYY|MMM|YY|[MDHmASZ]|./gu) ?? []) as readonly string[]).map((piece) =>
+          piece in moments ? moments[piece as keyof typeof moments] : fc.constant(piece),
+        ),
+      ),
+      fc.nat(3),
+      fc.nat(30),
+      anyOf('', ' ', '0', '9', '-', ':', 'T', 't', '.', '+', 'Z', '/', 'é', '\u0007'),
+      fc.nat(1),
+    )
+    .map(([pieces, isChanged, at, other, width]) => {
+      const text = pieces.join('');
+      return isChanged > 0 || at > text.length ? text : text.slice(0, at) + other + text.slice(at + width);
+    });
+
+describe('compiled and record decoder of dates and times', () => {
+  const iso = ['YYYY-M-D', 'YYYY-M-DTH:m', 'YYYY-M-D H:m:m', 'YYYY-M-DTH:m:m.S'];
+  const isoTimes = ['H:m', 'H:m:m', 'H:m:m.S'];
+  const withOffsets = [...iso, ...iso.map((form) => `${form}Z`)];
+  const cases: readonly {
+    readonly name: string;
+    readonly declare: (from: Headers) => AnyColumn;
+    readonly forms: readonly string[];
+  }[] = [
+    { name: 'date', declare: (from) => column.date(from), forms: iso },
+    { name: 'time', declare: (from) => column.time(from), forms: isoTimes },
+    { name: 'timestamp', declare: (from) => column.timestamp(from), forms: iso },
+    { name: 'timestamptz', declare: (from) => column.timestamptz(from), forms: withOffsets },
+    {
+      name: 'timestamptz of a zone',
+      declare: (from) => column.timestamptz(from, { zone: '-03:30', tokens: { '-': '2011-01-01T00:53' } }),
+      forms: withOffsets,
+    },
+    {
+      name: 'date YYYYMMDD',
+      declare: (from) => column.date(from, { format: 'YYYYMMDD' }),
+      forms: ['YYYYMD'],
+    },
+    {
+      name: 'date M/D/YYYY',
+      declare: (from) =>
+        column.date(from, { format: 'M/D/YYYY', tokens: { '-': '1/2/2011', none: '0/0/0' } }),
+      forms: ['M/D/YYYY'],
+    },
+    {
+      name: 'date D-MMM-YY',
+      declare: (from) => column.date(from, { format: 'D-MMM-YY' }),
+      forms: ['D-MMM-YY'],
+    },
+    {
+      name: 'date – beyond ASCII',
+      declare: (from) => column.date(from, { format: 'D–M–YYYY€' }),
+      forms: ['D–M–YYYY€', 'D-M–YYYY€'],
+    },
+    { name: 'time hh:mm A', declare: (from) => column.time(from, { format: 'hh:mm A' }), forms: ['H:m A'] },
+    { name: 'time Ah', declare: (from) => column.time(from, { format: 'Ah' }), forms: ['AH'] },
+    {
+      name: 'time HHmmssSSSS',
+      declare: (from) => column.time(from, { format: 'HHmmssSSSS' }),
+      forms: ['HmmS'],
+    },
+    {
+      name: 'timestamp M/D/YYYY H:mm',
+      declare: (from) => column.timestamp(from, { format: 'M/D/YYYY H:mm' }),
+      forms: ['M/D/YYYY H:m'],
+    },
+    {
+      name: 'timestamp h:mm:ss A',
+      declare: (from) => column.timestamp(from, { format: 'MM/DD/YYYY h:mm:ss A' }),
+      forms: ['M/D/YYYY H:m:m A'],
+    },
+    {
+      name: 'timestamp of 1',
+      declare: (from) => column.timestamp(from, { format: '1D.MM.YYYY2H' }),
+      forms: ['1D.M.YYYY2H'],
+    },
+    {
+      name: 'timestamptz of a log',
+      declare: (from) => column.timestamptz(from, { format: 'DD/MMM/YYYY:HH:mm:ss Z' }),
+      forms: ['D/MMM/YYYY:H:m:m Z'],
+    },
+    {
+      name: 'date of three formats',
+      declare: (from) => column.date(from, { format: ['YYYY-MM-DD', 'D.M.YY', 'M/D/YYYY'] }),
+      forms: ['YYYY-M-D', 'D.M.YY', 'M/D/YYYY'],
+    },
+    {
+      name: 'date with a time',
+      declare: (from) => column.date(from, { format: ['YYYY-MM-DDTHH:mmZ', 'YYYY-MM-DDZ'] }),
+      forms: ['YYYY-M-DT00:00Z', 'YYYY-M-DTH:mZ', 'YYYY-M-DZ'],
+    },
+    {
+      name: 'date with a time that is dropped',
+      declare: (from) => column.date(from, { format: 'M/D/YYYY h:mm A', time: 'drop' }),
+      forms: ['M/D/YYYY H:m A'],
+    },
+    {
+      name: 'timestamp, rounded, with any decimals',
+      declare: (from) => column.timestamp(from, { round: true }),
+      forms: ['YYYY-M-D H:m:m.S', 'YYYY-M-D H:m:m.S000000', 'YYYY-M-D 23:59:59.99999S'],
+    },
+    {
+      name: 'time of nine decimals',
+      declare: (from) => column.time(from, { format: ['HH:mm:ss.SSSSSSSSS', 'HH:mm:ss.SSS', 'HH:mm'] }),
+      forms: ['H:m:m.S000', 'H:m:m.S', 'H:m'],
+    },
+    {
+      name: 'timestamptz of a named zone',
+      declare: (from) => column.timestamptz(from, { zone: 'Europe/Berlin', ambiguous: 'later' }),
+      forms: withOffsets,
+    },
+    {
+      name: 'timestamptz of a named zone and a format',
+      declare: (from) => column.timestamptz(from, { zone: 'Europe/Berlin', format: 'D.M.YYYY H:mm' }),
+      forms: ['D.M.YYYY H:m'],
+    },
+    {
+      name: 'timestamptz Z first',
+      declare: (from) => column.timestamptz(from, { format: 'Z, HH.mm.ss.SS, YYYYMMDD' }),
+      forms: ['Z, H.m.m.S, YYYYMD'],
+    },
+    {
+      name: 'timestamptz without offset',
+      declare: (from) => column.timestamptz(from, { format: 'D.M.YY', zone: '+05:45' }),
+      forms: ['D.M.YY'],
+    },
+  ];
+  // Each could be the next character of a value.
+  const delimiters = ['|', '.', ':', '+', '0', 'P', 'Z'];
+  const textsEach = searched(400);
+
+  it.each(cases)('$name', async ({ declare, forms }) => {
+    const texts = fc.sample(
+      fc.oneof(...forms.map(spellings), anyOf('', 'NA', '-', 'none', 'infinity', '-infinity')),
+      {
+        numRuns: textsEach * delimiters.length,
+        seed: 20_110_101,
+      },
+    );
+    let copied = 0;
+    for (const [index, delimiter] of delimiters.entries()) {
+      const columns = { whole: declare('whole').nullable(), glued: declare(['left', 'right']).nullable() };
+      const table = tableOf({ delimiter, nulls: ['', 'NA'] }, { columns });
+      const field = (text: string): string => (text.includes(delimiter) ? `"${text}"` : text);
+      const lines = texts
+        .slice(textsEach * index, textsEach * (index + 1))
+        .map((text, n) => [text, text.slice(0, n % 30), text.slice(n % 30), '5'].map(field).join(delimiter));
+      const blocks = await blocksOf(
+        [Buffer.from(lines.join('\n'))],
+        createSplitter(table.format.dialect, header.length, 'lf'),
+      );
+      const outcome = outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)));
+      expect(outcome).toEqual(outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))));
+      copied += outcome.counts.copied;
+    }
+    expect(copied / texts.length).toBeGreaterThan(0.1);
+  });
+});

@@ -1,0 +1,105 @@
+// What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
+
+import type { LineEnd, ReadTable, SourceTableSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { DecodedBlock, Decoder } from '../../../../src/format/rows/decoder.ts';
+import type { DecodedFile } from '../../../../src/format/records/file-fields.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../../../src/format/split/record-blocks.ts';
+import { createSplitter, type Splitter } from '../../../../src/format/split/splitter.ts';
+import type { Position } from '../../../../src/core/model.ts';
+import { bindPipeline } from '../../../../src/pipeline/bind.ts';
+import { column } from '../../../../src/pipeline/declare/column.ts';
+import { csv, type CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
+import { definePipeline, type Pipeline } from '../../../../src/pipeline/define-pipeline.ts';
+
+/** A table as the files of its first reading are read. */
+export const firstRead = (table: SourceTableSpec): ReadTable => ({ ...table, ...table.readings[0]! });
+
+const boundTable = (table: object): SourceTableSpec => {
+  const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
+  return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
+};
+
+/** A table declared as a user would, as its files are read; `more` holds its columns, filters and so on. */
+export const tableOf = (
+  options: CsvOptions,
+  more: object = { columns: { a: column.text('a') } },
+): ReadTable => firstRead(boundTable({ source: csv('a.csv', options), ...more }));
+
+/** A table as the files of one of its locations are read, without its other locations. */
+export const tableOfLocation = (declared: object, location: string): ReadTable => {
+  const table = boundTable(declared);
+  const { source, format } = table.readings.find((one) => one.source.locations.includes(location))!;
+  return { ...table, source: { ...source, locations: [location] }, format };
+};
+
+/** A file with this header, as decoders know it. */
+export const decodedFile = (
+  header: readonly string[],
+  lineEnd: LineEnd = 'lf',
+  name = 'f',
+  constants: DecodedFile['constants'] = {},
+): DecodedFile => ({ name, header, lineEnd, constants });
+
+export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
+  createSplitter(tableOf(options).format.dialect, fields, lineEnd);
+
+export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
+
+export async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void> {
+  yield* pieces;
+}
+
+/** The blocks that pieces of bytes are turned into. */
+export const blocksOf = async (
+  pieces: readonly Buffer[],
+  split: Splitter,
+  start = startOfFile,
+): Promise<readonly RecordBlock[]> => {
+  const blocks: RecordBlock[] = [];
+  for await (const block of recordBlocks(inPieces(pieces), start, split)) blocks.push(block);
+  return blocks;
+};
+
+/** One record as the splitter sees it: position in the file, bytes as text, fault. */
+interface SplitRecord extends Position {
+  readonly text: string;
+  readonly fault?: string | null;
+}
+
+interface SplitFile {
+  readonly records: readonly SplitRecord[];
+  readonly end: Position;
+}
+
+const recordsOf = ({ bytes, spans, position }: RecordBlock): SplitRecord[] =>
+  Array.from(spans.starts, (start, index) => {
+    const fault = spans.faults.get(index);
+    return {
+      byte: position.byte + start,
+      line: position.line + spans.lines[index]!,
+      record: position.record + index,
+      text: bytes.toString('utf8', start, spans.ends[index]),
+      ...(fault === undefined ? {} : { fault }),
+    };
+  });
+
+/** Every record of the pieces, and the position after the last byte. */
+export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): Promise<SplitFile> => {
+  const blocks = await blocksOf(pieces, split);
+  const last = blocks.at(-1);
+  return {
+    records: blocks.flatMap(recordsOf),
+    end: last === undefined ? startOfFile : positionAfter(last),
+  };
+};
+
+/** Cuts bytes at these places, in order. */
+export const cutAt = (bytes: Buffer, ...places: readonly number[]): Buffer[] =>
+  [0, ...places].map((place, index) => bytes.subarray(place, places[index] ?? bytes.length));
+
+/** What a decoder makes of blocks; its rows copied, because it writes the next ones into the same memory. */
+export const decodeBlocks = (blocks: readonly RecordBlock[], decode: Decoder): DecodedBlock[] =>
+  blocks.map((block) => {
+    const decoded = decode(block);
+    return { ...decoded, copyBytes: Buffer.from(decoded.copyBytes) };
+  });

@@ -1,0 +1,82 @@
+// Runs the tables of the column type tests: one row a text, with what the reader makes of it.
+
+import { describe, expect, it } from 'vitest';
+import type { ColumnOptions } from '../../../../src/core/declaration/declaration.ts';
+import type { ColumnType } from '../../../../src/format/types/contract.ts';
+import { columnTypes } from '../../../../src/format/types/registry.ts';
+import type { RejectCode } from '../../../../src/core/model.ts';
+
+/** The text and what it is read as; without the latter it passes unchanged. */
+export type Accepted = readonly [text: string, read?: string];
+export type Refused = readonly [text: string, code: RejectCode, reason?: string];
+
+const title = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+/** One suite for a type with its options: every accepted and refused text is a test of its own. */
+export const describeReader = (
+  name: string,
+  type: ColumnType,
+  options: ColumnOptions,
+  accepted: readonly Accepted[],
+  refused: readonly Refused[],
+): void => {
+  describe(name, () => {
+    it('has no problem with its options', () => {
+      expect(type.optionsProblem?.(options)).toBeUndefined();
+    });
+    const read = type.reader(options);
+    it.each(accepted.map(([text, result = text]) => ({ text, result, name: title(text) })))(
+      'reads $name',
+      ({ text, result }) => {
+        expect(read(text)).toBe(result);
+      },
+    );
+    const anyReason = expect.any(String) as string;
+    it.each(refused.map(([text, code, reason = anyReason]) => ({ text, code, reason, name: title(text) })))(
+      'refuses $name: $code',
+      ({ text, code, reason }) => {
+        expect(read(text)).toEqual({ code, reason });
+      },
+    );
+  });
+};
+
+const nameOf = (type: ColumnType): string =>
+  Object.entries<ColumnType>(columnTypes).find(([, known]) => known === type)![0];
+
+/** Options that a type must object to, with words of the objection. */
+export const describeProblems = (
+  type: ColumnType,
+  rows: readonly (readonly [options: ColumnOptions, words: string])[],
+): void => {
+  describe(`options of ${nameOf(type)}`, () => {
+    it.each(rows.map(([options, words]) => ({ options, words, name: JSON.stringify(options) })))(
+      '$name: $words',
+      ({ options, words }) => {
+        expect(type.optionsProblem?.(options)).toContain(words);
+      },
+    );
+  });
+};
+
+/** Texts as values and values as texts. */
+export const describeValues = (
+  type: ColumnType,
+  values: readonly (readonly [text: string, value: unknown])[],
+  texts: readonly (readonly [value: unknown, text: string | undefined])[],
+): void => {
+  describe(`values of ${nameOf(type)}`, () => {
+    it.each(values.map(([text, value]) => ({ text, value, name: title(text) })))(
+      '$name',
+      ({ text, value }) => {
+        expect(type.toValue(text, {})).toEqual(value);
+      },
+    );
+    it.each(texts.map(([value, text]) => ({ value, text, name: `${typeof value} ${String(value)}` })))(
+      '$name as text: $text',
+      ({ value, text }) => {
+        expect(type.fromValue(value)).toBe(text);
+      },
+    );
+  });
+};

@@ -1,0 +1,53 @@
+// uuid: the spellings that are read, and the one that checks see.
+
+import { uuidType } from '../../../../src/format/types/uuid.ts';
+import { describeReader, describeValues } from './reader-cases.ts';
+
+const canonical = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
+const upper = canonical.toUpperCase();
+const hex = canonical.replaceAll('-', '');
+
+describeReader(
+  'uuid',
+  uuidType,
+  {},
+  [[canonical], [upper], [`{${canonical}}`], [hex], ['00000000-0000-0000-0000-000000000000']],
+  [
+    ['', 'type', '"" is not a uuid'],
+    [canonical.slice(1), 'type'],
+    [`${canonical}0`, 'type'],
+    [`{${canonical}`, 'type'],
+    [`{${canonical})`, 'type'],
+    [canonical.replace('a', 'g'), 'type'],
+    [canonical.replace('-', '0'), 'type'],
+    [hex.replace('a', '@'), 'type'],
+    [`${hex}0000`, 'type'],
+  ],
+);
+
+describeValues(
+  uuidType,
+  [
+    [`{${upper}}`, canonical],
+    [hex, canonical],
+  ],
+  [
+    [canonical, canonical],
+    [1, undefined],
+  ],
+);
+
+describeReader(
+  'uuid as the server spells it',
+  uuidType,
+  { spelling: 'server' },
+  [
+    ['{0123456789abcdef0123456789ABCDEF}', '0123456789abcdef0123456789ABCDEF'],
+    ['0123-4567-89ab-cdef-0123-4567-89ab-cdef', '0123456789abcdef0123456789abcdef'],
+  ],
+  [
+    ['01-23456789abcdef0123456789abcdef', 'type'],
+    ['0123456789abcdef0123456789abcdef-', 'type'],
+    ['{0123456789abcdef0123456789abcdef', 'type'],
+  ],
+);

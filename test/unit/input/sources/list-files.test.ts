@@ -1,0 +1,332 @@
+// Paths and globs of a source as a list of files, on a real directory.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EtlError } from '../../../../src/core/errors/errors.ts';
+import { listFiles } from '../../../../src/input/sources/list-files.ts';
+import { fileState } from '../../../../src/input/sources/read-file.ts';
+import { runTypeScript } from '../../../helpers/run-typescript.ts';
+
+const listIn = (workingDirectory: string, locations: readonly string[]) =>
+  listFiles({ table: 't', locations, workingDirectory });
+
+const files = [
+  'b.csv',
+  'a.csv',
+  'B.csv',
+  'a10.csv',
+  'a2.csv',
+  'c.txt',
+  '.hidden.csv',
+  'a[1].csv',
+  'a1.csv',
+  'what?.csv',
+  '*.csv',
+  'ä.csv',
+  'sub/d.csv',
+  'sub/deep/e.csv',
+  '-x.csv',
+  '!x.csv',
+  'two words.csv',
+];
+
+let directory: string;
+beforeAll(async () => {
+  // A working directory whose own name looks like a glob.
+  directory = join(await mkdtemp(join(tmpdir(), 'sluice-files-')), 'data [1] {a,b}');
+  await mkdir(join(directory, 'sub/deep'), { recursive: true });
+  await mkdir(join(directory, 'folder.csv'));
+  for (const file of files) await writeFile(join(directory, file), file);
+  await symlink('b.csv', join(directory, 'link.csv'));
+});
+afterAll(() => rm(join(directory, '..'), { recursive: true, force: true }));
+
+const namesOf = async (...patterns: string[]): Promise<string[]> =>
+  (await listIn(directory, patterns)).map(({ name }) => name);
+
+const cases: readonly { name: string; patterns: readonly string[]; found: readonly string[] }[] = [
+  { name: 'one file', patterns: ['a.csv'], found: ['a.csv'] },
+  { name: 'a path with dots', patterns: ['./sub/../a.csv'], found: ['a.csv'] },
+  {
+    name: 'a glob, by name, the same on every machine',
+    patterns: ['a*.csv'],
+    found: ['a.csv', 'a1.csv', 'a10.csv', 'a2.csv', 'a[1].csv'],
+  },
+  { name: 'one character', patterns: ['?.csv'], found: ['*.csv', 'B.csv', 'a.csv', 'b.csv', 'ä.csv'] },
+  { name: 'a set of characters', patterns: ['[ab].csv'], found: ['a.csv', 'b.csv'] },
+  { name: 'a file whose name holds a set is no glob', patterns: ['a[1].csv'], found: ['a[1].csv'] },
+  {
+    name: 'nor one whose name holds a question mark or a star',
+    patterns: ['what?.csv', '*.csv'],
+    found: ['what?.csv', '*.csv'],
+  },
+  { name: 'alternatives', patterns: ['{b,a}.csv'], found: ['a.csv', 'b.csv'] },
+  {
+    name: 'more alternatives than a name may be long',
+    patterns: [`{${'none,'.repeat(100)}a}.csv`],
+    found: ['a.csv'],
+  },
+  { name: 'folders at any depth', patterns: ['**/[de].csv'], found: ['sub/d.csv', 'sub/deep/e.csv'] },
+  { name: 'a glob below a folder', patterns: ['sub/*'], found: ['sub/d.csv'] },
+  { name: 'a glob with dots before it', patterns: ['./sub/../[ab].csv'], found: ['a.csv', 'b.csv'] },
+  {
+    name: 'patterns in declared order, each file once',
+    patterns: ['b.csv', '[ab].csv', './b.csv', 'c.txt'],
+    found: ['b.csv', 'a.csv', 'c.txt'],
+  },
+  { name: 'hidden files only by name', patterns: ['.hidden.csv'], found: ['.hidden.csv'] },
+  {
+    name: 'odd names',
+    patterns: ['-x.csv', 'two words.csv', 'ä.csv'],
+    found: ['-x.csv', 'two words.csv', 'ä.csv'],
+  },
+  { name: 'an exclamation mark in front of a name', patterns: ['!x.csv', './!*.csv'], found: ['!x.csv'] },
+  { name: 'an exclusion', patterns: ['[a-c].csv', '!b.csv', '!none-*.csv'], found: ['a.csv'] },
+  {
+    name: 'an exclusion before what it excludes',
+    patterns: ['!sub/d*', '**/[de].csv'],
+    found: ['sub/deep/e.csv'],
+  },
+  {
+    name: 'a glob in alternatives over folders',
+    patterns: ['{sub/deep,none}/?.csv'],
+    found: ['sub/deep/e.csv'],
+  },
+  { name: 'a link', patterns: ['link.csv'], found: ['link.csv'] },
+];
+
+describe('listFiles', () => {
+  it.each(cases)('$name', async ({ patterns, found }) => {
+    expect(await namesOf(...patterns)).toEqual(found);
+  });
+
+  it('finds absolute paths and globs, and names them below the working directory by their place there', async () => {
+    const inside = join(directory, 'a.csv');
+    expect(await listIn(directory, [inside])).toMatchObject([{ location: inside, name: 'a.csv' }]);
+    const below = join(directory, 'sub');
+    expect(await listIn(below, [inside])).toMatchObject([{ location: inside, name: inside }]);
+    expect((await listIn(below, ['../[ab].csv'])).map(({ location }) => location)).toEqual([
+      inside,
+      join(directory, 'b.csv'),
+    ]);
+  });
+
+  const missing = ['none.csv', 'none*.csv', 'folder.c*', 'a.csv/b.csv', 'none/*.csv'];
+  it.each(missing)('%o: ETL_SOURCE_NOT_FOUND, also beside what is there', async (pattern) => {
+    const error: unknown = await namesOf('a.csv', pattern).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(EtlError);
+    expect(error).toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+      details: { table: 't', glob: pattern, directory },
+    });
+  });
+
+  it.each([
+    ['exclusions alone', ['!b.csv'], '!b.csv'],
+    ['exclusions that leave nothing', ['[ab].csv', '![ab].*'], '[ab].csv, ![ab].*'],
+  ])('%s: ETL_SOURCE_NOT_FOUND', async (_, patterns, glob) => {
+    await expect(namesOf(...patterns)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+      details: { table: 't', glob, directory },
+    });
+  });
+
+  it.each(['a\0.csv'])('%o: ETL_SOURCE_UNREADABLE', async (pattern) => {
+    await expect(namesOf(pattern)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      details: { table: 't' },
+    });
+  });
+});
+
+/** Makes a directory of files (`name`) and links (`name -> target`), and lists what the patterns find in it. */
+const listed = async (entries: readonly string[], ...patterns: string[]): Promise<string[]> => {
+  // Beside the directory of the cases above, whose globs go to any depth.
+  const place = await mkdtemp(join(directory, '../links-'));
+  for (const entry of entries) {
+    const [name = '', target] = entry.split(' -> ');
+    await mkdir(dirname(join(place, name)), { recursive: true });
+    await (target === undefined ? writeFile(join(place, name), name) : symlink(target, join(place, name)));
+  }
+  return (await listIn(place, patterns)).map(({ name }) => name);
+};
+
+describe('links', () => {
+  /** Of names, the last with a character whose second half is written like a hidden line break. */
+  const broken = ['\nn', '\rr', 'i\nn', 'i\u2028s', '\u2028s', '\u2029p', '🐊'].map(
+    (name) => `d/${name}.csv`,
+  );
+  const linked: readonly { name: string; entries: string[]; patterns: string[]; found: string[] }[] = [
+    {
+      name: 'to files and directories elsewhere are followed',
+      entries: ['far/x/a.csv', 'far/b.csv', 'd/x -> ../far/x', 'd/b.csv -> ../far/b.csv', 'd/c.csv'],
+      patterns: ['d/**/*.csv'],
+      found: ['d/b.csv', 'd/c.csv', 'd/x/a.csv'],
+    },
+    {
+      name: 'to files that are found anyway, and round in a circle, give no file twice',
+      entries: ['d/2024/a.csv', 'd/current -> 2024', 'd/latest.csv -> 2024/a.csv', 'd/2024/up -> ..'],
+      patterns: ['d/**/*.csv'],
+      found: ['d/2024/a.csv'],
+    },
+    {
+      name: 'give way to the file itself, which is listed by its own name',
+      entries: ['d/a.csv -> b.csv', 'd/b.csv', 'd/c.csv'],
+      patterns: ['d/*.csv'],
+      found: ['d/b.csv', 'd/c.csv'],
+    },
+    {
+      name: 'give way to it also when another pattern finds it',
+      entries: ['latest.csv -> d/b.csv', 'd/b.csv', 'd/c.csv'],
+      patterns: ['latest.csv', 'd/*.csv'],
+      found: ['d/b.csv', 'd/c.csv'],
+    },
+    {
+      name: 'of which none is the file itself: the first by name',
+      entries: ['far/a.csv', 'd/y.csv -> ../far/a.csv', 'd/x.csv -> y.csv'],
+      patterns: ['d/*.csv'],
+      found: ['d/x.csv'],
+    },
+    {
+      name: 'that lead into each other come to an end',
+      entries: ['d/a/1.csv', 'd/b/2.csv', 'd/a/b -> ../b', 'd/b/a -> ../a', 'd/a/self -> .'],
+      patterns: ['d/**/*.csv'],
+      found: ['d/a/1.csv', 'd/b/2.csv'],
+    },
+    {
+      name: 'that lead nowhere, where the pattern does not, are no matter',
+      entries: ['d/a.csv', 'd/notes.txt -> nowhere', 'd/.#a.csv -> nobody@nowhere', 'e/b.csv -> nowhere'],
+      patterns: ['d/*.csv'],
+      found: ['d/a.csv'],
+    },
+    {
+      name: 'to what is no file are no matter, where the pattern does not match them',
+      entries: ['d/a.csv', 'd/null -> /dev/null'],
+      patterns: ['d/*.csv'],
+      found: ['d/a.csv'],
+    },
+    ...['*', '?*', '[!a]*', '{a,?}*', '**/*'].map((glob) => ({
+      name: `or files in whose names lines end: ${glob}`,
+      entries: broken,
+      patterns: [`d/${glob}.csv`],
+      found: broken,
+    })),
+    {
+      name: 'to and in directories in whose names lines end',
+      entries: ['far\n/x\r.csv', 'd\n/e\r -> ../far\n', 'd\n/\u2028/y.csv', 'd\n/z.csv'],
+      patterns: ['d\n/**/*.csv', '!d?/[\nz]*'],
+      found: ['d\n/e\r/x\r.csv', 'd\n/\u2028/y.csv'],
+    },
+  ];
+  it.each(linked)('$name', async ({ entries, patterns, found }) => {
+    expect(await listed(entries, ...patterns)).toEqual(found);
+  });
+
+  const dead = [
+    { entries: ['d/a.csv', 'd/b.csv -> /nonexistent'], pattern: 'd/*.csv', names: 'd/b.csv' },
+    { entries: ['d/a.csv', 'd/x/b.csv -> nowhere'], pattern: 'd/**/*.csv', names: 'd/x/b.csv' },
+    { entries: ['d/a.csv', 'd/b.csv -> b.csv'], pattern: 'd/[ab].csv', names: 'd/b.csv' },
+    { entries: ['d/a.csv', 'd/2023 -> /mnt/gone'], pattern: 'd/**/*.csv', names: 'd/2023' },
+    { entries: ['d/1/a.csv', 'd/2 -> /mnt/gone'], pattern: 'd/*/a.csv', names: 'd/2' },
+  ];
+  it.each(dead)(
+    '$names, which leads nowhere: ETL_SOURCE_UNREADABLE with $pattern',
+    async ({ entries, pattern, names }) => {
+      const error: unknown = await listed(entries, pattern).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREADABLE', details: { table: 't', file: names } });
+    },
+  );
+
+  it('that lead nowhere, by name: ETL_SOURCE_NOT_FOUND or ETL_SOURCE_UNREADABLE', async () => {
+    await expect(listed(['b.csv -> nowhere'], 'b.csv')).rejects.toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+    });
+    await expect(listed(['b.csv -> b.csv'], 'b.csv')).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+    });
+  });
+});
+
+it('a directory that this user may not read, and that a glob leads into: ETL_SOURCE_UNREADABLE', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'sluice-closed-'));
+  try {
+    await mkdir(join(place, 'd/open'), { recursive: true });
+    await mkdir(join(place, 'd/closed'));
+    for (const file of ['d/open/a.csv', 'd/closed/b.csv']) await writeFile(join(place, file), 'n\n');
+    await chmod(place, 0o755);
+    await chmod(join(place, 'd/closed'), 0o000);
+    await mkdir(join(place, 'work'));
+    const program = fileURLToPath(new URL('../../../helpers/list-as.ts', import.meta.url));
+    const say = async (pattern: string, cwd = '.'): Promise<unknown> => {
+      const { out, err } = await runTypeScript(program, [pattern], { cwd: join(place, cwd), env: {} });
+      return JSON.parse(out || JSON.stringify(err));
+    };
+    // Nobody need be able to look at what a pattern does not lead into.
+    await chmod(join(place, 'd'), 0o711);
+    expect(await say('d/open/*.csv')).toEqual(['d/open/a.csv']);
+    expect(await say(join(place, 'd/open/*.csv'), 'work')).toEqual([join(place, 'd/open/a.csv')]);
+    await chmod(join(place, 'd'), 0o755);
+    expect(await say('d/**/*.csv')).toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      message: expect.stringContaining('table t: cannot read d/closed: EACCES'),
+    });
+  } finally {
+    await chmod(join(place, 'd/closed'), 0o755);
+    await rm(place, { recursive: true });
+  }
+});
+
+describe('what is no regular file', () => {
+  let irregular: string;
+  const socket = createServer();
+  beforeAll(async () => {
+    irregular = await mkdtemp(join(tmpdir(), 'sluice-irregular-'));
+    execFileSync('mkfifo', [join(irregular, 'pipe.csv')]);
+    await mkdir(join(irregular, 'data'));
+    await symlink('/dev/null', join(irregular, 'device.csv'));
+    socket.listen(join(irregular, 'socket.csv'));
+    await once(socket, 'listening');
+  });
+  afterAll(async () => {
+    socket.close();
+    await rm(irregular, { recursive: true, force: true });
+  });
+
+  it.each([
+    { pattern: 'data', what: 'a directory', hint: "csv('data/*.csv')" },
+    { pattern: '', what: 'a directory', hint: "csv('./*.csv')" },
+    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'write the data to a file first' },
+    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'write the data to a file first' },
+    { pattern: 'socket.csv', what: 'a socket', hint: 'write the data to a file first' },
+    { pattern: 'dev*.csv', what: 'a device', hint: 'write the data to a file first' },
+  ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
+    const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
+    expect((error as EtlError).hint).toContain(hint);
+  });
+
+  it('a pipe or socket without a name is refused as one, and the hint names standard input', async () => {
+    const child = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(child, 'spawn');
+    const failure = listIn('/', [`/proc/${child.pid}/fd/0`]).catch((thrown: unknown) => thrown);
+    const { code, hint } = (await failure) as EtlError;
+    child.kill();
+    expect([code, hint]).toEqual(['ETL_SOURCE_IRREGULAR', expect.stringContaining("csv('-')")]);
+  });
+
+  it('one that takes the place of a listed file is not waited for', () =>
+    expect(fileState(join(irregular, 'pipe.csv'))).rejects.toThrow('it is a named pipe, not a regular file'));
+
+  it('one that is excluded, or that no pattern matches, is nobody’s business', async () => {
+    await writeFile(join(irregular, 'real.csv'), 'a');
+    const found = await listIn(irregular, ['*.csv', '!pipe.csv', '!socket.csv', '!device.csv']);
+    expect(found.map(({ name }) => name)).toEqual(['real.csv']);
+    expect(await listIn(irregular, ['real*'])).toHaveLength(1);
+  });
+});

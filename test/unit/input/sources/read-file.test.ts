@@ -1,0 +1,158 @@
+// Fingerprints, first bytes and ranges of real files.
+
+import {
+  appendFile,
+  mkdtemp,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fingerprintSampleBytes } from '../../../../src/core/limits.ts';
+import { fileState, readRange } from '../../../../src/input/sources/read-file.ts';
+
+const content = Buffer.from(
+  Array.from({ length: 3 * fingerprintSampleBytes }, (_, index) => (index * 7) % 251),
+);
+
+let directory: string;
+let path: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sluice-read-'));
+  path = join(directory, 'a.csv');
+});
+beforeEach(() => writeFile(path, content));
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Writes other bytes of the same length under the old times. */
+const change = async (offset: number): Promise<void> => {
+  const { atime, mtime } = await stat(path);
+  const changed = Buffer.from(content);
+  changed[offset] = changed[offset]! ^ 1;
+  await writeFile(path, changed);
+  await utimes(path, atime, mtime);
+};
+
+describe('fileState', () => {
+  // Times of a file that was written twice differ by parts of a microsecond; these are whole seconds.
+  const atSecond = (second: number): Promise<void> => utimes(path, second, second);
+
+  it('is the same for a file that nobody touched', async () => {
+    expect(await fileState(path)).toEqual(await fileState(path));
+    expect((await fileState(path)).bytes).toBe(content.length);
+  });
+
+  const differing: readonly { name: string; act: () => Promise<void> }[] = [
+    { name: 'its first byte', act: () => change(0) },
+    { name: 'its last byte', act: () => change(content.length - 1) },
+    { name: 'its length', act: () => appendFile(path, 'x').then(() => atSecond(1000)) },
+    { name: 'its time', act: () => atSecond(1001) },
+  ];
+  it.each(differing)('differs when a file differs in $name', async ({ act }) => {
+    await atSecond(1000);
+    const { fingerprint } = await fileState(path);
+    await act();
+    expect((await fileState(path)).fingerprint).not.toBe(fingerprint);
+  });
+
+  it('reads an empty file and one that is shorter than a sample', async () => {
+    await writeFile(path, '');
+    expect(await fileState(path)).toMatchObject({ bytes: 0, fingerprint: expect.stringMatching(/^0:/) });
+    await writeFile(path, 'a');
+    expect((await fileState(path)).bytes).toBe(1);
+  });
+
+  it('passes on what the system says', async () => {
+    await expect(fileState(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(fileState(directory)).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+});
+
+const named = (file: string) => ({ location: file, name: 'the-file.csv', table: 'rows' });
+
+const blocksOf = async (...range: Parameters<typeof readRange>): Promise<Buffer[]> => {
+  const blocks: Buffer[] = [];
+  for await (const block of readRange(...range)) blocks.push(block);
+  return blocks;
+};
+
+describe('readRange', () => {
+  const ranges: readonly {
+    name: string;
+    start: number;
+    end: number;
+    block: number;
+    lengths: readonly number[];
+  }[] = [
+    { name: 'in blocks, the last one shorter', start: 5, end: 30, block: 10, lengths: [10, 10, 5] },
+    { name: 'in whole blocks', start: 0, end: 20, block: 10, lengths: [10, 10] },
+    { name: 'in one block', start: 7, end: 8, block: 10, lengths: [1] },
+    { name: 'of nothing', start: 7, end: 7, block: 10, lengths: [] },
+    {
+      name: 'that ends after the end of the file',
+      start: content.length - 4,
+      end: content.length + 50,
+      block: 10,
+      lengths: [4],
+    },
+    {
+      name: 'after the end of the file',
+      start: content.length + 1,
+      end: content.length + 50,
+      block: 10,
+      lengths: [],
+    },
+  ];
+  it.each(ranges)('$name', async ({ start, end, block, lengths }) => {
+    const blocks = await blocksOf(named(path), start, end, block);
+    expect(blocks.map(({ length }) => length)).toEqual(lengths);
+    expect(Buffer.concat(blocks).equals(content.subarray(start, end))).toBe(true);
+  });
+
+  it('names table and file when it cannot be read', async () => {
+    await expect(blocksOf(named(`${path}.gone`), 0, 10)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      details: { table: 'rows', file: 'the-file.csv' },
+    });
+    await expect(blocksOf(named(dirname(path)), 0, 10)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      cause: { code: 'EISDIR' },
+    });
+  });
+
+  it('gives each block its own memory', async () => {
+    const [first, second] = await blocksOf(named(path), 0, 20, 10);
+    expect(first!.buffer).not.toBe(second!.buffer);
+    expect(first!.equals(content.subarray(0, 10))).toBe(true);
+  });
+
+  it('ends early when the file becomes shorter', async () => {
+    const lengths: number[] = [];
+    for await (const { length } of readRange(named(path), 0, content.length, 1000)) {
+      lengths.push(length);
+      if (lengths.length === 1) await truncate(path, 2500);
+    }
+    expect(lengths).toEqual([1000, 1000, 500]);
+  });
+
+  const openFiles = async (): Promise<string[]> => {
+    const links = (await readdir('/proc/self/fd')).map((fd) =>
+      readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+    );
+    return Promise.all(links);
+  };
+
+  it.skipIf(process.platform !== 'linux')('closes the file when the receiver stops', async () => {
+    const reads = readRange(named(path), 0, content.length, 10);
+    await reads.next();
+    expect(await openFiles()).toContain(path);
+    await reads.return(undefined);
+    expect(await openFiles()).not.toContain(path);
+  });
+});

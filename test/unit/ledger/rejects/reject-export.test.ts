@@ -1,0 +1,137 @@
+// Rejects as records of a CSV: the fields as they were, what is wrong in front.
+
+import { describe, expect, it } from 'vitest';
+import { exportLine, headOf, reasonNames } from '../../../../src/ledger/rejects/reject-export.ts';
+import type { RejectRow } from '../../../../src/ledger/rejects/list-rejects.ts';
+import { markedFields } from '../../../../src/ledger/rejects/reject-records.ts';
+import { rejectRawBytesMax } from '../../../../src/core/limits.ts';
+import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
+import { tableOf } from '../../format/records/reading.ts';
+
+const shape = (header: readonly string[], options: CsvOptions = {}) => ({
+  table: 't',
+  header,
+  formats: {
+    dialects: [tableOf(options).format.dialect],
+    columns: { price: ['price'], day: ['Day', 'Time'] },
+  },
+  readings: {},
+});
+
+const reject = (raw: string, more: Partial<RejectRow> = {}): RejectRow => ({
+  id: 1,
+  run: 12,
+  isCorrected: false,
+  table: 't',
+  file: 'a.csv',
+  line: 3,
+  lastLine: 3,
+  byte: 20,
+  record: 2,
+  column: 'price',
+  code: 'type',
+  reason: '"x" is not a number',
+  faults: 1,
+  more: [],
+  raw,
+  ...more,
+});
+
+/** The columns of the file, and `_record` before them. */
+const values = (line: string): string => line.slice(line.indexOf('number",') + 'number",'.length, -2);
+
+describe('exportLine', () => {
+  it.each([
+    { name: 'plain fields', raw: '1,x', line: ',1,x' },
+    { name: 'blanks around fields', raw: ' 1 , x', options: { trim: true }, line: ', 1 , x' },
+    { name: 'another delimiter', raw: '1;x,y', options: { delimiter: ';' }, line: ',1,"x,y"' },
+    { name: 'quotes and line ends', raw: '"a ""b""\n c",x', line: ',"a ""b""\n c",x' },
+    { name: 'lenient quotes', raw: '5" pipe,x', options: { quotes: 'lenient' }, line: ',"5"" pipe",x' },
+    { name: 'what a spreadsheet takes for a formula', raw: '=1+1,@x', line: ',=1+1,@x' },
+    { name: 'too few fields', raw: '1', line: '1,,' },
+    { name: 'too many fields', raw: '1,x,y', line: '"1,x,y",,' },
+    { name: 'more fields, which are cut', raw: '1,x,y', options: { ragged: 'cut' }, line: ',1,x' },
+    { name: 'fewer fields than are cut', raw: '1', options: { ragged: 'cut' }, line: '1,,' },
+    { name: 'fewer fields, the rest null', raw: '1', options: { ragged: 'pad' }, line: ',1,' },
+    {
+      name: 'fewer fields, the rest null as another text says it',
+      raw: '1',
+      options: { ragged: 'pad', nulls: ['-'] },
+      line: ',1,-',
+    },
+    {
+      name: 'fewer fields, the rest null where quotes make a difference',
+      raw: '1',
+      options: { ragged: 'pad', quotedNulls: false },
+      line: String.raw`,1,\N`,
+    },
+    { name: 'fewer fields, nothing is null', raw: '1', options: { ragged: 'pad', nulls: [] }, line: '1,,' },
+    {
+      name: 'bytes that are no text',
+      raw: String.raw`\xff,x`,
+      code: 'invalid_utf8',
+      line: String.raw`"\xff,x",,`,
+    },
+    {
+      name: 'null, and a text in quotes that is no null token there',
+      raw: ',""',
+      options: { quotedNulls: false },
+      line: String.raw`,\N,`,
+    },
+    {
+      name: 'a text that is how null is written',
+      raw: String.raw`\N,1`,
+      options: { quotedNulls: false },
+      line: String.raw`"\N,1",,`,
+    },
+    {
+      name: 'backslash escapes, and null',
+      raw: String.raw`a\tb,\N`,
+      options: { escapes: 'mysql' },
+      line: String.raw`,a	b,\N`,
+    },
+    { name: 'a quote that is never closed', raw: '"1,x', code: 'quote', line: '"""1,x",,' },
+  ] as const)('$name: $line', ({ raw, line, ...given }) => {
+    const { options = {}, code = 'type' } = given as { options?: CsvOptions; code?: RejectRow['code'] };
+    expect(values(exportLine(reject(raw, { code }), shape(['id', 'price'], options)).line)).toBe(line);
+  });
+
+  it('has place and every fault in front', () => {
+    const more = [{ column: 'day', code: 'range', reason: '30 February' }] as const;
+    const { line } = exportLine(reject('1,x', { faults: 3, more }), shape(['id', 'price']));
+    expect(line).toBe(
+      '12,t,a.csv,3,20,"price: ""x"" is not a number; day: 30 February; and 1 more",,1,x\r\n',
+    );
+  });
+
+  it('marks a record of which only the beginning was kept, and has no fields of it', () => {
+    const raw = `1,${'x'.repeat(rejectRawBytesMax - 2)}…`;
+    expect(exportLine(reject(raw), shape(['id', 'price']))).toMatchObject({ raw: true, cut: true });
+    expect(exportLine(reject('1,x…'), shape(['id', 'price']))).toMatchObject({ raw: false, cut: false });
+  });
+});
+
+describe('the columns in front', () => {
+  it('are named so that no field of the file has their name', () => {
+    expect(reasonNames(['id', 'line'])[0]).toBe('_run');
+    expect(reasonNames(['_line', '__file'])).toEqual(
+      ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'].map((name) => `___${name}`),
+    );
+  });
+
+  it('come before those of the file', () =>
+    expect(headOf(shape(['id', 'the, price']))).toBe(
+      '_run,_table,_file,_line,_byte,_reason,_record,id,"the, price"\r\n',
+    ));
+});
+
+it('markedFields marks every field of a column at fault', () => {
+  const { header, formats } = shape(['id', 'Day', 'price', 'Time']);
+  const format = { columns: formats.columns, dialect: formats.dialects[0]! };
+  const more = [{ column: 'day', code: 'range', reason: '30 February' }] as const;
+  const marks = (fault: Partial<RejectRow>) =>
+    markedFields(reject('1,30,x,7', fault), header, format)?.map(({ isAtFault }) => isAtFault);
+  expect(marks({})).toEqual([false, false, true, false]);
+  expect(marks({ more })).toEqual([false, true, true, true]);
+  expect(marks({ code: 'quote' })).toBeUndefined();
+});

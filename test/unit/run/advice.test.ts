@@ -1,0 +1,101 @@
+// What a profile concludes from its measurements: which part was the limit, and what staging costs.
+
+import { expect, it } from 'vitest';
+import { column, csv, definePipeline } from '../../../src/index.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import { adviceOf } from '../../../src/run/advice.ts';
+import type { Measurements } from '../../../src/core/profile.ts';
+
+const specOf = (staging: 'typed' | 'none') =>
+  bindPipeline(
+    definePipeline({
+      name: 'p',
+      schema: 's',
+      tables: { t: { source: csv('t.csv'), staging, columns: { a: column.text('a') } } },
+    }),
+    { directory: '.' },
+  );
+
+const steps = [
+  { step: 'plan', seconds: 1 },
+  { step: 'load', seconds: 6 },
+  { step: 'build', seconds: 3 },
+] as const;
+
+const machine = { step: 'load', cores: 4, busy: 0.4, own: 0.1, server: 0.2 } as const;
+
+/** `read`, `decode` and `copy` are tenths of a second. */
+const measured = (
+  read: number,
+  decode: number,
+  copy: number,
+  other: Partial<Measurements> = {},
+): Measurements => ({
+  load: [{ table: 't', read: 100 * read, decode: 100 * decode, copy: 100 * copy, ledger: 100 }],
+  build: [
+    { table: 't', what: 'rows', seconds: 2 },
+    { table: 't', what: 'primary key', seconds: 1 },
+  ],
+  server: [{ step: 'load', doing: 'running', share: 0.9 }],
+  machine: [machine],
+  ...other,
+});
+
+it.each([
+  { name: 'decoding', facts: measured(1, 80, 18), limit: /^Decoding is the limit: 80 % .* 60 % idle/ },
+  { name: 'reading', facts: measured(80, 1, 18), limit: /^Reading is the limit: 80 %/ },
+  {
+    name: 'a server that computes',
+    facts: measured(1, 18, 80),
+    limit: /^The server is the limit: 80 % .* computing in 90 % of the samples/,
+  },
+  {
+    name: 'a server that waits itself',
+    facts: measured(1, 18, 80, { server: [{ step: 'load', doing: 'IO WALSync', share: 0.8 }] }),
+    limit: /^The server is the limit: .* mostly IO WALSync\. Check its disk/,
+  },
+  {
+    name: 'sessions on a machine without idle cores',
+    facts: measured(1, 18, 80, { machine: [{ ...machine, busy: 0.92, own: 0.3, server: 0.6 }] }),
+    limit: /^This machine is the limit: its 4 cores were 92 % busy while loading: 60 % by the run's sessions/,
+  },
+  {
+    name: 'other programs on such a machine',
+    facts: measured(1, 80, 18, { machine: [{ ...machine, busy: 1 }] }),
+    limit: /70 % by other programs, .* Without them the run is faster\.$/,
+  },
+  {
+    name: 'a server that was not looked at',
+    facts: measured(1, 18, 80, { server: [] }),
+    limit: /waiting for COPY\. .* A run with --profile also looks at what the server's sessions are doing\.$/,
+  },
+  {
+    name: 'such a machine, with a server that was not looked at',
+    facts: measured(1, 80, 18, { server: [], machine: [{ ...machine, busy: 1, server: 0 }] }),
+    limit:
+      /: 90 % by other programs, among them a server on this machine, 10 % by this process\. A run with --profile tells/,
+  },
+  {
+    name: 'workers that had nothing to do, because the server was away',
+    facts: measured(1, 8, 5),
+    limit:
+      /^Waiting is the limit: workers of this process were at work for 1\.5 s of the 6\.0 s that loading took\./,
+  },
+])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
+  expect(adviceOf(facts, steps, specOf('typed'), 10.5)[0]).toMatch(limit);
+});
+
+it('says what staging costs where it could be left out, and only there', () => {
+  // Two thirds of building, 2 s, less a fifth of the 0.6 s that COPY was waited for: 1.88 of 10 s.
+  const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'), 10.5);
+  expect(advised.at(-1)).toMatch(/^staging: 'none' would save about 19 % of the run/);
+  expect(adviceOf(measured(9, 80, 10), steps, specOf('none'), 10.5)).toHaveLength(1);
+  const disturbed = measured(9, 80, 10, { machine: [{ ...machine, busy: 0.8 }] });
+  expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
+});
+
+it('of a run that mostly waited only that is said', () => {
+  expect(adviceOf(measured(9, 80, 10), steps, specOf('typed'), 25)).toEqual([
+    expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s were no step of the run/),
+  ]);
+});

@@ -1,0 +1,118 @@
+// The tally of regular records finds what reading each field as text finds: in any dialect, with quotes, with uneven records.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Dialect } from '../../../../../src/core/declaration/declaration.ts';
+import { fieldsOf } from '../../../../../src/format/records/file-fields.ts';
+import { createRecordParser } from '../../../../../src/format/records/record-parser.ts';
+import { createSplitter } from '../../../../../src/format/split/splitter.ts';
+import { decideColumn } from '../../../../../src/tools/init/infer/decide.ts';
+import { plainDialect } from '../../../../../src/tools/init/infer/dialect.ts';
+import { keysFound } from '../../../../../src/tools/init/infer/keys.ts';
+import {
+  createTableEvidence,
+  endGathering,
+  observeBlock,
+} from '../../../../../src/tools/init/infer/observe.ts';
+import { closeTally } from '../../../../../src/tools/init/infer/tally.ts';
+import { draftSpec, sourceOf } from '../../../../../src/tools/init/draft-files.ts';
+import { searched } from '../../../../helpers/seeded.ts';
+
+const header = ['id', 'day', 'name'];
+
+/** What is found of the records of some blocks, one after the other. */
+const found = (blocks: readonly string[], dialect: Dialect, isTallied: boolean) => {
+  const made = createTableEvidence(header, dialect);
+  const table = isTallied ? made : { ...made, tally: undefined };
+  const fields = fieldsOf({ header, name: 'a.csv', constants: {} }, dialect);
+  const observing = {
+    file: 'a.csv',
+    dialect,
+    parse: createRecordParser(draftSpec(sourceOf(['a.csv']), dialect), fields, 'lf'),
+  };
+  for (const text of blocks) {
+    const bytes = Buffer.from(text);
+    const spans = createSplitter(dialect, header.length, 'lf').split(bytes, true);
+    const position = { byte: 0, line: 1, record: 1 };
+    observeBlock(table, { bytes, spans, position, fileBytes: bytes.length }, observing);
+  }
+  endGathering(table);
+  expect(made.tally).toBeDefined();
+  closeTally(made.tally!);
+  return {
+    records: table.records,
+    faults: [...table.faults],
+    keys: keysFound(table.keys),
+    columns: table.columns.map((column, place) => decideColumn(column, header[place]!)),
+  };
+};
+
+const texts = fc.oneof(
+  fc.stringMatching(/^[+-]?\d{1,18}$/),
+  fc.stringMatching(/^(?:19|20)\d\d-[01]\d-[0-3]\d$/),
+  fc.stringMatching(/^[A-Za-zéß€ ."',;\t-]{0,20}$/u),
+  fc.constantFrom(
+    '',
+    ' ',
+    'NA',
+    ' M ',
+    '"',
+    'unknown',
+    `${'long '.repeat(12)}text`,
+    '0123456789abcdef',
+    'x\ny',
+  ),
+);
+
+/** How a text is written: in quotes if it needs them, or by chance. */
+const written = (text: string, chance: number, quote: string | null): string => {
+  if (quote === null) return text.replace(/[,\n]/g, '_');
+  const isQuoted = /[",\n]/.test(text) || chance % 3 === 0;
+  const blanks = chance % 11 === 0 && isQuoted ? ' ' : '';
+  return isQuoted ? `${blanks}"${text.replaceAll('"', '""')}"` : text;
+};
+
+const dialects = fc.record({
+  quote: fc.constantFrom('"', null),
+  trim: fc.constantFrom(true, false),
+  ragged: fc.constantFrom('reject' as const, 'pad' as const),
+});
+
+it('finds in every block what is found text by text', () => {
+  fc.assert(
+    fc.property(
+      fc.array(texts, { minLength: 1, maxLength: 30 }),
+      fc.array(fc.nat(1_000), { minLength: 1, maxLength: 250 }),
+      dialects,
+      (drawn, chances, options) => {
+        const dialect = { ...plainDialect, ...options };
+        const records = chances.map((chance, at) => {
+          const width = chance % 41 === 0 ? 2 : chance % 43 === 0 ? 4 : 3;
+          const fields = Array.from({ length: width }, (_, place) =>
+            written(
+              place === 0 ? String(at) : drawn[(chance + place) % drawn.length]!,
+              chance + place,
+              options.quote,
+            ),
+          );
+          return `${fields.join(',')}\n`;
+        });
+        const half = Math.ceil(records.length / 2);
+        const blocks = [records.slice(0, half).join(''), records.slice(half).join('')];
+        expect(found(blocks, dialect, true)).toEqual(found(blocks, dialect, false));
+      },
+    ),
+    { numRuns: searched(150) },
+  );
+});
+
+it('finds the same in records of many windows, after the first ones have been looked through for keys', () => {
+  const lines = Array.from(
+    { length: 30_000 },
+    (_, at) =>
+      `${Math.floor(at / 3)},2024-01-${String(1 + (at % 3)).padStart(2, '0')},"n, ${Math.floor(at / 3) % 5_000}"\n`,
+  );
+  const tallied = found([lines.join('')], plainDialect, true);
+  expect(tallied.keys).toEqual([[0, 1]]);
+  expect(tallied).toEqual(found([lines.join('')], plainDialect, false));
+});
