@@ -39,6 +39,7 @@ ${shape.join('\n')}
 
 describe('migrate', () => {
   const empty = useDatabase();
+  const prepared = useDatabase();
 
   it('twenty at once: all succeed, every migration is applied once, all see one epoch', async () => {
     const epochs = await Promise.all(Array.from({ length: 20 }, () => start(empty.url)));
@@ -47,6 +48,14 @@ describe('migrate', () => {
     expect(rows).toEqual(
       readdirSync('src/db/bookkeeping/migrations').map((file, index) => ({ version: index + 1, file })),
     );
+  });
+
+  // Nobody waits for the one that makes the schemas, nor sees in such a transaction what others did since its first statement.
+  it('twenty at once where the schemas are there, under repeatable read: all succeed', async () => {
+    await prepared.query(`create schema etl; create schema etl_staging; do $$ begin
+      execute format('alter database %I set default_transaction_isolation = ''repeatable read''', current_database()); end $$`);
+    const migrated = Array.from({ length: 20 }, () => withClient(addressFromUrl(prepared.url), migrate));
+    expect(await Promise.all(migrated)).toHaveLength(20);
   });
 
   it('a second time does nothing', async () => {

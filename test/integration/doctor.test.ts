@@ -179,10 +179,13 @@ describe('after a run', () => {
     await run().catch(() => undefined);
     await database.query('delete from etl.canary');
     const { rows } = await database.query<{ id: string }>('select max(id) as id from etl.run');
-    expect(finding((await doctor()).findings, 'crash epoch')).toMatchObject({
+    const { findings } = await doctor();
+    expect(finding(findings, 'crash epoch')).toMatchObject({
       verdict: 'advice',
       advice: expect.stringContaining(`continue run ${rows[0]!.id} (small)`),
     });
+    // Its staging is not to be dropped.
+    expect(finding(findings, 'stale staging')).toBeUndefined();
   });
 
   it('refuses bookkeeping of a newer version', async () => {
@@ -202,7 +205,7 @@ describe('with no server named', () => {
   let place: string;
   beforeAll(async () => {
     place = await makeServerDirectory();
-    own = await openOwnServer(place, {});
+    own = await openOwnServer(place, { reserved_connections: '2' });
   });
   afterAll(() => own?.remove());
 
@@ -210,6 +213,7 @@ describe('with no server named', () => {
     const { exit, findings } = await doctor(['--workers', '4'], {}, place);
     expect(exit).toBe(0);
     expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ name }) => name)).toEqual([]);
+    expect(finding(findings, 'max_connections')?.value).toMatch(/^limit 95,/);
     expect(finding(findings, 'free disk')?.value).toMatch(/^\d+(\.\d)?[MGTP]B$/);
   });
 

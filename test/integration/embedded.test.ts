@@ -2,7 +2,18 @@
 // strangers.
 
 import { once } from 'node:events';
-import { access, chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -349,6 +360,19 @@ describe('a server that exists', () => {
     ]);
     expect(identityOf(pid)).toBeUndefined();
     expect(await stopDeleted(etl)).toBe(false);
+  });
+
+  it('whose password is gone is refused and left alone, and starts when that is back', async () => {
+    await startEmbedded(etl);
+    await stopEmbedded(etl);
+    const [pointer, aside] = [join(etl, 'server.json'), join(etl, 'aside.json')];
+    await rename(pointer, aside);
+    expect((await failureOf(startEmbedded(etl))).message).toContain(
+      'server.json, which holds the password of',
+    );
+    await expect(access(pointer)).rejects.toMatchObject({ code: 'ENOENT' });
+    await rename(aside, pointer);
+    expect(await queryOne((await startEmbedded(etl)).url, 'select 1')).toEqual([1]);
   });
 
   it('takes another port for good when its own is taken', async () => {

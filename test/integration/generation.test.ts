@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun, forgetOtherFiles } from '../../src/ledger/run/take-over.ts';
 import { cancelRun } from '../../src/ledger/run/run-end.ts';
 import { assertPublishing, judgeLoading, selectLoading } from '../../src/ledger/run/epoch.ts';
-import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
+import { awaitBuildsEnd, lockBuild, tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { runQuery, withClient, withTransaction, type QueryResult } from '../../src/db/client.ts';
 import { silentLogger } from '../../src/core/logger.ts';
@@ -69,6 +69,24 @@ describe('a chunk of an earlier generation', () => {
       expect(order).toEqual(['chunk', 'adopted']);
     });
   });
+});
+
+it('a build that is under way is waited for by the coordinator that takes over', async () => {
+  const address = addressFromUrl(database.url);
+  await withClient(address, (builder) =>
+    withClient(address, async (coordinator) => {
+      const order: string[] = [];
+      await lockBuild(builder, 'built');
+      const waiting = awaitBuildsEnd(coordinator, 'built').then(() => order.push('taken over'));
+      const waits = `select exists (select from pg_locks where pid = $1 and not granted) as yes`;
+      while (order.length === 0 && !(await builder.query(waits, [coordinator.serverPid])).rows[0].yes)
+        await Promise.resolve();
+      order.push('built');
+      await builder.query('select pg_advisory_unlock_all()');
+      await waiting;
+      expect(order).toEqual(['built', 'taken over']);
+    }),
+  );
 });
 
 describe('the lock of a pipeline that its coordinator has lost', () => {

@@ -300,6 +300,10 @@ describe('as superuser', () => {
     );
     for (const victim of [admin, loader])
       expect((await etl(['run', pipelineFile], victim.url)).err).toContain('schema etl belongs to gang_');
+    // A role that may create roles is trusted by those whom its administrators made, and by no superuser.
+    await asAdmin(`alter role ${stranger} createrole`);
+    expect((await etl(['run', pipelineFile], admin.url)).err).toContain('schema etl belongs to gang_');
+    await asAdmin(`alter role ${stranger} nocreaterole`);
     // Nor because somebody who logged in as superuser acts as that role for now.
     await asAdmin(`alter role ${admin.role} set role ${gang.role}`);
     expect((await etl(['run', pipelineFile], admin.url)).err).toContain('schema etl belongs to gang_');

@@ -228,6 +228,7 @@ it('change nothing of a run, whatever the receivers do', async () => {
     },
     redirects: (response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
     refuses: (response) => response.writeHead(404).end(),
+    busy: (response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
     cuts: (response) => response.destroy(),
     endless: (response) => {
       const more = (): void => {
@@ -253,6 +254,7 @@ it('change nothing of a run, whatever the receivers do', async () => {
     endless: 'delivered: null',
     redirects: expect.stringMatching(/^given up: .* answered 302, and redirects are not followed$/),
     refuses: expect.stringMatching(/^given up: .* answered 404$/),
+    busy: expect.stringMatching(/^pending: .* answered 429$/),
     hangs: expect.stringMatching(/^pending: .* did not answer within \d/),
     cuts: expect.stringMatching(/^pending: .*: the connection was cut/),
     ABSENT: expect.stringMatching(/^pending: .*: nothing listens there \(ECONNREFUSED\)$/),
@@ -305,6 +307,19 @@ it('wait for a run or worker that has the variables', async () => {
   expect((await deliveries()).at(-1)!['problem']).toMatch(
     /^the value of HOOK_SECRET is not usable: it is not base64/,
   );
+});
+
+it('are kept while they wait, however many others came since', async () => {
+  delete process.env['HOOK'];
+  await run('1');
+  await database.query(`select setval(pg_get_serial_sequence('etl.notification', 'id'), 20000)`);
+  await run('1\n2');
+  await run('1\n2\n3');
+  expect((await deliveries()).map(({ run: id, state }) => [id, state])).toEqual([
+    [1, 'pending'],
+    [2, 'pending'],
+    [3, 'pending'],
+  ]);
 });
 
 it('are listed and sent again by `etl notifications`', async () => {
@@ -363,10 +378,13 @@ it('come from workers too, with what an absent receiver was owed, and of slots t
   await database.query('update etl.notification set next_at = now()');
   const worker = startEtl('worker', '--notify', 'HOOK');
   await until(() => got.length === 2);
+  // And what comes due later.
+  await database.query(`update etl.notification set state = 'pending', next_at = now() where event = 'late'`);
+  await until(() => got.length === 3);
   worker.kill('SIGTERM');
   expect(await once(worker, 'exit')).toEqual([0, null]);
   const told = got.map(({ body }) => JSON.parse(body) as Notification);
-  expect(told.map(({ type }) => type).toSorted()).toEqual(['late', 'published']);
+  expect(told.map(({ type }) => type).toSorted()).toEqual(['late', 'late', 'published']);
   expect(told.find(({ type }) => type === 'late')!.data).toMatchObject({
     pipeline: 'sales',
     state: 'ETL_GUARD',

@@ -209,6 +209,12 @@ describe('bookkeeping of another role', () => {
       grant usage on all sequences in schema etl_queue to ${role};
       alter table small.t owner to ${role}`,
     );
+    for (const privilege of ['select', 'insert', 'update', 'delete']) {
+      await ask(adminUrl, `revoke ${privilege} on etl.run from ${role}`);
+      const { details } = await failureOf(run(url, 'other'));
+      expect(details['action']).toBe('write the tables of schema etl (run), which belong to etl');
+      await ask(adminUrl, `grant ${privilege} on etl.run to ${role}`);
+    }
     expect(await run(url, 'other')).toMatchObject({ outcome: 'published' });
   });
 });

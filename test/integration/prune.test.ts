@@ -115,7 +115,9 @@ it('deletes old runs and all that is theirs, and leaves whatever is needed', asy
   expect(await rollbackPipeline(kept, options())).toMatchObject({ to: 3 });
   expect(await rollbackPipeline(kept, { ...options(), to: 2 })).toMatchObject({ to: 2 });
   expect(await one('select count(*)::int from kept.sale')).toBe(2);
+  expect(await prune('--older', '1w', '--kept')).toMatchObject({ versions: 0 });
   await database.query(`update etl.kept_table set kept_at = now() - interval '9 days'`);
+  expect(await prune('--older', '1w', '--kept', '--dry-run')).toMatchObject({ versions: 2 });
   expect(await prune('--older', '1w', '--kept')).toMatchObject({ versions: 2 });
   expect(
     await one(

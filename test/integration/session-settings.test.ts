@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import noaaSql from '../../pipelines/noaa-sql.ts';
 import noaa from '../../pipelines/noaa.ts';
 import { main } from '../../src/cli/main.ts';
-import { column, csv, definePipeline, runPipeline, schedule } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, schedule, sqlFile } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { ask } from '../helpers/own-server.ts';
@@ -119,6 +119,31 @@ describe('a database with other settings', () => {
     await schedule.set('nightly', noaa, { ...place(), directory: 'pipelines', cron: '0 2 * * *' });
     const [nightly] = await schedule.list(place());
     expect(nightly!.next[0]).toMatch(/T02:00:00/);
+  });
+});
+
+describe('the coordinator of a run', () => {
+  const database = useDatabase();
+
+  it.each([
+    { set: 'off', has: 'local' },
+    { set: 'on', has: 'on' },
+    { set: 'remote_write', has: 'remote_write' },
+  ])('has $has where commits are $set', async ({ set, has }) => {
+    files.write('commits.sql', `create table commits.shown as select current_setting('synchronous_commit')`);
+    const asked = definePipeline({
+      name: 'commits',
+      schema: 'commits',
+      tables: { day: { source: csv('days.csv'), columns: { text: column.text('text') } } },
+      hooks: { publishing: sqlFile('commits.sql') },
+    });
+    const databaseUrl = `${database.url}?options=-csynchronous_commit%3D${set}`;
+    const { directory } = files;
+    const place = { redis: false as const, directory, workingDirectory: directory };
+    await runPipeline(asked, { ...place, databaseUrl, fullRefresh: true });
+    const { rows } = await database.query('select current_setting from commits.shown');
+    await database.query('drop table commits.shown');
+    expect(rows).toEqual([{ current_setting: has }]);
   });
 });
 

@@ -26,15 +26,26 @@ it('a session begins with one round trip', async () => {
 });
 
 it('a session has what a server of Linux takes, whatever a database has set', async () => {
-  for (const setting of ['search_path = nowhere', `statement_timeout = '1h'`, `tcp_user_timeout = '1s'`])
+  const limits = [
+    'statement_timeout',
+    'lock_timeout',
+    'idle_in_transaction_session_timeout',
+    'idle_session_timeout',
+    'transaction_timeout',
+  ];
+  const others = ['search_path = nowhere', `tcp_user_timeout = '1s'`];
+  for (const setting of [...others, ...limits.map((name) => `${name} = '1h'`)])
     await database.query(
       `do $$ begin execute format('alter database %I set ${setting.replaceAll("'", "''")}', current_database()); end $$`,
     );
   // Settings of TCP are those of a socket: over a Unix socket they would show 0.
   const shown = await withClient(addressFromUrl(proxied()), (client) =>
-    client.query(`select current_setting('search_path') as path, current_setting('application_name') as name,
-      current_setting('client_connection_check_interval') as check, current_setting('tcp_user_timeout') as timeout,
-      current_setting('statement_timeout') as statement, current_setting('transaction_timeout') as transaction`),
+    client.query(
+      `select current_setting('search_path') as path, current_setting('application_name') as name,
+        current_setting('client_connection_check_interval') as check, current_setting('tcp_user_timeout') as timeout,
+        array(select name from pg_settings where name = any ($1) and setting <> '0') as limits`,
+      [limits],
+    ),
   );
   expect(shown.rows).toEqual([
     {
@@ -42,8 +53,7 @@ it('a session has what a server of Linux takes, whatever a database has set', as
       name: 'sluice',
       check: '2s',
       timeout: '30000',
-      statement: '0',
-      transaction: '0',
+      limits: [],
     },
   ]);
 });

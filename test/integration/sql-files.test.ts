@@ -40,6 +40,7 @@ describe('taken', () => {
     ['a with', 'with c as (select id from city) select id from c order by id;', both],
     ['comments after the semicolon', 'select id from city order by id; -- the end;\n/* of; it */\n', both],
     ['a comment as its last line', 'select id from city order by id -- by id;', both],
+    ['a byte order mark', '\uFEFFselect id from city order by id', both],
     ['values', `values (1, 'a')`, [{ column1: 1, column2: 'a' }]],
     ['a union', 'select 1 as a union all select 2', [{ a: 1 }, { a: 2 }]],
     ['a table', 'table public.kept', [{ a: 7 }]],

@@ -325,12 +325,17 @@ describe('a server without TLS', () => {
     });
   });
 
-  it('PGSSLMODE is not for the embedded server', async () => {
-    vi.stubEnv('PGSSLMODE', 'require');
+  it('variables for other servers are not for the embedded one', async () => {
+    const others = {
+      PGSSLMODE: 'require',
+      PGTARGETSESSIONATTRS: 'standby',
+      PGOPTIONS: '-c no_such_setting=1',
+    };
+    for (const [name, value] of Object.entries(others)) vi.stubEnv(name, value);
     const directory = await makeServerDirectory();
     const embedded = await openOwnServer(directory, { fsync: 'off' });
     try {
-      const address = await resolveServer({ env: {}, etlDirectory: join(directory, '.etl') });
+      const address = await resolveServer({ env: others, etlDirectory: join(directory, '.etl') });
       const answer = await withClient(address, (client) => client.query('select 1 as one'));
       expect(answer.rows).toEqual([{ one: 1 }]);
     } finally {

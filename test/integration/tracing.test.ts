@@ -24,6 +24,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
+import { traceRun } from '../../src/report/run-trace.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { paths, sumOf, type FlatSpan } from '../helpers/trace-tree.ts';
@@ -202,6 +203,19 @@ describe('a run of a program of one’s own', () => {
     ]);
     trace.disable();
     context.disable();
+  });
+
+  it('whose server is lost fails the step that it is in, which begins again', () => {
+    const { hear, end } = traceRun(tracer('own'), 'lost', undefined);
+    hear({ type: 'step', step: 'load' });
+    hear({ type: 'waiting', problem: 'gone', waitMs: 1 });
+    hear({ type: 'step', step: 'load' });
+    end();
+    expect(finished().map(({ name, failed }) => [name, failed])).toEqual([
+      ['load', 'ETL_SERVER_LOST'],
+      ['load', undefined],
+      ['run lost', undefined],
+    ]);
   });
 
   const throwing = (): never => {

@@ -14,7 +14,10 @@ import {
   type Pipeline,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { withClient } from '../../src/db/client.ts';
 import type { FileState } from '../../src/core/model.ts';
+import { verifyOn } from '../../src/tools/verify/verify.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -456,6 +459,8 @@ describe('rows that are not those of all records', () => {
         ],
       },
     ]);
+    await database.query(`insert into prices.price values ('by hand', 0)`);
+    expect(await verify(pipeline)).toMatchObject({ outcome: 'not compared', tables: [{ rows: 4 }] });
   });
 
   it('are no error: there is nothing to verify before a run', async () => {
@@ -466,4 +471,31 @@ describe('rows that are not those of all records', () => {
     });
     expect(await failureOf(verify(other))).toMatchObject({ code: 'ETL_VERIFY_NOTHING', exit: 1 });
   });
+});
+
+it('what is published while it is verified is verified with its files', async () => {
+  const pipeline = definePipeline({
+    name: 'moving',
+    schema: 'moving',
+    tables: { t: { source: csv('moving/*.csv'), columns: { n: column.integer('n') } } },
+  });
+  files.write('moving/1.csv', 'n\n1\n');
+  await run(pipeline);
+  const report = await withClient(addressFromUrl(database.url), (client) => {
+    const query = client.query.bind(client);
+    let isPublished = false;
+    Object.assign(client, {
+      query: async (...args: Parameters<typeof query>) => {
+        // The files are known, and the rows are read next.
+        if (!isPublished && args[0].includes('set transaction read only')) {
+          isPublished = true;
+          files.write('moving/2.csv', 'n\n2\n');
+          await run(pipeline);
+        }
+        return query(...args);
+      },
+    });
+    return verifyOn(pipeline, { workingDirectory: files.directory }, client);
+  });
+  expect(report).toMatchObject({ outcome: 'same', tables: [{ rows: 2, files: [{ rows: 1 }, { rows: 1 }] }] });
 });

@@ -74,7 +74,7 @@ it('a look that fails is reported once until it succeeds, and does not stop the 
   await until(() => isWell(bad.look));
   bad.failWith(problem);
   await until(() => reported.length === 2);
-  expect(reported[1]?.message).toBe('bad');
+  expect([reported[1]?.message, isWell(bad.look)]).toEqual(['bad', false]);
 });
 
 it('a server that is not there is reported once for each look', async () => {

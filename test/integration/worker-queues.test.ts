@@ -71,6 +71,9 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     });
     expect(await worker.registry.metrics()).toContain('sluice_queue_jobs{queue="fast",state="waiting"} 0');
     expect(await worker.registry.metrics()).not.toContain('queue="default"');
+    const at = new Date(Date.now() + 3_600_000);
+    await enqueue(pipelines.get('two')!, { ...place(), queue: 'fast', at });
+    expect(await worker.registry.metrics()).toContain('sluice_queue_jobs{queue="fast",state="delayed"} 1');
     await start('plain');
     await until(() => ended(plain) !== undefined);
     expect([ended(plain)?.from, ended(fast)?.from]).toEqual(['plain', 'fast']);
@@ -124,9 +127,12 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
           returning id::int`,
         [queue],
       );
+    // Also after a run of its own.
+    await start('fast', ['fast']);
+    const job = await put('two', 'fast');
+    await until(() => ended(job) !== undefined);
     await insert('other');
     const own = (await insert('fast')).rows[0]?.['id'];
-    await start('fast', ['fast']);
     const helped = () =>
       workers.lines.filter(({ message }) => message === 'helping a run').map(({ run }) => run);
     await until(() => helped().length > 0);
@@ -161,13 +167,30 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     await database.query(
       `update etl.schedule set job = 'schedule-nightly-lost', job_queue = queue, job_state = 'enqueued' where name = 'nightly'`,
     );
+    // Of a pipeline's runs only the newest goes on, also one that was handed over.
+    await database.query(
+      `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue, job, error_code)
+        select gen_random_uuid(), '{}', 'one', state, repeat('0', 64), 'elsewhere', 1, 1, 'night', job, code
+        from (values ('loading', 'run-older', null), ('cancelled', 'run-newest', 'ETL_INTERRUPTED')) as r (state, job, code)`,
+    );
     await start('plain');
     await start('night', ['night', 'fast']);
     await until(() => ended('schedule-nightly-lost') !== undefined);
     expect(ended('schedule-nightly-lost')?.from).toBe('night');
-    expect(
-      workers.lines.filter(({ message }) => message === 'the queue had lost a job').map(({ from }) => from),
-    ).toEqual(['night']);
+    const lost = workers.lines.filter(({ message }) => message === 'the queue had lost a job');
+    expect(lost.map(({ from, job }) => `${from} ${job}`)).toEqual([
+      'night run-newest',
+      'night schedule-nightly-lost',
+    ]);
+    // One that was published before is not done again.
+    const stateOf = async () =>
+      (await database.query('select job_state from etl.schedule')).rows[0]?.['job_state'];
+    await until(async () => (await stateOf()) === 'published');
+    await loseJobs();
+    await database.query(`update etl.schedule set job_state = 'enqueued'`);
+    await start('again', ['night']);
+    await until(async () => (await stateOf()) !== 'enqueued');
+    expect(await stateOf()).toBe('published');
   });
 
   it('an invalid queue name is refused before anything is done', async () => {

@@ -9,6 +9,7 @@ import {
   expect as expected,
   list,
   sqlFile,
+  verifyPipeline,
   type Pipeline,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -162,4 +163,11 @@ it('a data test that reads a table whose rows are hidden from the run is refused
   expect(await failureOf(run(tested, asLoader()))).toMatchObject({ code: 'ETL_TEST_REFUSED' });
   await database.query('alter table geo.blocked disable row level security');
   expect(await failureOf(run(tested, asLoader()))).toMatchObject({ code: 'ETL_TEST_FAILED' });
+});
+
+it('rows that are hidden from who verifies are not called missing', async () => {
+  await hide('false', 'town');
+  const { directory } = files;
+  const verifying = verifyPipeline(pipeline, { ...asLoader(), directory, workingDirectory: directory });
+  expect(await failureOf(verifying)).toMatchObject({ code: 'ETL_PERMISSION' });
 });

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
+import { lockBuild, tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import {
   column,
   csv,
@@ -277,6 +277,15 @@ describe('rollback', () => {
     ).toBe(2);
   });
 
+  it('keeps what it replaces where nothing is kept any more', async () => {
+    await threeNights();
+    const without = pipeline({ keep: undefined }, {});
+    await rollback({ to: 2 }, without);
+    expect(await production()).toBe('1:1 2:2 = 3');
+    await rollback({ to: 3 }, without);
+    expect(await production()).toBe('1:1 2:2 3:3 = 6');
+  });
+
   it('what was there before the first run goes back as well', async () => {
     await database.query(
       'create schema shop; create table shop.sale (id integer not null, pieces integer not null); insert into shop.sale values (7, 7)',
@@ -345,7 +354,16 @@ describe('rollback', () => {
     await tryLockPipeline(database as never, 'sales');
     expect(await failureOf(rollback())).toMatchObject({ code: 'ETL_RUN_LOCKED' });
     await database.query('select pg_advisory_unlock_all()');
-    await rollback();
+    // A process that was killed may still build.
+    await lockBuild(database as never, 'sales');
+    const order: string[] = [];
+    const going = rollback().then(() => order.push('rolled back'));
+    const waits = `select exists (select from pg_locks where locktype = 'advisory' and not granted) as yes`;
+    while (order.length === 0 && !(await one(waits))) await Promise.resolve();
+    order.push('built');
+    await database.query('select pg_advisory_unlock_all()');
+    await going;
+    expect(order).toEqual(['built', 'rolled back']);
     expect(await rowsOf('select id::int, state from etl.run order by id desc limit 2')).toEqual([
       { id: 4, state: 'published' },
       { id: 3, state: 'cancelled' },

@@ -27,7 +27,7 @@ const mounted = usePage(() => database.url, {
   basePath: '/etl',
   control: {
     user: (request) => request.headers.get('x-user') ?? undefined,
-    allow: ({ user, action }) => user === 'ann' && action !== 'cancel',
+    allow: async ({ user, action }) => user === 'ann' && action !== 'cancel',
   },
 });
 const workers = useWorkers(() => ({
@@ -398,6 +398,7 @@ describe('a stranger', () => {
     [`/schedules/${encodeURIComponent("x'; drop table etl.run; --")}/pause`, 404],
     [`/schedules/${encodeURIComponent(hostileText)}/pause`, 404],
     ['/runs/99999/cancel', 404],
+    ['/runs/first/cancel', 404],
     ['/runs/1%20or%201=1/cancel', 404],
     ['/runs/1/publish', 404],
   ])('%s is answered with %s, as a form and when it is sent', async (wrong, status) => {

@@ -118,7 +118,7 @@ describe('by the keyboard alone', () => {
   });
 });
 
-it('HEAD of the rejects starts no export, so that the next visitor gets them', async () => {
+it('HEAD of the rejects starts no export, so that the next visitors get them', async () => {
   const { origin, token } = served();
   const ask = (method: string) =>
     fetch(`${origin}/rejects.csv?run=${site.rejectsRun}`, {
@@ -126,11 +126,13 @@ it('HEAD of the rejects starts no export, so that the next visitor gets them', a
       headers: { authorization: `Bearer ${token}` },
     });
   expect((await ask('HEAD')).status).toBe(200);
-  const answer = await ask('GET');
-  expect({ status: answer.status, text: await answer.text() }).toMatchObject({
-    status: 200,
-    text: expect.stringContaining('_reason,_record'),
-  });
+  for (let visitor = 0; visitor < 2; visitor += 1) {
+    const answer = await ask('GET');
+    expect({ status: answer.status, text: await answer.text() }).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('_reason,_record'),
+    });
+  }
 });
 
 it('everything that a browser gets for a page is at most 100 kB, compressed, and comes from here', async () => {

@@ -66,8 +66,10 @@ describe('the token', () => {
     expect(headers['set-cookie']?.[0]).toMatch(/; SameSite=Strict; Secure$/);
   });
 
-  it('that is wrong in the address is no way in', async () => {
+  it('that is wrong in the address is no way in, and no form is sent with it', async () => {
     expect(isNothing(await send({ path: '/?token=wrong' }))).toBe(true);
+    const form = { method: 'POST', headers: { 'content-length': '0' } };
+    expect(isNothing(await send({ ...form, path: `/?token=${page().token}` }))).toBe(true);
   });
 
   it.each(['short', 'sixteen char s ÄÖ'])('%j is refused when the page is made', async (token) => {

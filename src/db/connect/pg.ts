@@ -73,6 +73,10 @@ interface Connecting {
   on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
 }
 
+interface DriverParameters {
+  readonly connectionParameters: { options: string | undefined };
+}
+
 /** hostaddr: the socket goes there, while TLS and the password file go by the name of the host. */
 const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   if (hostaddr === undefined) return;
@@ -104,7 +108,6 @@ const driverConfig = (config: ServerConfig, start: SessionStart, options: Client
     user,
     database,
     password: config.password || parameters.password || (() => passwordFromFile(host, config)),
-    options: parameters.options ?? '',
     sslnegotiation: (parameters.sslnegotiation || 'postgres') as 'postgres' | 'direct',
     enableChannelBinding: binding === 'prefer' || binding === 'require',
     scramMaxIterations: config.scramMaxIterations,
@@ -136,6 +139,8 @@ export class PgClient extends driver.Client {
     const { ssl, isOptional } = tlsOf(config);
     const settings = driverConfig(config, start, options);
     super({ ...settings, ssl });
+    // Where its own configuration has none, the driver takes PGOPTIONS, which may be for another server.
+    (this as unknown as DriverParameters).connectionParameters.options = config.parameters.options;
     this.serverConfig = config;
     this.#start = start;
     this.#timeoutMs = settings.connectionTimeoutMillis ?? 0;

@@ -96,6 +96,15 @@ describe('exportLine', () => {
     expect(values(exportLine(reject(raw, { code }), shape(['id', 'price'], options)).line)).toBe(line);
   });
 
+  it('is taken apart as its own file is written', () => {
+    const [comma, semicolon] = [{}, { delimiter: ';' }].map((options) => tableOf(options).format.dialect);
+    const mixed = shape(['id', 'price']);
+    const formats = { ...mixed.formats, dialects: [comma!, semicolon!] };
+    const lineOf = (readings: Readonly<Record<string, number>>) =>
+      values(exportLine(reject('1;x'), { ...mixed, formats, readings }).line);
+    expect([lineOf({ 'a.csv': 1 }), lineOf({ 'b.csv': 1 })]).toEqual([',1,x', '1;x,,']);
+  });
+
   it('has place and every fault in front', () => {
     const more = [{ column: 'day', code: 'range', reason: '30 February' }] as const;
     const { line } = exportLine(reject('1,x', { faults: 3, more }), shape(['id', 'price']));

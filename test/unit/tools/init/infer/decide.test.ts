@@ -44,6 +44,7 @@ describe('a column of', () => {
   it.each([
     { of: 'small whole numbers', values: ['1', '-20', '3276'], is: 'smallint' },
     { of: 'whole numbers with no room for ten times as much', values: ['1', '3277'], is: 'integer' },
+    { of: 'negative numbers with no room for ten times as much', values: ['1', '-3277'], is: 'integer' },
     { of: 'whole numbers of more than nine digits', values: ['1', '2147483648'], is: 'bigint' },
     { of: 'whole numbers beyond bigint', values: ['9223372036854775808'], is: 'numeric' },
     { of: 'padded numbers and blanks', values: ['  73', ' ', '8'], is: 'smallint' },
@@ -151,6 +152,12 @@ describe('a column of', () => {
       values: ['12/31/2023 1:36 PM'],
       is: 'timestamp',
       options: { format: 'MM/DD/YYYY h:mm A' },
+    },
+    {
+      of: 'timestamps whose first part may be the day or the month',
+      values: ['01/02/2024 10:00'],
+      is: 'text',
+      says: /first part may be day or month/,
     },
     {
       of: 'timestamps at midnight',

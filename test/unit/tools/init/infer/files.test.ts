@@ -86,6 +86,13 @@ describe('lines that are no records', () => {
     expect(io.stdout.text).toContain(`40 rows, 0 rejects, ${times} filtered in all`);
   });
 
+  it('names that are values now and then are no header that comes again', async () => {
+    const records = Array.from({ length: 1_000 }, (_, at) => `${at},${at}`);
+    const { tables } = await read(['day,total', ...records, 'day,1', '2,total', '3,total', ''].join('\n'));
+    expect(tables[0]!.header).toEqual(['day', 'total']);
+    expect(tables[0]!.repeats).toBe(0);
+  });
+
   it('a total at the end is pointed to', async () => {
     const { tables } = await read(sales([40, 'Total,820.00,']));
     const [said] = tables[0]!.decisions.map(({ doubts }) => doubts[0]);
