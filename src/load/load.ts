@@ -27,7 +27,7 @@ import { createReadingThreads, type ReadingThreads } from './thread/reading-thre
 
 /**
  * Pieces of streams in memory beside those that are being loaded: reading one takes much less time than loading one
- * (docs/benchmarks/streams-and-memory.md).
+ * (docs/benchmarks/findings.md).
  */
 const piecesWaiting = 1;
 

@@ -4,7 +4,7 @@ import type { WorkerOptions } from 'node:worker_threads';
 
 /**
  * For a thread's short-lived objects, in megabytes. V8's own 48 fill up, in each thread, with what is long dead; with less, a load
- * takes as much processor time (docs/benchmarks/streams-and-memory.md, "Memory").
+ * takes as much processor time (docs/benchmarks/findings.md, "Memory").
  */
 const maxYoungGenerationSizeMb = 3;
 

@@ -67,7 +67,7 @@ const publishedBefore = async (
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
 
-/** What only a run that has something to do needs: others start faster without it (docs/benchmarks/one-run.md). */
+/** What only a run that has something to do needs: others start faster without it (docs/benchmarks/findings.md). */
 const work = () => import('./carry-out.ts');
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
