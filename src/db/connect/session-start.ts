@@ -39,6 +39,8 @@ const settings: readonly Setting[] = [
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
+  // Whoever waited for a lock sees what others have committed meanwhile, also in BullMQ's own transactions.
+  { name: 'default_transaction_isolation', value: 'read committed' },
   // What node-postgres reads, and the order of day and month in a SQL file or a type that only the server knows.
   { name: 'datestyle', value: 'ISO, MDY' },
   { name: 'intervalstyle', value: 'postgres' },
