@@ -17,6 +17,8 @@ interface Setting {
   readonly since?: number;
   /** What version() says of the operating systems that have it; others refuse it, or complain in their log. */
   readonly systems?: string;
+  /** Values that stay as they are: a pattern. */
+  readonly kept?: string;
   /** Only some roles may set it. */
   readonly isPrivileged?: boolean;
 }
@@ -39,7 +41,7 @@ const settings: readonly Setting[] = [
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
-  // Whoever waited for a lock sees what others have committed meanwhile, also in BullMQ's own transactions.
+  // A session that waited for a lock sees what others have committed meanwhile, also in BullMQ's own transactions.
   { name: 'default_transaction_isolation', value: 'read committed' },
   // What node-postgres reads, and the order of day and month in a SQL file or a type that only the server knows.
   { name: 'datestyle', value: 'ISO, MDY' },
@@ -51,16 +53,16 @@ const settings: readonly Setting[] = [
   // Names in the server's texts are compared with ours.
   { name: 'quote_all_identifiers', value: 'off' },
   // COPY tells of rows that it skips.
-  { name: 'client_min_messages', value: 'notice' },
+  { name: 'client_min_messages', value: 'notice', kept: 'debug|log' },
   // A null in a list stays one: a file that is in no archive is known by it.
   { name: 'array_nulls', value: 'on' },
   // With `replica` the server checks no foreign key and fires no trigger: preflight refuses that where we may not change it.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
 
-/** A row: name, value, the systems that take it, and whether it needs a privilege. */
-const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
-  `(${quoteText(name)}, ${quoteText(value)}, ${quoteText(systems)}, ${isPrivileged})`;
+/** A row: name, value, the systems that take it, values that stay, and whether it needs a privilege. */
+const rowOf = ({ name, value, systems = '', kept = '^$', isPrivileged = false }: Setting): string =>
+  `(${[name, value, systems, kept].map(quoteText).join(', ')}, ${isPrivileged})`;
 
 /** SQL: whether we may set it. Privileges for settings can be granted since PostgreSQL 15. */
 const maySet = (major: number): string =>
@@ -79,7 +81,7 @@ export const startStatement = ({ name, schemas }: SessionStart, major: number): 
     `set application_name = ${quoteText(name)}`,
     `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly"
-      from (values ${rows.join(', ')}) as s (name, value, systems, privileged)
-      where version() ~ systems and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
+      from (values ${rows.join(', ')}) as s (name, value, systems, kept, privileged)
+      where version() ~ systems and current_setting(name) !~ kept and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');
 };
