@@ -14,7 +14,8 @@ const sources = filesBelow('src', '.ts').filter(({ path }) => path !== 'src/core
 const codes = Object.keys(catalogue) as ErrorCode[];
 
 const entryText = (code: ErrorCode): string => {
-  const { message, hint, retry, exit } = catalogue[code];
+  const { message, hint: declared, retry, exit } = catalogue[code];
+  const hint = declared === '{hint}' ? 'What to do depends on the case: the error says it.' : declared;
   return [`### ${code}`, '', `Exit ${exit} · retry ${retry}`, '', `    ${message}`, `    ${hint}`, ''].join(
     '\n',
   );
