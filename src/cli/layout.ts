@@ -1,6 +1,7 @@
 // Text that fits a terminal: its width, clipping, aligned columns, and control characters made visible.
 
 import { onOneLine, visible } from '../core/wording.ts';
+import type { Paint } from './paint.ts';
 
 // oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
 const ansiSequence = /(\u001b\[[0-9;?]*[A-Za-z])/;
@@ -93,6 +94,17 @@ export const alignRows = (
   );
 };
 
+/** The same below a line of titles. */
+export const alignTitled = (
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  alignments: readonly Alignment[],
+  paint: Paint,
+): string[] => {
+  const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
+  return [paint('dim', title), ...lines];
+};
+
 /**
  * The same in lines of at most `width` cells, if leaving out some of the `spare` columns achieves that: the first of them first.
  */
@@ -138,6 +150,10 @@ export const wrapUnder = (text: string, width: number, indent: number): string[]
   const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
+
+/** Lines of at most `width` cells that begin with two blanks; what goes on has four. */
+export const wrapIndented = (text: string, width: number): string[] =>
+  wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 
 /** Makes what is hidden visible: data must not steer the terminal. */
 export const visibleText = (text: string): string => onOneLine(text);

@@ -5,7 +5,7 @@ import { asEtlError, exitCodes } from '../core/errors/errors.ts';
 import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { addDotEnv } from './environment.ts';
-import { parseBoolean } from './flags.ts';
+import { parseBoolean } from './parsers.ts';
 import { processIo, type Io } from './io.ts';
 import { paintFor } from './paint.ts';
 import { errorJson, errorLines, exitOf } from './text/print-error.ts';

@@ -1,17 +1,13 @@
-// Prints runs for the commands that show them: a list, or one in detail.
+// What the commands that show runs answer: a list, or one in detail.
 
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
 import type { RunDetails, RunsWanted, RunSummary } from '../ledger/history/history.ts';
 import type { RunFailure } from '../core/model.ts';
 import { isRunning } from '../core/running.ts';
-import { readSwitch } from './flags.ts';
-import { widthOf, type Io } from './io.ts';
-import { askServer } from './server.ts';
+import type { Answer } from './command.ts';
+import { askServer, type GivenServer } from './server.ts';
 import { clip } from './layout.ts';
-import { paintFor } from './paint.ts';
 import { failureLines, runLines, runsLines, type RunShown } from './text/status-text.ts';
-import { visibleJson } from '../core/wording.ts';
 
 const finalStates = new Set(['published', 'failed', 'cancelled']);
 
@@ -42,12 +38,12 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   });
 };
 
-const askForRuns = async (wanted: RunsWanted, command: Command, io: Io): Promise<Listed> => {
+const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Listed> => {
   const { listRuns } = await import('../ledger/history/history.ts');
   const { failuresShown, listFailures } = await import('../ledger/run/failure.ts');
   const { limit, state, ...others } = wanted;
   const areFailuresWanted = state === undefined || state === 'failed';
-  const found = await askServer(command, io, async (client): Promise<Listed> => ({
+  const found = await askServer(given, async (client): Promise<Listed> => ({
     runs: (await listRuns(client, wanted)).map(withLiveness),
     failures: areFailuresWanted
       ? await listFailures(client, { ...others, limit: Math.min(limit, failuresShown) })
@@ -56,40 +52,37 @@ const askForRuns = async (wanted: RunsWanted, command: Command, io: Io): Promise
   return found ?? { runs: [], failures: [] };
 };
 
-const askForRun = async (runId: number, command: Command, io: Io): Promise<RunDetails> => {
+const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
   const { findRun } = await import('../ledger/history/history.ts');
-  const found = await askServer(command, io, (client) => findRun(client, runId));
+  const found = await askServer(given, (client) => findRun(client, runId));
   if (found !== undefined) return found;
   const { EtlError } = await import('../core/errors/errors.ts');
   throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
 };
 
-const print = (command: Command, io: Io, data: unknown, lines: () => readonly string[]): void => {
-  if (readSwitch(command, 'json', io)) io.stdout.write(`${visibleJson(data, undefined, 2)}\n`);
-  else
-    io.stdout.write(
-      lines()
-        .map((line) => `${clip(line, widthOf(io.stdout))}\n`)
-        .join(''),
-    );
-};
-
 /** Errors: ETL_USAGE (no run of that pipeline), those of the server. */
-export const printRuns = async (wanted: RunsWanted, command: Command, io: Io): Promise<void> => {
-  const listed = await askForRuns(wanted, command, io);
-  const paint = paintFor(io.stdout, io.env);
+export const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer> => {
+  const listed = await askForRuns(wanted, given);
   const isNarrowed =
     wanted.pipeline !== undefined || wanted.state !== undefined || wanted.since !== undefined;
-  print(command, io, inOneList(listed), () => [
-    ...runsLines(listed.runs, paint, isNarrowed ? 'no such runs' : 'no runs yet'),
-    ...failureLines(listed.failures, paint),
-  ]);
+  return {
+    json: [inOneList(listed)],
+    isIndented: true,
+    lines: ({ paint, width }) =>
+      [
+        ...runsLines(listed.runs, paint, isNarrowed ? 'no such runs' : 'no runs yet'),
+        ...failureLines(listed.failures, paint),
+      ].map((line) => clip(line, width)),
+  };
 };
 
 /** Errors: ETL_RUN_UNKNOWN, those of the server. */
-export const printRun = async (runId: number, command: Command, io: Io): Promise<void> => {
-  const found = await askForRun(runId, command, io);
+export const showRun = async (runId: number, given: GivenServer): Promise<Answer> => {
+  const found = await askForRun(runId, given);
   const shown = { ...found, run: withLiveness(found.run) };
-  const drawing = { paint: paintFor(io.stdout, io.env), width: widthOf(io.stdout) };
-  print(command, io, shown, () => runLines(shown, drawing));
+  return {
+    json: [shown],
+    isIndented: true,
+    lines: (look) => runLines(shown, look).map((line) => clip(line, look.width)),
+  };
 };

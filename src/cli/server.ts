@@ -2,10 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
 import type { Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { flag, parseString, readFlag } from './flags.ts';
 import type { Io } from './io.ts';
 
 /** Where the embedded server of a working directory lives: that of its project, if there is one. */
@@ -24,9 +22,11 @@ export const sayElsewhere = (
     say(`Using the embedded PostgreSQL of ${dirname(etlDirectory)} (its .etl/ is the nearest).`);
 };
 
-/** The flag that every command with a server has. */
-export const databaseUrlFlag = () =>
-  flag('--database-url <url>', 'server to use; default: DATABASE_URL, then PG*, then the embedded server');
+/** What a command was given that uses a server. */
+export interface GivenServer {
+  readonly io: Io;
+  readonly databaseUrl: string | undefined;
+}
 
 /** A server, and whether this command has set it up: an embedded one that was not there. */
 export interface OpenedServer extends ServerAddress {
@@ -38,12 +38,10 @@ export interface OpenedServer extends ServerAddress {
  * start takes seconds, and the directory may be the wrong one.
  */
 export const openServer = async (
-  command: Command,
-  io: Io,
+  { io, databaseUrl }: GivenServer,
   say = (text: string): void => void io.stderr.write(`${text}\n`),
 ): Promise<OpenedServer> => {
   const { namesServer, resolveServer } = await import('../db/connect/address.ts');
-  const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
   if (databaseUrl !== undefined || namesServer(io.env))
     return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
   const { refuseEmbedded } = await import('../db/embedded/refuse.ts');
@@ -57,11 +55,12 @@ export const openServer = async (
 };
 
 /** Server of a command that writes nothing; undefined when none is named and no embedded one was ever started here. */
-export const findServer = async (command: Command, io: Io): Promise<OpenedServer | undefined> => {
+export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
+  const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');
-  const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
+  const named = databaseUrl !== undefined || namesServer(io.env);
   if (!named) (await import('../db/embedded/refuse.ts')).refuseEmbedded(io.env);
-  return named || existsSync(await etlDirectoryOf(io)) ? openServer(command, io) : undefined;
+  return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
 /**
@@ -69,11 +68,10 @@ export const findServer = async (command: Command, io: Io): Promise<OpenedServer
  * is named and no embedded one was ever started here. Looking does not create a database.
  */
 export const askServer = async <T>(
-  command: Command,
-  io: Io,
+  given: GivenServer,
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => {
-  const server = await findServer(command, io);
+  const server = await findServer(given);
   if (server === undefined) return undefined;
   const { withClient } = await import('../db/client.ts');
   const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');

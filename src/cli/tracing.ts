@@ -1,13 +1,7 @@
 // `--tracing`: spans from the tracer provider that the user registered in this process.
 
-import type { Command, Option } from 'commander';
 import type { Tracer } from '../report/tracer.ts';
-import { flag, readSwitch } from './flags.ts';
 import type { Io } from './io.ts';
-
-/** For every command that begins or does runs. */
-export const tracingFlag = (): Option =>
-  flag('--tracing', 'create OpenTelemetry spans, for the SDK that NODE_OPTIONS loads');
 
 const unheard = `--tracing: no OpenTelemetry SDK is registered, so spans go nowhere.
   Load one with NODE_OPTIONS='--import ./otel.mjs'; docs/operations/tracing.md has an example.
@@ -15,11 +9,10 @@ const unheard = `--tracing: no OpenTelemetry SDK is registered, so spans go nowh
 
 /** Does a command with the tracer that it asks for; its spans are sent before the process ends. Errors: ETL_USAGE. */
 export const withTracing = async <T>(
-  command: Command,
-  io: Io,
+  { io, tracing }: { readonly io: Io; readonly tracing: boolean },
   work: (given: { readonly tracer?: Tracer }) => Promise<T>,
 ): Promise<T> => {
-  if (!readSwitch(command, 'tracing', io)) return work({});
+  if (!tracing) return work({});
   const { flushSpans, globalTracer } = await import('../report/api.ts');
   const { tracer, isRegistered } = globalTracer();
   if (!isRegistered) io.stderr.write(unheard);

@@ -1,13 +1,11 @@
 // `etl completion <shell>`: prints the script that makes the shell complete commands, flags and files.
 
-import { Argument } from 'commander';
 import { bashScript } from '../bash-completion.ts';
-import type { CliCommand } from '../command.ts';
+import { command } from '../command.ts';
+import { argumentOf } from '../inputs.ts';
 import { zshScript } from './zsh-completion.ts';
 
-const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
-
-const examples = `
+const help = `
 The script calls \`etl\` whenever the tab key is pressed, so \`etl\` must be on the PATH.
 
 Examples:
@@ -16,22 +14,18 @@ Examples:
   $ etl completion fish > ~/.config/fish/completions/etl.fish
   PS> etl completion powershell >> $PROFILE`;
 
-export const completionCommand: CliCommand = {
+export const completionCommand = command({
   name: 'completion',
-  register(program, { stdout }) {
-    program
-      .command('completion')
-      .summary('print a script for tab completion')
-      .description('Prints a script that completes commands, flags and pipeline files in the shell.')
-      .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-      .addHelpText('after', examples)
-      .action(async (shell: (typeof shells)[number]) => {
-        if (shell === 'bash' || shell === 'zsh') {
-          stdout.write(shell === 'bash' ? bashScript : zshScript);
-          return;
-        }
-        const { script } = await import('@bomb.sh/tab');
-        script(shell, 'etl', 'etl');
-      });
+  summary: 'print a script for tab completion',
+  description: 'Prints a script that completes commands, flags and pipeline files in the shell.',
+  takes: { shell: argumentOf('<shell>', 'the shell', ['bash', 'zsh', 'fish', 'powershell']) },
+  help,
+  async act({ io, shell }) {
+    if (shell === 'bash' || shell === 'zsh') {
+      io.stdout.write(shell === 'bash' ? bashScript : zshScript);
+      return;
+    }
+    const { script } = await import('@bomb.sh/tab');
+    script(shell, 'etl', 'etl');
   },
-};
+});

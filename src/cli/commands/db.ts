@@ -1,16 +1,14 @@
 // `etl db url|status|stop`: the embedded PostgreSQL of this directory.
 
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import type { EmbeddedServer } from '../../db/embedded/server.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, readSwitch } from '../flags.ts';
+import { command, group } from '../command.ts';
+import { debug, json } from '../inputs.ts';
 import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
-import { visibleJson } from '../../core/wording.ts';
 
-const examples = `
+const help = `
 The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
 It keeps running after a run, so that you can look at the data.
 
@@ -35,14 +33,6 @@ const locate = async (io: Io): Promise<string> => {
   return etlDirectory;
 };
 
-const printUrl = async (io: Io): Promise<void> => {
-  await warnOfOther(io);
-  const { refuseEmbedded } = await import('../../db/embedded/refuse.ts');
-  refuseEmbedded(io.env);
-  const { startEmbedded } = await import('../../db/embedded/server.ts');
-  io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
-};
-
 /** The address holds a password, which `etl db url` alone shows. */
 const withoutPassword = (url: string): string => {
   const shown = new URL(url);
@@ -61,49 +51,57 @@ const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): strin
     ['left', 'left'],
   );
 
-const printStatus = async (command: Command, io: Io): Promise<void> => {
-  const { findEmbedded } = await import('../../db/embedded/server.ts');
-  const server = await findEmbedded(await locate(io));
-  if (readSwitch(command, 'json', io)) {
+const urlCommand = command({
+  name: 'url',
+  description: 'Prints only its connection string; starts it if necessary.',
+  takes: { debug },
+  async act({ io }) {
+    await warnOfOther(io);
+    const { refuseEmbedded } = await import('../../db/embedded/refuse.ts');
+    refuseEmbedded(io.env);
+    const { startEmbedded } = await import('../../db/embedded/server.ts');
+    io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
+  },
+});
+
+const statusCommand = command({
+  name: 'status',
+  description: 'Shows whether it is running, its data directory and its log.',
+  takes: { debug, json: json() },
+  async act({ io }) {
+    const { findEmbedded } = await import('../../db/embedded/server.ts');
+    const server = await findEmbedded(await locate(io));
     const { pid, directory, logFile } = server ?? {};
     const address = server && withoutPassword(server.url);
-    io.stdout.write(`${visibleJson({ running: server !== undefined, pid, address, directory, logFile })}\n`);
-    return;
-  }
-  const lines = server ? describeServer(server) : ['not running'];
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-};
-
-const stop = async (io: Io): Promise<void> => {
-  const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
-  // Before one of a directory above, which is another project's.
-  if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
-    io.stdout.write('stopped; its data directory had been deleted\n');
-    return;
-  }
-  io.stdout.write((await stopEmbedded(await locate(io))) ? 'stopped\n' : 'not running\n');
-};
-
-export const dbCommand: CliCommand = {
-  name: 'db',
-  register(program, io) {
-    const db = program
-      .command('db')
-      .summary('show or stop the embedded server')
-      .description(
-        'Manages the embedded PostgreSQL in .etl/ of the working directory, or of the nearest directory above.',
-      )
-      .usage('<command> [options]')
-      .addHelpText('after', examples);
-    const add = (name: string, description: string): Command =>
-      db
-        .command(name)
-        .description(description)
-        .addOption(flag('--debug', 'print stack traces and causes of errors'));
-    add('url', 'Prints only its connection string; starts it if necessary.').action(() => printUrl(io));
-    add('status', 'Shows whether it is running, its data directory and its log.')
-      .addOption(flag('--json', 'print JSON'))
-      .action((_, command: Command) => printStatus(command, io));
-    add('stop', 'Stops it; its data stays.').action(() => stop(io));
+    return {
+      json: [{ running: server !== undefined, pid, address, directory, logFile }],
+      lines: () => (server ? describeServer(server) : ['not running']),
+    };
   },
-};
+});
+
+const stopCommand = command({
+  name: 'stop',
+  description: 'Stops it; its data stays.',
+  takes: { debug },
+  async act({ io }) {
+    const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
+    // Before one of a directory above, which is another project's.
+    if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
+      io.stdout.write('stopped; its data directory had been deleted\n');
+      return;
+    }
+    io.stdout.write((await stopEmbedded(await locate(io))) ? 'stopped\n' : 'not running\n');
+  },
+});
+
+export const dbCommand = group(
+  {
+    name: 'db',
+    summary: 'show or stop the embedded server',
+    description:
+      'Manages the embedded PostgreSQL in .etl/ of the working directory, or of the nearest directory above.',
+    help,
+  },
+  [urlCommand, statusCommand, stopCommand],
+);

@@ -1,19 +1,18 @@
 // `etl doctor`: is this server fit for bulk loading, and what would improve it?
 
 import { availableParallelism } from 'node:os';
-import type { Command } from 'commander';
 import { EtlError } from '../../core/errors/errors.ts';
 import { workersMax } from '../../core/limits.ts';
 import type { Finding, Verdict } from '../../tools/doctor.ts';
-import { plural, visibleJson } from '../../core/wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseCount, readFlag, readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
+import { plural } from '../../core/wording.ts';
+import { command } from '../command.ts';
+import { databaseUrl, debug, flag, json } from '../inputs.ts';
 import { alignRows, visibleText } from '../layout.ts';
-import { paintFor, type Paint, type Style } from '../paint.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
+import type { Paint, Style } from '../paint.ts';
+import { parseCount } from '../parsers.ts';
+import { openServer } from '../server.ts';
 
-const examples = `
+const help = `
 It changes nothing. docs/operations/server.md explains the advice.
 Exit codes: 0 if a run can work on the server, 1 if it would be refused or fail.
 
@@ -37,8 +36,8 @@ export const findingLines = (findings: readonly Finding[], paint: Paint): string
   const pieces = count('advice') === 1 ? '1 piece of advice' : `${count('advice')} pieces of advice`;
   const indent = ' '.repeat(2 + Math.max(...findings.map(({ verdict }) => verdict.length)));
   return [
-    ...findings.flatMap(({ advice }, place) => [
-      aligned[place]!,
+    ...findings.flatMap(({ advice }, index) => [
+      aligned[index]!,
       ...(advice === undefined ? [] : [indent + visibleText(advice)]),
     ]),
     '',
@@ -46,37 +45,37 @@ export const findingLines = (findings: readonly Finding[], paint: Paint): string
   ];
 };
 
-const examine = async (command: Command, io: Io): Promise<void> => {
-  const workers = readFlag(command, 'workers', parseCount(workersMax), io) ?? availableParallelism();
-  const json = readSwitch(command, 'json', io);
-  const server = await openServer(command, io, (text) => void io.stderr.write(`${text}\n`));
-  const { withClient } = await import('../../db/client.ts');
-  const { examineServer } = await import('../../tools/doctor.ts');
-  const { chooseBackend } = await import('../../queue/choose-backend.ts');
-  const demand = { workers, backend: chooseBackend(server, undefined, io.env) };
-  const findings = await withClient(server, (client) => examineServer(client, server, demand));
-  const paint = paintFor(io.stdout, io.env);
-  const lines = json
-    ? findings.map((finding) => visibleJson({ type: 'finding', ...finding }))
-    : [paint('bold', server.label), ...findingLines(findings, paint)];
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  const problems = findings.filter(({ verdict }) => verdict === 'problem').map(({ name }) => name);
-  if (problems.length > 0)
-    throw new EtlError('ETL_SERVER_UNFIT', { server: server.label, problems: problems.join(', ') });
-};
-
-export const doctorCommand: CliCommand = {
+export const doctorCommand = command({
   name: 'doctor',
-  register(program, io) {
-    program
-      .command('doctor')
-      .summary('check whether the server suits bulk loading')
-      .description('Checks the server: settings, connections, disk, unlogged tables, crashes, privileges.')
-      .addOption(databaseUrlFlag())
-      .addOption(flag('--workers <n>', 'number of parallel loads to check for; default: the number of cores'))
-      .addOption(flag('--json', 'print every finding as one line of JSON'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((_, command: Command) => examine(command, io));
+  summary: 'check whether the server suits bulk loading',
+  description: 'Checks the server: settings, connections, disk, unlogged tables, crashes, privileges.',
+  takes: {
+    databaseUrl,
+    workers: flag(
+      '--workers <n>',
+      'number of parallel loads to check for; default: the number of cores',
+      parseCount(workersMax),
+    ),
+    json: json('print every finding as one line of JSON'),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { io, workers = availableParallelism() } = given;
+    const server = await openServer(given, (text) => void io.stderr.write(`${text}\n`));
+    const { withClient } = await import('../../db/client.ts');
+    const { examineServer } = await import('../../tools/doctor.ts');
+    const { chooseBackend } = await import('../../queue/choose-backend.ts');
+    const demand = { workers, backend: chooseBackend(server, undefined, io.env) };
+    const findings = await withClient(server, (client) => examineServer(client, server, demand));
+    const problems = findings.filter(({ verdict }) => verdict === 'problem').map(({ name }) => name);
+    return {
+      json: findings.map((finding) => ({ type: 'finding', ...finding })),
+      lines: ({ paint }) => [paint('bold', server.label), ...findingLines(findings, paint)],
+      error:
+        problems.length > 0
+          ? new EtlError('ETL_SERVER_UNFIT', { server: server.label, problems: problems.join(', ') })
+          : undefined,
+    };
+  },
+});

@@ -1,28 +1,26 @@
 // `etl enqueue <pipeline>`: puts a run on the queue for a worker.
 
-import type { Command } from 'commander';
 import { runPriorityMax } from '../../core/limits.ts';
-import type { CliCommand } from '../command.ts';
+import { command } from '../command.ts';
 import {
-  allowShrinkFlag,
+  allowShrink,
+  databaseUrl,
+  debug,
   flag,
-  parseCount,
-  parseMoment,
-  parseNames,
-  parseString,
-  readFlag,
-  readPairs,
-  readSwitch,
-  paramFlag,
-} from '../flags.ts';
-import type { Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
-import { tracingFlag, withTracing } from '../tracing.ts';
-import { visibleJson } from '../../core/wording.ts';
+  json,
+  params,
+  pipelineArgument,
+  redisPrefix,
+  toggle,
+  tracing,
+} from '../inputs.ts';
+import { parseCount, parseString, parseTime } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
+import { readRedis } from '../redis.ts';
+import { openServer } from '../server.ts';
+import { withTracing } from '../tracing.ts';
 
-const examples = `
+const help = `
 The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
 
 Examples:
@@ -31,59 +29,48 @@ Examples:
   $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
   $ etl enqueue pipelines/noaa.ts --json | jq -r .job`;
 
-const put = async (file: string, command: Command, io: Io): Promise<void> => {
-  const json = readSwitch(command, 'json', io);
-  const params = readPairs(command, 'param', io);
-  const at = readFlag(command, 'at', parseMoment, io);
-  const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
-  const dedupe = readFlag(command, 'dedupe', parseString, io);
-  const allowShrink = readFlag(command, 'allowShrink', parseNames, io);
-  const queue = readFlag(command, 'queue', parseString, io);
-  const { pipeline, directory } = await loadPipeline(file, io);
-  const { enqueue } = await import('../../worker/enqueue.ts');
-  const options = {
-    connection: (await openServer(command, io)).config,
-    ...(await readRedis(command, io)),
-    directory,
-    params,
-    fresh: readSwitch(command, 'fresh', io),
-    fullRefresh: readSwitch(command, 'fullRefresh', io),
-    ...(at !== undefined && { at }),
-    ...(priority !== undefined && { priority }),
-    ...(dedupe !== undefined && { dedupe }),
-    ...(allowShrink !== undefined && { allowShrink }),
-    ...(queue !== undefined && { queue }),
-  };
-  const added = await withTracing(command, io, (tracing) => enqueue(pipeline, { ...options, ...tracing }));
-  const { job, isNew } = added;
-  const text = isNew
-    ? `Enqueued ${pipeline.name} as ${job}`
-    : `A run with the key ${dedupe} is already waiting or running: ${job}`;
-  io.stdout.write(`${json ? visibleJson({ ...added, pipeline: pipeline.name }) : text}\n`);
-};
-
-export const enqueueCommand: CliCommand = {
+export const enqueueCommand = command({
   name: 'enqueue',
-  register(program, io) {
-    program
-      .command('enqueue')
-      .summary('put a run on the queue for a worker')
-      .description('Puts a run of a pipeline on the queue for a worker.')
-      .addArgument(pipelineArgument())
-      .addOption(databaseUrlFlag())
-      .addOption(redisPrefixFlag())
-      .addOption(paramFlag())
-      .addOption(flag('--at <time>', 'earliest start, in ISO 8601; default: now'))
-      .addOption(flag('--priority <n>', '1 is the highest; runs without a priority come before all of these'))
-      .addOption(flag('--dedupe <key>', 'add no run while one with this key waits or runs'))
-      .addOption(flag('--queue <name>', 'queue to use; default: default'))
-      .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
-      .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
-      .addOption(allowShrinkFlag())
-      .addOption(tracingFlag())
-      .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((file: string, _, command: Command) => put(file, command, io));
+  summary: 'put a run on the queue for a worker',
+  description: 'Puts a run of a pipeline on the queue for a worker.',
+  takes: {
+    file: pipelineArgument,
+    databaseUrl,
+    redisPrefix,
+    params,
+    at: flag('--at <time>', 'earliest start, in ISO 8601; default: now', parseTime),
+    priority: flag(
+      '--priority <n>',
+      '1 is the highest; runs without a priority come before all of these',
+      parseCount(runPriorityMax),
+    ),
+    dedupe: flag('--dedupe <key>', 'add no run while one with this key waits or runs', parseString),
+    queue: flag('--queue <name>', 'queue to use; default: default', parseString),
+    fresh: toggle('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'),
+    fullRefresh: toggle('--full-refresh', 'load everything again, even if nothing has changed'),
+    allowShrink,
+    tracing,
+    json: json(),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { at, priority, dedupe, queue, fresh, fullRefresh } = given;
+    const { pipeline, directory } = await loadPipeline(given.file, given.io);
+    const { enqueue } = await import('../../worker/enqueue.ts');
+    const { config: connection } = await openServer(given);
+    const redis = await readRedis(given);
+    const wanted = { at, priority, dedupe, queue, fresh, fullRefresh, allowShrink: given.allowShrink };
+    const options = { connection, ...redis, directory, params: given.params, ...wanted };
+    const added = await withTracing(given, (tracer) => enqueue(pipeline, { ...options, ...tracer }));
+    const { job, isNew } = added;
+    return {
+      json: [{ ...added, pipeline: pipeline.name }],
+      lines: () => [
+        isNew
+          ? `Enqueued ${pipeline.name} as ${job}`
+          : `A run with the key ${dedupe} is already waiting or running: ${job}`,
+      ],
+    };
+  },
+});

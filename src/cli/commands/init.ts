@@ -2,20 +2,20 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/infer/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseString, readFlag, readSwitch, standardOutput } from '../flags.ts';
+import { command } from '../command.ts';
+import { debug, fileArguments, flag, standardOutput, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
+import { parseString } from '../parsers.ts';
 
-const examples = `
+const help = `
 Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
 on a terminal; with --yes, with --out - or without a terminal it stays text, and a comment says so. Files with the same header
 become one table. Files can be anything that csv() reads: paths, globs, https://, s3://, members of archives; compressed or not.
@@ -48,8 +48,8 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
         2,
       ),
       ...remarks.flatMap(said),
-      ...decisions.flatMap(({ doubts }, place) =>
-        doubts.flatMap((doubt) => said(`${header[place] || `field ${place + 1}`}: ${doubt}`)),
+      ...decisions.flatMap(({ doubts }, index) =>
+        doubts.flatMap((doubt) => said(`${header[index] || `field ${index + 1}`}: ${doubt}`)),
       ),
     ]),
   ];
@@ -66,18 +66,18 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
   }
 };
 
-/** Asks what was left open, table by table. */
+/** Asks about every ambiguous column, table by table. */
 const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
   const { settleColumn } = await import('../../tools/init/settle.ts');
   const tables: WrittenTable[] = [];
   for (const found of draft.tables) {
     let table = found;
-    for (const [place, { doubts, alternatives }] of found.decisions.entries()) {
+    for (const [index, { doubts, alternatives }] of found.decisions.entries()) {
       if (alternatives.length === 0) continue;
-      const name = found.header[place] || `field ${place + 1}`;
+      const name = found.header[index] || `field ${index + 1}`;
       const answers = ['text', ...alternatives.map(({ label }) => label)];
       const chosen = await prompt.choice(`${found.name}, ${name}: ${doubts[0]}`, answers);
-      if (chosen > 0) table = settleColumn(table, place, alternatives[chosen - 1]!.decision);
+      if (chosen > 0) table = settleColumn(table, index, alternatives[chosen - 1]!.decision);
     }
     tables.push(table);
   }
@@ -87,58 +87,49 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
 const writeLines = (lines: readonly string[], stream: Output): void =>
   void stream.write(lines.map((line) => `${line}\n`).join(''));
 
-const init = async (locations: readonly string[], command: Command, io: Io): Promise<void> => {
-  const out = readFlag(command, 'out', parseString, io);
-  const force = readSwitch(command, 'force', io);
-  const allowPrivate = readSwitch(command, 'allowPrivate', io);
-  const asks = !readSwitch(command, 'yes', io) && canAsk(io);
-  const { initText, readForInit } = await import('../../tools/init/write-init.ts');
-  const { snakeCase } = await import('../../tools/init/infer/header.ts');
-  const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
-  const said = out === standardOutput ? io.stderr : io.stdout;
-  writeLines(summaryLines(draft, said, io), said);
-  const nameOf = (path: string): string =>
-    snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
-  const suggested = join('pipelines', `${draft.name}.ts`);
-  if (out === standardOutput) {
-    io.stdout.write(initText(draft, draft.name, suggested));
-    return;
-  }
-  const usual = out ?? suggested;
-  const { path, settled } = asks
-    ? await withPrompt(io, async (prompt) => ({
-        settled: await settle(draft, prompt),
-        path: out ?? (await prompt.text('Where to write the pipeline?', usual)),
-      }))
-    : { path: usual, settled: draft };
-  const file = resolve(io.workingDirectory, path);
-  await writePipeline(file, initText(settled, nameOf(path), path), force);
-  const shown = relative(io.workingDirectory, file);
-  const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
-  writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
-};
-
-export const initCommand: CliCommand = {
+export const initCommand = command({
   name: 'init',
-  register(program, io) {
-    program
-      .command('init')
-      .summary('infer a pipeline from files, and write it')
-      .description(
-        'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
-      )
-      .argument('<file...>', 'files: paths, globs and addresses, as csv() takes them')
-      .addOption(
-        flag(
-          '--out <file>',
-          'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
-        ),
-      )
-      .addOption(flag('--force', 'overwrite an existing file'))
-      .addOption(flag('--yes', 'ask no questions; none are asked without a terminal'))
-      .addOption(flag('--allow-private', 'addresses may lead to private and loopback hosts'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((locations: string[], _, command: Command) => init(locations, command, io));
+  summary: 'infer a pipeline from files, and write it',
+  description:
+    'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
+  takes: {
+    locations: fileArguments('files: paths, globs and addresses, as csv() takes them'),
+    out: flag(
+      '--out <file>',
+      'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
+      parseString,
+    ),
+    force: toggle('--force', 'overwrite an existing file'),
+    yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
+    allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
+    debug,
   },
-};
+  help,
+  async act({ io, locations, out, force, yes, allowPrivate }) {
+    const { initText, readForInit } = await import('../../tools/init/write-init.ts');
+    const { snakeCase } = await import('../../tools/init/infer/header.ts');
+    const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
+    const said = out === standardOutput ? io.stderr : io.stdout;
+    writeLines(summaryLines(draft, said, io), said);
+    const nameOf = (path: string): string =>
+      snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
+    const suggested = join('pipelines', `${draft.name}.ts`);
+    if (out === standardOutput) {
+      io.stdout.write(initText(draft, draft.name, suggested));
+      return;
+    }
+    const usual = out ?? suggested;
+    const { path, settled } =
+      !yes && canAsk(io)
+        ? await withPrompt(io, async (prompt) => ({
+            settled: await settle(draft, prompt),
+            path: out ?? (await prompt.text('Where to write the pipeline?', usual)),
+          }))
+        : { path: usual, settled: draft };
+    const file = resolve(io.workingDirectory, path);
+    await writePipeline(file, initText(settled, nameOf(path), path), force);
+    const shown = relative(io.workingDirectory, file);
+    const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
+    writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
+  },
+});

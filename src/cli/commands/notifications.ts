@@ -1,17 +1,16 @@
 // `etl notifications [list|send]`: lists notifications with their delivery, and sends pending ones.
 
-import type { Command } from 'commander';
 import type { Delivery, DeliveryState } from '../../report/notify/outbox.ts';
-import { plural, visibleJson } from '../../core/wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseChoice, parseCount, parseString, readFlag, readSwitch } from '../flags.ts';
+import { plural } from '../../core/wording.ts';
+import { command, group } from '../command.ts';
+import { choice, databaseUrl, debug, flag, json, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { widthOf, type Io } from '../io.ts';
-import { askServer, databaseUrlFlag, openServer } from '../server.ts';
+import { parseCount, parseString } from '../parsers.ts';
+import { askServer, openServer } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignRows, clip, visibleText } from '../layout.ts';
 
-const examples = `
+const help = `
 A receiver is shown as the name of the variable that holds its URL. Workers and runs deliver on their own; \`send\` delivers now,
 and needs the same variables. See docs/guide/notifications.md.
 
@@ -41,71 +40,73 @@ const rowOf = (one: Delivery): string[] => [
   visibleText(one.problem ?? ''),
 ];
 
-const list = async (command: Command, io: Io): Promise<void> => {
-  const limit = readFlag(command, 'limit', parseCount(listedMax), io) ?? listedDefault;
-  const pipeline = readFlag(command, 'pipeline', parseString, io);
-  const state = readFlag(command, 'state', parseChoice(states), io);
-  const { listDeliveries } = await import('../../report/notify/outbox.ts');
-  const wanted = { limit, pipeline, state };
-  const found = (await askServer(command, io, (client) => listDeliveries(client, wanted))) ?? [];
-  if (readSwitch(command, 'json', io)) {
-    io.stdout.write(`${visibleJson(found)}\n`);
-    return;
-  }
-  const rows = [
-    ['at', 'event', 'pipeline', 'run', 'receiver', 'state', 'tries', 'problem'],
-    ...found.map(rowOf),
-  ];
-  const lines = alignRows(rows, ['left', 'left', 'left', 'right', 'left', 'left', 'right', 'left']);
-  const shown = found.length === 0 ? ['no notifications'] : lines;
-  io.stdout.write(shown.map((line) => `${clip(line, widthOf(io.stdout))}\n`).join(''));
-};
+const titles = ['at', 'event', 'pipeline', 'run', 'receiver', 'state', 'tries', 'problem'];
 
-const send = async (command: Command, io: Io): Promise<void> => {
-  const givenUp = readSwitch(command, 'givenUp', io);
-  const { withClient } = await import('../../db/client.ts');
-  const { sendNow } = await import('../../tools/send-now.ts');
-  const sent = await withInterrupt(
-    () => undefined,
-    async ({ abort }) =>
-      withClient(await openServer(command, io), (client) =>
-        sendNow(client, { givenUp, signal: abort, untilMs: sendMs }),
-      ),
-  );
-  const { delivered, pending, missing } = sent;
-  if (readSwitch(command, 'json', io)) {
-    io.stdout.write(`${visibleJson(sent)}\n`);
-    return;
-  }
-  const without = missing.length === 0 ? '' : `; not set here: ${missing.map(visibleText).join(', ')}`;
-  io.stdout.write(
-    `Delivered ${plural(delivered, 'notification')}; ${pending} pending, ${sent.givenUp} given up${without}\n`,
-  );
-};
-
-export const notificationsCommand: CliCommand = {
-  name: 'notifications',
-  register(program, io) {
-    const group = program
-      .command('notifications')
-      .summary('list notifications, and send pending ones')
-      .description('Lists notifications with the state of their delivery, and sends pending ones.')
-      .usage('<command> [options]')
-      .addHelpText('after', examples);
-    const add = (name: string, description: string, isDefault = false): Command =>
-      group
-        .command(name, { isDefault })
-        .description(description)
-        .addOption(databaseUrlFlag())
-        .addOption(flag('--json', 'print JSON'))
-        .addOption(flag('--debug', 'print stack traces and causes of errors'));
-    add('list', 'Lists notifications, newest first, and why some are still pending.', true)
-      .addOption(flag('--pipeline <name>', 'only of this pipeline'))
-      .addOption(flag('--state <state>', 'only those in this state', states))
-      .addOption(flag('--limit <n>', `list at most this many; default: ${listedDefault}`))
-      .action((_, command: Command) => list(command, io));
-    add('send', 'Sends pending notifications now, for a minute at most.')
-      .addOption(flag('--given-up', 'also those that were given up'))
-      .action((_, command: Command) => send(command, io));
+const listCommand = command({
+  name: 'list',
+  description: 'Lists notifications, newest first, and why some are still pending.',
+  isDefault: true,
+  takes: {
+    databaseUrl,
+    json: json(),
+    debug,
+    pipeline: flag('--pipeline <name>', 'only of this pipeline', parseString),
+    state: choice('--state <state>', 'only those in this state', states),
+    limit: flag('--limit <n>', `list at most this many; default: ${listedDefault}`, parseCount(listedMax)),
   },
-};
+  async act(given) {
+    const { pipeline, state, limit = listedDefault } = given;
+    const { listDeliveries } = await import('../../report/notify/outbox.ts');
+    const wanted = { limit, pipeline, state };
+    const found = (await askServer(given, (client) => listDeliveries(client, wanted))) ?? [];
+    return {
+      json: [found],
+      lines: ({ width }) => {
+        if (found.length === 0) return ['no notifications'];
+        const rows = [titles, ...found.map(rowOf)];
+        const lines = alignRows(rows, ['left', 'left', 'left', 'right', 'left', 'left', 'right', 'left']);
+        return lines.map((line) => clip(line, width));
+      },
+    };
+  },
+});
+
+const sendCommand = command({
+  name: 'send',
+  description: 'Sends pending notifications now, for a minute at most.',
+  takes: {
+    databaseUrl,
+    json: json(),
+    debug,
+    givenUp: toggle('--given-up', 'also those that were given up'),
+  },
+  async act(given) {
+    const { withClient } = await import('../../db/client.ts');
+    const { sendNow } = await import('../../tools/send-now.ts');
+    const sent = await withInterrupt(
+      () => undefined,
+      async ({ abort }) =>
+        withClient(await openServer(given), (client) =>
+          sendNow(client, { givenUp: given.givenUp, signal: abort, untilMs: sendMs }),
+        ),
+    );
+    const { delivered, pending, givenUp, missing } = sent;
+    const without = missing.length === 0 ? '' : `; not set here: ${missing.map(visibleText).join(', ')}`;
+    return {
+      json: [sent],
+      lines: () => [
+        `Delivered ${plural(delivered, 'notification')}; ${pending} pending, ${givenUp} given up${without}`,
+      ],
+    };
+  },
+});
+
+export const notificationsCommand = group(
+  {
+    name: 'notifications',
+    summary: 'list notifications, and send pending ones',
+    description: 'Lists notifications with the state of their delivery, and sends pending ones.',
+    help,
+  },
+  [listCommand, sendCommand],
+);

@@ -1,15 +1,12 @@
 // `etl preview <pipeline>`: the first rows and rejects of each file, without a server.
 
-import type { Command } from 'commander';
-import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, parseCount, readFlag, readPairs, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { paintFor } from '../paint.ts';
+import { command, print } from '../command.ts';
+import { debug, flag, json, params, pipelineArgument } from '../inputs.ts';
+import { parseCount } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
 import { previewLines } from '../text/preview-text.ts';
-import { visibleJson } from '../../core/wording.ts';
 
-const examples = `
+const help = `
 Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
 Nothing is written, and no server is needed. Duplicate keys, and invalid values of types that only the server reads, are not found.
 
@@ -21,38 +18,32 @@ const recordsDefault = 20;
 /** They are held in memory. */
 const recordsMax = 100_000;
 
-const preview = async (file: string, command: Command, io: Io): Promise<void> => {
-  const records = readFlag(command, 'records', parseCount(recordsMax), io) ?? recordsDefault;
-  const json = readSwitch(command, 'json', io);
-  const params = readPairs(command, 'param', io);
-  const { pipeline, directory } = await loadPipeline(file, io);
-  const { previewPipeline } = await import('../../tools/preview.ts');
-  const options = { params, directory, workingDirectory: io.workingDirectory };
-  const paint = paintFor(io.stdout, io.env);
-  let isFirst = true;
-  for await (const found of previewPipeline(pipeline, options, records)) {
-    const lines = json ? [visibleJson(found)] : previewLines(found, widthOf(io.stdout), paint);
-    if (!isFirst && !json) io.stdout.write('\n');
-    io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    isFirst = false;
-  }
-};
-
-export const previewCommand: CliCommand = {
+export const previewCommand = command({
   name: 'preview',
-  register(program, io) {
-    program
-      .command('preview')
-      .summary('show the first rows and rejects of each file, without a server')
-      .description(
-        'Shows what the first records of each file would become: typed rows, and rejects with their reasons.',
-      )
-      .addArgument(pipelineArgument())
-      .addOption(flag('-n, --records <n>', 'how many records of each file; default: 20'))
-      .addOption(paramFlag())
-      .addOption(flag('--json', 'print a line of JSON for each file'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((file: string, _, command: Command) => preview(file, command, io));
+  summary: 'show the first rows and rejects of each file, without a server',
+  description:
+    'Shows what the first records of each file would become: typed rows, and rejects with their reasons.',
+  takes: {
+    file: pipelineArgument,
+    records: flag('-n, --records <n>', 'how many records of each file; default: 20', parseCount(recordsMax)),
+    params,
+    json: json('print a line of JSON for each file'),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { io, records = recordsDefault } = given;
+    const { pipeline, directory } = await loadPipeline(given.file, io);
+    const { previewPipeline } = await import('../../tools/preview.ts');
+    const options = { params: given.params, directory, workingDirectory: io.workingDirectory };
+    let blank: readonly string[] = [];
+    for await (const found of previewPipeline(pipeline, options, records)) {
+      const above = blank;
+      print(
+        { json: [found], lines: ({ width, paint }) => [...above, ...previewLines(found, width, paint)] },
+        given,
+      );
+      blank = [''];
+    }
+  },
+});

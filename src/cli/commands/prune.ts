@@ -1,16 +1,15 @@
 // `etl prune`: deletes old runs from the bookkeeping.
 
-import type { Command } from 'commander';
-import { plural, visibleJson } from '../../core/wording.ts';
+import { plural } from '../../core/wording.ts';
 import type { PruneResult } from '../../ledger/production/upkeep.ts';
-import type { CliCommand } from '../command.ts';
-import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
+import { command } from '../command.ts';
+import { databaseUrl, debug, flag, json, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { askServer, databaseUrlFlag } from '../server.ts';
+import { dayMs, parseAge } from '../parsers.ts';
+import { askServer } from '../server.ts';
 import { formatBytes } from '../../core/amounts.ts';
 
-const examples = `
+const help = `
 Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
 corrections of rejected records. Rows of production are not touched.
 
@@ -32,35 +31,28 @@ const resultLines = (
 
 const nothing: PruneResult = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0, versions: 0, bytes: 0 };
 
-const runPrune = async (command: Command, io: Io): Promise<void> => {
-  const ageMs = readFlag(command, 'older', parseAge, io) ?? olderDaysDefault * dayMs;
-  const [dryRun, kept] = [readSwitch(command, 'dryRun', io), readSwitch(command, 'kept', io)];
-  const json = readSwitch(command, 'json', io);
-  const { prune } = await import('../../tools/prune.ts');
-  const before = new Date(io.clock() - ageMs);
-  const say = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
-  const result =
-    (await withInterrupt(say, ({ abort: signal }) =>
-      askServer(command, io, (client) => prune(client, { before, kept, dryRun, signal })),
-    )) ?? nothing;
-  const lines = json ? [visibleJson(result, undefined, 2)] : resultLines(result, dryRun);
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-};
-
-export const pruneCommand: CliCommand = {
+export const pruneCommand = command({
   name: 'prune',
-  register(program, io) {
-    program
-      .command('prune')
-      .summary('delete old runs from the bookkeeping')
-      .description('Deletes runs that ended long ago, with their files, chunks and rejects.')
-      .addOption(databaseUrlFlag())
-      .addOption(flag('--older <age>', `runs that ended before this; default: ${olderDaysDefault}d`))
-      .addOption(flag('--kept', 'also drop versions of tables that left production before this'))
-      .addOption(flag('--dry-run', 'only show how much would be deleted'))
-      .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((_, command: Command) => runPrune(command, io));
+  summary: 'delete old runs from the bookkeeping',
+  description: 'Deletes runs that ended long ago, with their files, chunks and rejects.',
+  takes: {
+    databaseUrl,
+    older: flag('--older <age>', `runs that ended before this; default: ${olderDaysDefault}d`, parseAge),
+    kept: toggle('--kept', 'also drop versions of tables that left production before this'),
+    dryRun: toggle('--dry-run', 'only show how much would be deleted'),
+    json: json(),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { io, older = olderDaysDefault * dayMs, kept, dryRun } = given;
+    const { prune } = await import('../../tools/prune.ts');
+    const before = new Date(io.clock() - older);
+    const say = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
+    const pruned = await withInterrupt(say, ({ abort: signal }) =>
+      askServer(given, (client) => prune(client, { before, kept, dryRun, signal })),
+    );
+    const result = pruned ?? nothing;
+    return { json: [result], isIndented: true, lines: () => resultLines(result, dryRun) };
+  },
+});

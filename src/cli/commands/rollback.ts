@@ -1,20 +1,19 @@
 // `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists the kept versions.
 
-import type { Command } from 'commander';
-import { formatCount, visibleJson } from '../../core/wording.ts';
+import { formatCount } from '../../core/wording.ts';
 import type { KeptVersion } from '../../ledger/production/upkeep.ts';
 import type { RollbackResult } from '../../tools/rollback.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, parseCount, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
+import { command } from '../command.ts';
+import { databaseUrl, debug, flag, json, params, pipelineArgument, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { askServer, databaseUrlFlag, openServer } from '../server.ts';
+import { parseCount, parseNames } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
+import { askServer, openServer } from '../server.ts';
 import { formatBytes, formatDate } from '../../core/amounts.ts';
-import { alignRows, visibleText, type Alignment } from '../layout.ts';
-import { paintFor } from '../paint.ts';
+import { alignTitled, visibleText, type Alignment } from '../layout.ts';
+import type { Paint } from '../paint.ts';
 
-const examples = `
+const help = `
 Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
 Without \`--to\` the newest load is undone; a second time nothing changes, and \`--to\` goes further back. The version that
 is replaced is kept, so \`--to\` can also go forward again.
@@ -28,7 +27,7 @@ Examples:
 const titles = ['table', 'run', 'rows', 'size', 'replaced by', 'on', 'kept as'];
 const alignments: readonly Alignment[] = ['left', 'right', 'right', 'right', 'right', 'left', 'left'];
 
-const versionLines = (versions: readonly KeptVersion[], io: Io): string[] => {
+const versionLines = (versions: readonly KeptVersion[], paint: Paint): string[] => {
   if (versions.length === 0) return ['no earlier version is kept'];
   const rows = versions.map(({ table, schema, run, rows: count, bytes, replacedBy, keptAt, location }) => [
     visibleText(`${schema}.${table}`),
@@ -39,15 +38,7 @@ const versionLines = (versions: readonly KeptVersion[], io: Io): string[] => {
     formatDate(keptAt),
     location,
   ]);
-  const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
-  return [paintFor(io.stdout, io.env)('dim', title), ...lines];
-};
-
-const list = async (name: string, json: boolean, command: Command, io: Io): Promise<void> => {
-  const { listVersionsOn } = await import('../../tools/list-versions.ts');
-  const versions = (await askServer(command, io, (client) => listVersionsOn(client, name))) ?? [];
-  const lines = json ? [visibleJson(versions, undefined, 2)] : versionLines(versions, io);
-  io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
+  return alignTitled(titles, rows, alignments, paint);
 };
 
 const resultLines = ({ pipeline, runId, to, tables, undone, withdrawn }: RollbackResult): string[] => {
@@ -72,48 +63,43 @@ const resultLines = ({ pipeline, runId, to, tables, undone, withdrawn }: Rollbac
   ];
 };
 
-const rollBack = async (file: string, command: Command, io: Io): Promise<void> => {
-  const json = readSwitch(command, 'json', io);
-  const params = readPairs(command, 'param', io);
-  const to = readFlag(command, 'to', parseCount(Number.MAX_SAFE_INTEGER), io);
-  const tables = readFlag(command, 'table', parseNames, io);
-  const { pipeline, directory } = await loadPipeline(file, io);
-  if (readSwitch(command, 'list', io)) return list(pipeline.name, json, command, io);
-  const stopping = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
-  const result = await withInterrupt(stopping, async ({ abort: signal }) => {
-    const server = await openServer(command, io);
-    const { rollbackPipeline } = await import('../../tools/rollback.ts');
-    return rollbackPipeline(pipeline, {
-      connection: server.config,
-      params,
-      directory,
-      workingDirectory: io.workingDirectory,
-      signal,
-      ...(to !== undefined && { to }),
-      ...(tables && { tables }),
-      onEvent: (event) => event.type === 'notice' && io.stderr.write(`note: ${event.message}\n`),
-    });
-  });
-  const lines = json ? [visibleJson(result, undefined, 2)] : resultLines(result);
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-};
-
-export const rollbackCommand: CliCommand = {
+export const rollbackCommand = command({
   name: 'rollback',
-  register(program, io) {
-    program
-      .command('rollback')
-      .summary('put an earlier version of the tables into production')
-      .description('Puts the tables back as an earlier run published them, all in one step.')
-      .addArgument(pipelineArgument())
-      .addOption(databaseUrlFlag())
-      .addOption(paramFlag())
-      .addOption(flag('--to <run>', 'the run to go back to; default: the one before the newest load'))
-      .addOption(flag('--table <name>', 'only these tables (comma-separated)'))
-      .addOption(flag('--list', 'list the versions that are kept, and change nothing'))
-      .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((file: string, _, command: Command) => rollBack(file, command, io));
+  summary: 'put an earlier version of the tables into production',
+  description: 'Puts the tables back as an earlier run published them, all in one step.',
+  takes: {
+    file: pipelineArgument,
+    databaseUrl,
+    params,
+    to: flag(
+      '--to <run>',
+      'the run to go back to; default: the one before the newest load',
+      parseCount(Number.MAX_SAFE_INTEGER),
+    ),
+    tables: flag('--table <name>', 'only these tables (comma-separated)', parseNames),
+    list: toggle('--list', 'list the versions that are kept, and change nothing'),
+    json: json(),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { io, to, tables } = given;
+    const { pipeline, directory } = await loadPipeline(given.file, io);
+    if (given.list) {
+      const { listVersionsOn } = await import('../../tools/list-versions.ts');
+      const versions = (await askServer(given, (client) => listVersionsOn(client, pipeline.name))) ?? [];
+      return { json: [versions], isIndented: true, lines: ({ paint }) => versionLines(versions, paint) };
+    }
+    const stopping = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
+    const result = await withInterrupt(stopping, async ({ abort: signal }) => {
+      const { config: connection } = await openServer(given);
+      const { rollbackPipeline } = await import('../../tools/rollback.ts');
+      const paths = { directory, workingDirectory: io.workingDirectory };
+      return rollbackPipeline(pipeline, {
+        ...{ connection, params: given.params, ...paths, signal, to, tables },
+        onEvent: (event) => event.type === 'notice' && io.stderr.write(`note: ${event.message}\n`),
+      });
+    });
+    return { json: [result], isIndented: true, lines: () => resultLines(result) };
+  },
+});

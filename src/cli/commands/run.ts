@@ -1,38 +1,39 @@
 // `etl run <pipeline>`: loads the files of a pipeline and publishes its tables.
 
-import type { Command } from 'commander';
 import type { ServerAddress } from '../../db/connect/address.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { chunkBytesMax, workersMax } from '../../core/limits.ts';
 import type { RunResult } from '../../core/model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { RunOptions } from '../../run/options.ts';
 import type { Tracer } from '../../report/tracer.ts';
-import type { CliCommand } from '../command.ts';
+import { command, type Given } from '../command.ts';
 import {
-  allowShrinkFlag,
+  allowShrink,
+  choice,
+  chunkBytes,
+  databaseUrl,
   flag,
-  parseChoice,
-  parseCount,
-  parseDuration,
-  parseNames,
-  readFlag,
-  readPairs,
-  readSwitch,
-  paramFlag,
-} from '../flags.ts';
+  json,
+  params,
+  pipelineArgument,
+  redisPrefix,
+  toggle,
+  tracing,
+  workers,
+} from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
 import { widthOf, type Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
+import { parseDuration } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
-import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
+import { readRedis } from '../redis.ts';
+import { openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../text/profile-text.ts';
 import type { LoadedBefore } from '../text/summary.ts';
-import { tracingFlag, withTracing } from '../tracing.ts';
+import { withTracing } from '../tracing.ts';
 
-const examples = `
+const help = `
 Files are relative to the working directory, SQL files to the pipeline file.
 A run with the files and the definition of the last published run does nothing. etl plan shows what a run would do.
 The next run continues a run that was stopped or killed: it loads only the missing data.
@@ -49,35 +50,41 @@ Examples:
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
   $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
 
-const readFlags = (command: Command, io: Io) => {
-  const run = {
-    workers: readFlag(command, 'workers', parseCount(workersMax), io),
-    params: readPairs(command, 'param', io),
-    chunkBytes: readFlag(command, 'chunkBytes', parseCount(chunkBytesMax), io),
-    waitMs: readFlag(command, 'wait', parseDuration, io),
-    fresh: readSwitch(command, 'fresh', io),
-    fullRefresh: readSwitch(command, 'fullRefresh', io),
-    allowShrink: readFlag(command, 'allowShrink', parseNames, io) ?? [],
-    keepStaging: readSwitch(command, 'keepStaging', io),
-    profile: readSwitch(command, 'profile', io),
-  } satisfies RunOptions;
-  const flags = {
-    run,
-    mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
-    json: readSwitch(command, 'json', io),
-    quiet: readSwitch(command, 'quiet', io),
-    verbose: readSwitch(command, 'verbose', io),
-    debug: readSwitch(command, 'debug', io),
-  };
-  if (flags.quiet && flags.verbose)
-    throw new EtlError('ETL_USAGE', {
-      problem: '--quiet and --verbose contradict each other',
-      hint: 'Leave one out.',
-    });
-  return flags;
+/** What every command takes that runs a pipeline. */
+export const runFlags = {
+  databaseUrl,
+  redisPrefix,
+  workers,
+  params,
+  fresh: toggle('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'),
+  waitMs: flag(
+    '--wait <time>',
+    'how long to wait for a lost server; if given, also for the first connection; default: 5m',
+    parseDuration,
+  ),
+  chunkBytes,
+  fullRefresh: toggle('--full-refresh', 'load everything again, even if nothing has changed'),
+  allowShrink,
+  profile: toggle('--profile', 'print where the time went afterwards; uses one more connection'),
+  tracing,
+  keepStaging: toggle('--keep-staging', 'keep the staging tables for inspection'),
+  progress: choice('--progress <how>', 'how to show progress on stderr', progressModes),
+  json: json('print every event as one line of JSON on stdout'),
+  quiet: toggle('-q, --quiet', 'print only errors'),
+  verbose: toggle('-v, --verbose', 'print more details'),
+  debug: toggle('--debug', 'print stack traces and causes of errors, and all log messages'),
 };
 
-type RunFlags = Omit<ReturnType<typeof readFlags>, 'run'> & { readonly run: RunOptions };
+interface GivenRun extends Given<typeof runFlags> {
+  readonly file: string;
+}
+
+const optionsOf = (given: GivenRun): RunOptions => {
+  const { fresh, waitMs, fullRefresh, keepStaging, profile } = given;
+  const size = { workers: given.workers, chunkBytes: given.chunkBytes };
+  const asked = { params: given.params, fresh, fullRefresh, allowShrink: given.allowShrink ?? [] };
+  return { ...size, ...asked, waitMs, keepStaging, profile };
+};
 
 const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
@@ -101,28 +108,27 @@ const stoppingText = (signal: string, isSecond: boolean): string =>
 
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
 const runShown = async (
-  loaded: LoadedPipeline,
-  flags: RunFlags,
-  command: Command,
-  io: Io,
-  tracing: { readonly tracer?: Tracer },
+  { pipeline, directory, file: pipelineFile }: LoadedPipeline,
+  options: RunOptions,
+  given: GivenRun,
+  tracer: { readonly tracer?: Tracer },
 ) => {
-  const { pipeline, directory, file: pipelineFile } = loaded;
-  const redis = await readRedis(command, io);
-  const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
+  const { io, progress = 'auto' } = given;
+  const redis = await readRedis(given);
+  const display = openDisplay({ ...given, mode: progress, pipeline: pipeline.name }, io);
   const before = new Map<string, number>();
   let opened: OpenedServer | undefined;
   const sayStopping = (signal: string, isSecond: boolean): void =>
     display.note(stoppingText(signal, isSecond));
   try {
     return await withInterrupt(sayStopping, async ({ abort: signal, drain }) => {
-      const server = await openServer(command, io, display.note);
+      const server = await openServer(given, display.note);
       opened = server;
       const { runPipeline } = await import('../../run/run-pipeline.ts');
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
-        ...flags.run,
-        ...tracing,
+        ...options,
+        ...tracer,
         ...redis,
         connection: server.config,
         pipelineFile,
@@ -135,7 +141,7 @@ const runShown = async (
             before.set(event.table, Math.min(before.get(event.table) ?? Infinity, event.records));
           display.event(event);
         },
-        logger: displayLogger(display, flags),
+        logger: displayLogger(display, given),
       });
       return { result, server, before };
     });
@@ -150,60 +156,28 @@ const runShown = async (
 
 /** Runs the pipeline of a file; `asked` are its files that are to be loaded again, or to leave. */
 export const runFile = async (
-  file: string,
-  command: Command,
-  io: Io,
+  given: GivenRun,
   asked: Pick<RunOptions, 'reload' | 'unload'> = {},
 ): Promise<void> => {
-  const read = readFlags(command, io);
-  const flags = { ...read, run: { ...read.run, ...asked } };
-  const loaded = await loadPipeline(file, io);
+  if (given.quiet && given.verbose)
+    throw new EtlError('ETL_USAGE', {
+      problem: '--quiet and --verbose contradict each other',
+      hint: 'Leave one out.',
+    });
+  const options = { ...optionsOf(given), ...asked };
+  const loaded = await loadPipeline(given.file, given.io);
   // A wrong parameter is reported before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
-  bindPipeline(loaded.pipeline, { params: flags.run.params ?? {}, directory: loaded.directory });
-  const shown = await withTracing(command, io, (tracing) => runShown(loaded, flags, command, io, tracing));
-  if (!flags.quiet && !flags.json) await printSummary(shown, io);
+  bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
+  const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
+  if (!given.quiet && !given.json) await printSummary(shown, given.io);
 };
 
-/** What every command that runs a pipeline takes. */
-export const withRunFlags = (command: Command): Command =>
-  command
-    .addOption(databaseUrlFlag())
-    .addOption(redisPrefixFlag())
-    .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
-    .addOption(paramFlag())
-    .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
-    .addOption(
-      flag(
-        '--wait <time>',
-        'how long to wait for a lost server; if given, also for the first connection; default: 5m',
-      ),
-    )
-    .addOption(
-      flag(
-        '--chunk-bytes <n>',
-        'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
-      ),
-    )
-    .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
-    .addOption(allowShrinkFlag())
-    .addOption(flag('--profile', 'print where the time went afterwards; uses one more connection'))
-    .addOption(tracingFlag())
-    .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))
-    .addOption(flag('--progress <how>', 'how to show progress on stderr', progressModes))
-    .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
-    .addOption(flag('-q, --quiet', 'print only errors'))
-    .addOption(flag('-v, --verbose', 'print more details'))
-    .addOption(flag('--debug', 'print stack traces and causes of errors, and all log messages'));
-
-export const runCommand: CliCommand = {
+export const runCommand = command({
   name: 'run',
-  register(program, io) {
-    withRunFlags(program.command('run'))
-      .summary('load the files of a pipeline and publish its tables')
-      .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
-      .addArgument(pipelineArgument())
-      .addHelpText('after', examples)
-      .action((file: string, _, command: Command) => runFile(file, command, io));
-  },
-};
+  summary: 'load the files of a pipeline and publish its tables',
+  description: 'Loads the files of a pipeline and publishes its tables, all at once or not at all.',
+  takes: { file: pipelineArgument, ...runFlags },
+  help,
+  act: (given) => runFile(given),
+});

@@ -1,32 +1,31 @@
 // `etl schedule set|list|history|remove|pause|resume|run-now`: runs at set times.
 
-import type { Command } from 'commander';
 import { EtlError } from '../../core/errors/errors.ts';
 import { runPriorityMax } from '../../core/limits.ts';
 import { defaultQueue } from '../../core/model.ts';
-import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
-import type { CliCommand } from '../command.ts';
+import { command, group, type CliCommand } from '../command.ts';
 import {
+  argument,
+  databaseUrl,
+  debug,
   flag,
-  parseCount,
-  parseDuration,
-  parseString,
-  readFlag,
-  readPairs,
-  readSwitch,
-  paramFlag,
-} from '../flags.ts';
-import type { Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
+  json,
+  params,
+  pipelineArgument,
+  redisPrefix,
+  toggle,
+  tracing,
+} from '../inputs.ts';
+import { parseCount, parseDuration, parseString } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
 import { formatDate, formatSeconds } from '../../core/amounts.ts';
 import { alignRows, visibleText } from '../layout.ts';
-import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { askServer, databaseUrlFlag, openServer } from '../server.ts';
-import { tracingFlag, withTracing } from '../tracing.ts';
-import { visibleJson } from '../../core/wording.ts';
+import { readRedis } from '../redis.ts';
+import { askServer, openServer } from '../server.ts';
+import { withTracing } from '../tracing.ts';
 
-const examples = `
+const help = `
 A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
 
 Examples:
@@ -35,7 +34,7 @@ Examples:
   $ etl schedule history nightly
   $ etl schedule run-now nightly`;
 
-const setExamples = `
+const setHelp = `
 The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
 that the zone's clock skips is due at the jump; a time that it shows twice is due the first time. An existing schedule of
 that name is replaced.
@@ -46,11 +45,6 @@ Examples:
 
 /** So many are kept. */
 const slotsMax = 1_000;
-
-const print = (command: Command, io: Io, data: unknown, lines: readonly string[]): void => {
-  const text = readSwitch(command, 'json', io) ? visibleJson(data) : lines.join('\n');
-  io.stdout.write(`${text}\n`);
-};
 
 const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly string[] => [
   ...(lastSlot === null ? [] : [`  last  ${lastSlot} ${lastOutcome}`]),
@@ -69,49 +63,72 @@ const scheduleLines = (schedule: Schedule): readonly string[] => {
   const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
   return [
     head,
-    ...next.map((slot, place) => `  ${place === 0 ? 'next' : '    '}  ${slot}`),
+    ...next.map((slot, index) => `  ${index === 0 ? 'next' : '    '}  ${slot}`),
     ...lastLine(schedule),
   ];
 };
 
-const siteOf = async (command: Command, io: Io): Promise<SiteOptions> => ({
-  connection: (await openServer(command, io)).config,
+const common = { databaseUrl, json: json(), debug };
+const named = { ...common, name: argument('<name>', 'name of a schedule') };
+
+const setCommand = command({
+  name: 'set',
+  description: 'Creates a schedule for a pipeline, or replaces it.',
+  takes: {
+    ...common,
+    name: argument('<name>', 'name of the schedule: lower-case letters, digits, - and _'),
+    file: pipelineArgument,
+    cron: flag('--cron <times>', 'times: the five fields of cron, or six with seconds', parseString),
+    timeZone: flag(
+      '--tz <zone>',
+      'time zone of these times, such as Europe/Berlin; default: UTC',
+      parseString,
+    ),
+    params,
+    catchUp: toggle('--catch-up', 'run once for slots missed while no worker ran'),
+    priority: flag(
+      '--priority <n>',
+      '1 is the highest; runs without a priority come before all of these',
+      parseCount(runPriorityMax),
+    ),
+    queue: flag('--queue <name>', 'queue to use; default: default', parseString),
+    lateAfterMs: flag(
+      '--late-after <time>',
+      'tell receivers of `late` when a slot has no published run after this time',
+      parseDuration,
+    ),
+  },
+  help: setHelp,
+  async act(given) {
+    const { cron, timeZone, catchUp, priority, queue, lateAfterMs } = given;
+    if (cron === undefined)
+      throw new EtlError('ETL_USAGE', {
+        problem: '--cron is missing',
+        hint: "Example: --cron '0 2 * * *' is every day at two.",
+      });
+    const { pipeline, directory } = await loadPipeline(given.file, given.io);
+    const { schedule } = await import('../../worker/schedule/schedule.ts');
+    const { config: connection } = await openServer(given);
+    const times = { cron, timeZone, catchUp, lateAfterMs };
+    const options = { connection, params: given.params, directory, priority, queue, ...times };
+    const done = await schedule.set(given.name, pipeline, options);
+    return { json: [done], lines: () => scheduleLines(done) };
+  },
 });
 
-const setOne = async (name: string, file: string, command: Command, io: Io): Promise<void> => {
-  const cron = readFlag(command, 'cron', parseString, io);
-  if (cron === undefined)
-    throw new EtlError('ETL_USAGE', {
-      problem: '--cron is missing',
-      hint: "Example: --cron '0 2 * * *' is every day at two.",
-    });
-  const timeZone = readFlag(command, 'tz', parseString, io);
-  const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
-  const queue = readFlag(command, 'queue', parseString, io);
-  const lateAfterMs = readFlag(command, 'lateAfter', parseDuration, io);
-  const params = readPairs(command, 'param', io);
-  const catchUp = readSwitch(command, 'catchUp', io);
-  const { pipeline, directory } = await loadPipeline(file, io);
-  const { schedule } = await import('../../worker/schedule/schedule.ts');
-  const done = await schedule.set(name, pipeline, {
-    ...(await siteOf(command, io)),
-    cron,
-    params,
-    directory,
-    catchUp,
-    ...(timeZone !== undefined && { timeZone }),
-    ...(priority !== undefined && { priority }),
-    ...(queue !== undefined && { queue }),
-    ...(lateAfterMs !== undefined && { lateAfterMs }),
-  });
-  print(command, io, done, scheduleLines(done));
-};
-
-const listAll = async (command: Command, io: Io): Promise<void> => {
-  const { listSchedules } = await import('../../worker/schedule/list.ts');
-  const found = (await askServer(command, io, listSchedules)) ?? [];
-  print(command, io, found, found.length === 0 ? ['no schedules'] : found.flatMap(scheduleLines));
-};
+const listCommand = command({
+  name: 'list',
+  description: 'Lists schedules with their next five times, and their last time with its outcome.',
+  takes: common,
+  async act(given) {
+    const { listSchedules } = await import('../../worker/schedule/list.ts');
+    const found = (await askServer(given, listSchedules)) ?? [];
+    return {
+      json: [found],
+      lines: () => (found.length === 0 ? ['no schedules'] : found.flatMap(scheduleLines)),
+    };
+  },
+});
 
 const slotLine = ({ slot, first, outcome, state, run }: ScheduleSlot): string[] => [
   formatDate(slot),
@@ -120,95 +137,76 @@ const slotLine = ({ slot, first, outcome, state, run }: ScheduleSlot): string[] 
   state ?? '',
 ];
 
-const showHistory = async (name: string, command: Command, io: Io): Promise<void> => {
-  const limit = readFlag(command, 'limit', parseCount(slotsMax), io);
-  const { listSlots } = await import('../../worker/schedule/list.ts');
-  const found = await askServer(command, io, (client) => listSlots(client, name, limit));
-  if (found === undefined) throw new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion: '' });
-  const rows = [['slot', 'outcome', 'run', 'ended'], ...found.map(slotLine)];
-  const lines = alignRows(rows, ['left', 'left', 'right', 'left']).map((line) => line.trimEnd());
-  print(command, io, found, found.length === 0 ? ['no slots yet'] : lines);
-};
-
-const changes = {
-  remove: { summary: 'Removes a schedule; runs that it has enqueued stay.', past: 'Removed' },
-  pause: { summary: 'Skips the slots of a schedule until it is resumed.', past: 'Paused' },
-  resume: { summary: 'Resumes with the next slot; skipped slots are not caught up.', past: 'Resumed' },
-} as const;
-
-const changeOne = async (
-  change: keyof typeof changes,
-  name: string,
-  command: Command,
-  io: Io,
-): Promise<void> => {
-  const { schedule } = await import('../../worker/schedule/schedule.ts');
-  await schedule[change](name, await siteOf(command, io));
-  print(command, io, { schedule: name, [changes[change].past.toLowerCase()]: true }, [
-    `${changes[change].past} ${name}`,
-  ]);
-};
-
-const runNow = async (name: string, command: Command, io: Io): Promise<void> => {
-  const { schedule } = await import('../../worker/schedule/schedule.ts');
-  const site = { ...(await siteOf(command, io)), ...(await readRedis(command, io)) };
-  const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...site, ...tracing }));
-  const { job, isNew } = added;
-  const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} is already waiting or active: ${job}`;
-  print(command, io, { schedule: name, ...added }, [text]);
-};
-
-const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
-  add('set', 'Creates a schedule for a pipeline, or replaces it.')
-    .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
-    .addArgument(pipelineArgument())
-    .addOption(flag('--cron <times>', 'times: the five fields of cron, or six with seconds'))
-    .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
-    .addOption(paramFlag())
-    .addOption(flag('--catch-up', 'run once for slots missed while no worker ran'))
-    .addOption(flag('--priority <n>', '1 is the highest; runs without a priority come before all of these'))
-    .addOption(flag('--queue <name>', 'queue to use; default: default'))
-    .addOption(
-      flag(
-        '--late-after <time>',
-        'tell receivers of `late` when a slot has no published run after this time',
-      ),
-    )
-    .addHelpText('after', setExamples)
-    .action((name: string, file: string, _, command: Command) => setOne(name, file, command, io));
-
-export const scheduleCommand: CliCommand = {
-  name: 'schedule',
-  register(program, io) {
-    const group = program
-      .command('schedule')
-      .summary('enqueue runs at set times')
-      .description('Manages schedules, by which workers run pipelines at set times.')
-      .usage('<command> [options]')
-      .addHelpText('after', examples);
-    const add = (name: string, description: string): Command =>
-      group
-        .command(name)
-        .description(description)
-        .addOption(databaseUrlFlag())
-        .addOption(flag('--json', 'print JSON'))
-        .addOption(flag('--debug', 'print stack traces and causes of errors'));
-    addSet(add, io);
-    add('list', 'Lists schedules with their next five times, and their last time with its outcome.').action(
-      (_, command: Command) => listAll(command, io),
-    );
-    add('history', 'Shows the slots of a schedule, newest first, with the outcome of each.')
-      .argument('<name>', 'name of a schedule')
-      .addOption(flag('--limit <n>', 'list at most this many; default: 20'))
-      .action((name: string, _, command: Command) => showHistory(name, command, io));
-    for (const change of ['remove', 'pause', 'resume'] as const)
-      add(change, changes[change].summary)
-        .argument('<name>', 'name of a schedule')
-        .action((name: string, _, command: Command) => changeOne(change, name, command, io));
-    add('run-now', 'Enqueues a run of a schedule now, unless one of its runs is waiting or active.')
-      .argument('<name>', 'name of a schedule')
-      .addOption(redisPrefixFlag())
-      .addOption(tracingFlag())
-      .action((name: string, _, command: Command) => runNow(name, command, io));
+const historyCommand = command({
+  name: 'history',
+  description: 'Shows the slots of a schedule, newest first, with the outcome of each.',
+  takes: {
+    ...named,
+    limit: flag('--limit <n>', 'list at most this many; default: 20', parseCount(slotsMax)),
   },
-};
+  async act(given) {
+    const { name, limit } = given;
+    const { listSlots } = await import('../../worker/schedule/list.ts');
+    const found = await askServer(given, (client) => listSlots(client, name, limit));
+    if (found === undefined) throw new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion: '' });
+    const rows = [['slot', 'outcome', 'run', 'ended'], ...found.map(slotLine)];
+    return {
+      json: [found],
+      lines: () =>
+        found.length === 0 ? ['no slots yet'] : alignRows(rows, ['left', 'left', 'right', 'left']),
+    };
+  },
+});
+
+const changeCommand = (name: 'remove' | 'pause' | 'resume', past: string, description: string): CliCommand =>
+  command({
+    name,
+    description,
+    takes: named,
+    async act(given) {
+      const { schedule } = await import('../../worker/schedule/schedule.ts');
+      await schedule[name](given.name, { connection: (await openServer(given)).config });
+      return {
+        json: [{ schedule: given.name, [past.toLowerCase()]: true }],
+        lines: () => [`${past} ${given.name}`],
+      };
+    },
+  });
+
+const runNowCommand = command({
+  name: 'run-now',
+  description: 'Enqueues a run of a schedule now, unless one of its runs is waiting or active.',
+  takes: { ...named, redisPrefix, tracing },
+  async act(given) {
+    const { name } = given;
+    const { schedule } = await import('../../worker/schedule/schedule.ts');
+    const { config: connection } = await openServer(given);
+    const site = { connection, ...(await readRedis(given)) };
+    const added = await withTracing(given, (tracer) => schedule.runNow(name, { ...site, ...tracer }));
+    const { job, isNew } = added;
+    return {
+      json: [{ schedule: name, ...added }],
+      lines: () => [
+        isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} is already waiting or active: ${job}`,
+      ],
+    };
+  },
+});
+
+export const scheduleCommand = group(
+  {
+    name: 'schedule',
+    summary: 'enqueue runs at set times',
+    description: 'Manages schedules, by which workers run pipelines at set times.',
+    help,
+  },
+  [
+    setCommand,
+    listCommand,
+    historyCommand,
+    changeCommand('remove', 'Removed', 'Removes a schedule; runs that it has enqueued stay.'),
+    changeCommand('pause', 'Paused', 'Skips the slots of a schedule until it is resumed.'),
+    changeCommand('resume', 'Resumed', 'Resumes with the next slot; skipped slots are not caught up.'),
+    runNowCommand,
+  ],
+);

@@ -1,19 +1,18 @@
 // `etl test <pipeline>`: runs the data tests of a pipeline on production.
 
-import type { Command } from 'commander';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { TestReport } from '../../tools/test-report.ts';
-import { plural, visibleJson } from '../../core/wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { askServer, databaseUrlFlag } from '../server.ts';
+import { plural } from '../../core/wording.ts';
+import { command } from '../command.ts';
+import { databaseUrl, debug, flag, json, params, pipelineArgument } from '../inputs.ts';
 import { clip } from '../layout.ts';
-import { paintFor, type Paint } from '../paint.ts';
+import type { Paint } from '../paint.ts';
+import { parseNames } from '../parsers.ts';
+import { loadPipeline } from '../pipeline.ts';
+import { askServer } from '../server.ts';
 import { testLines } from '../text/tests-text.ts';
 
-const examples = `
+const help = `
 It only reads, and can run while the pipeline runs. The statement_timeout of the role applies.
 Exit codes: 0 if no test failed, even if some warned; 4 if a test with severity error failed.
 
@@ -31,40 +30,35 @@ const linesOf = (report: TestReport, paint: Paint): readonly string[] =>
     ? ['no tests are declared']
     : [...testLines(report.tests, paint), '', summary(report)];
 
-const runTests = async (file: string, command: Command, io: Io): Promise<void> => {
-  const json = readSwitch(command, 'json', io);
-  const params = readPairs(command, 'param', io);
-  const tables = readFlag(command, 'table', parseNames, io);
-  const { pipeline, directory } = await loadPipeline(file, io);
-  const { testsOf } = await import('../../tools/production-tests.ts');
-  const { problemsOf } = await import('../../run/test-tables.ts');
-  const options = { params, directory, ...(tables && { tables }) };
-  const report =
-    (await askServer(command, io, (client) => testsOf(pipeline, options, client))) ??
-    (await testsOf(pipeline, options, undefined));
-  const width = widthOf(io.stdout);
-  const lines = json
-    ? report.tests.map((test) => visibleJson({ type: 'test', ...test }))
-    : linesOf(report, paintFor(io.stdout, io.env)).map((line) => clip(line, width));
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  const failed = report.tests.filter(({ outcome }) => outcome === 'failed');
-  if (failed.length > 0) throw new EtlError('ETL_TEST_FAILED', { state: '', problems: problemsOf(failed) });
-};
-
-export const testCommand: CliCommand = {
+export const testCommand = command({
   name: 'test',
-  register(program, io) {
-    program
-      .command('test')
-      .summary('run the data tests of a pipeline on production')
-      .description('Runs the data tests on production, and shows rows that fail.')
-      .addArgument(pipelineArgument())
-      .addOption(databaseUrlFlag())
-      .addOption(paramFlag())
-      .addOption(flag('--table <tables>', 'tables to test (comma-separated); default: all'))
-      .addOption(flag('--json', 'print every test as one line of JSON'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors'))
-      .addHelpText('after', examples)
-      .action((file: string, _, command: Command) => runTests(file, command, io));
+  summary: 'run the data tests of a pipeline on production',
+  description: 'Runs the data tests on production, and shows rows that fail.',
+  takes: {
+    file: pipelineArgument,
+    databaseUrl,
+    params,
+    tables: flag('--table <tables>', 'tables to test (comma-separated); default: all', parseNames),
+    json: json('print every test as one line of JSON'),
+    debug,
   },
-};
+  help,
+  async act(given) {
+    const { pipeline, directory } = await loadPipeline(given.file, given.io);
+    const { testsOf } = await import('../../tools/production-tests.ts');
+    const { problemsOf } = await import('../../run/test-tables.ts');
+    const options = { params: given.params, directory, tables: given.tables };
+    const report =
+      (await askServer(given, (client) => testsOf(pipeline, options, client))) ??
+      (await testsOf(pipeline, options, undefined));
+    const failed = report.tests.filter(({ outcome }) => outcome === 'failed');
+    return {
+      json: report.tests.map((test) => ({ type: 'test', ...test })),
+      lines: ({ paint, width }) => linesOf(report, paint).map((line) => clip(line, width)),
+      error:
+        failed.length > 0
+          ? new EtlError('ETL_TEST_FAILED', { state: '', problems: problemsOf(failed) })
+          : undefined,
+    };
+  },
+});

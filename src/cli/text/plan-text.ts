@@ -5,7 +5,7 @@ import type { RunPlan } from '../../run/plan/contract.ts';
 import { plannedRows } from '../../run/plan/rows.ts';
 import { formatBytes, formatSeconds } from '../../core/amounts.ts';
 import { plural } from '../../core/wording.ts';
-import { textWidth, visibleText, wrap } from '../layout.ts';
+import { textWidth, visibleText, wrap, wrapIndented } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 
 const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, paint: Paint): string[] => {
@@ -114,7 +114,5 @@ export const planLines = (plan: RunPlan, width: number, paint: Paint): string[] 
   ...tablesOf(plan).flatMap((table) => tableLines(table, width, paint)),
   '',
   ...wrap(paint('bold', outcomeText(plan)), width),
-  ...[...plan.why, ...runTexts(plan)].flatMap((text) =>
-    wrap(visibleText(text), width - 4).map((line, place) => `${place === 0 ? '  ' : '    '}${line}`),
-  ),
+  ...[...plan.why, ...runTexts(plan)].flatMap((text) => wrapIndented(visibleText(text), width)),
 ];

@@ -7,7 +7,8 @@ import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../le
 import { formatBytes, formatDate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import { differenceLines } from './differences-text.ts';
-import { alignRows, visibleLines, visibleText, wrap, type Alignment } from '../layout.ts';
+import type { Look } from '../command.ts';
+import { alignTitled, visibleLines, visibleText, wrap, wrapIndented, type Alignment } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';
 import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
@@ -37,16 +38,6 @@ const stateText = (run: RunShown, paint: Paint): string =>
 const right = (count: number): Alignment[] => Array.from({ length: count }, () => 'right');
 const left = (count: number): Alignment[] => Array.from({ length: count }, () => 'left');
 
-const titled = (
-  titles: readonly string[],
-  rows: string[][],
-  alignments: Alignment[],
-  paint: Paint,
-): string[] => {
-  const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
-  return [paint('dim', title), ...lines];
-};
-
 const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
 
 /** One line a run, or `none`. */
@@ -63,7 +54,7 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
     run.errorCode ?? '',
   ]);
   const titles = ['run', 'pipeline', 'state', 'started', 'seconds', 'records', 'rejected', 'error'];
-  return titled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
+  return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
 /** What failed before there was a run, with the reason: it has no page of its own. */
@@ -105,7 +96,7 @@ const tableRow = (table: TableSummary): string[] => [
 ];
 
 const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
-  titled(
+  alignTitled(
     [
       'table',
       'files',
@@ -130,7 +121,7 @@ const writtenIn = ({ decoding, encoding, dialect }: FileSummary): string =>
     .join(', ');
 
 const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
-  titled(
+  alignTitled(
     ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered', ''],
     files.map((file) => [
       visibleText(file.file),
@@ -151,13 +142,7 @@ const hintOf = (code: string | null): string[] => {
   return hint === '' || hint.includes('{') ? [] : [`  ${hint}`];
 };
 
-/** How lines are drawn: `width` in cells. */
-interface Drawing {
-  readonly paint: Paint;
-  readonly width: number;
-}
-
-const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Drawing): string[] => {
+const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): string[] => {
   if (errorCode === null && error === null) return [];
   const [first = '', ...rest] = visibleLines(error ?? '');
   const wrapped = (line: string): string[] => wrap(line, width);
@@ -169,7 +154,7 @@ const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Drawing)
 };
 
 /** Where the time went, a sentence after another. */
-const adviceLines = (advice: RunDetails['advice'], { paint, width }: Drawing): string[] =>
+const adviceLines = (advice: RunDetails['advice'], { paint, width }: Look): string[] =>
   advice.length === 0
     ? []
     : [
@@ -196,15 +181,13 @@ const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
 /** What it said on its way. */
 const noticeLines = (
   { notices, said }: Pick<RunDetails, 'notices' | 'said'>,
-  { paint, width }: Drawing,
+  { paint, width }: Look,
 ): string[] => {
   if (notices.length === 0) return [];
   const which =
     said > notices.length ? `the newest ${notices.length} of ${formatCount(said)} notices:` : 'notices:';
   const shown = notices.flatMap(({ at, text }) =>
-    wrap(`${formatDate(new Date(at))}  ${visibleText(text)}`, width - 4).map(
-      (line, place) => `${place === 0 ? '  ' : '    '}${line}`,
-    ),
+    wrapIndented(`${formatDate(new Date(at))}  ${visibleText(text)}`, width),
   );
   return ['', which, ...shown.map((line) => paint('dim', line))];
 };
@@ -225,20 +208,20 @@ const headLines = (run: RunShown, traceId: string | null, paint: Paint): string[
 };
 
 /** One run: what it did table by table and file by file, what it had planned and said, where its time went, and why it failed. */
-export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, drawing: Drawing): string[] => {
+export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, look: Look): string[] => {
   const { run, tables, files, tests, earlier, advice, plan } = found;
-  const { paint, width } = drawing;
+  const { paint, width } = look;
   return [
     ...headLines(run, found.traceId, paint),
-    ...errorLines(run, drawing),
+    ...errorLines(run, look),
     ...earlierLines(earlier, paint),
     ...(plan.tables.length > 0 ? ['', paint('bold', 'planned'), ...keptPlanLines(plan, width, paint)] : []),
     ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
     ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
     ...differenceLines(files),
-    ...adviceLines(advice, drawing),
+    ...adviceLines(advice, look),
     ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),
-    ...noticeLines(found, drawing),
+    ...noticeLines(found, look),
     ...rejectLines(run, paint),
   ];
 };

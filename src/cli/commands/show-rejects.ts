@@ -1,19 +1,17 @@
 // `etl rejects show <place>`: one rejected record in full.
 
-import type { Command } from 'commander';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { Client } from '../../db/client.ts';
-import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.ts';
+import type { RejectRow } from '../../ledger/rejects/list-rejects.ts';
 import type { ShownField } from '../../ledger/rejects/reject-records.ts';
-import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
-import { readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
+import { formatCount, linesOf, plural } from '../../core/wording.ts';
+import { command } from '../command.ts';
+import { argument, debug, json } from '../inputs.ts';
 import { alignRows, visibleText } from '../layout.ts';
-import { paintFor, type Paint } from '../paint.ts';
-import { askRejects, readChoice } from './ask.ts';
-import { headLine, reasonText } from './list.ts';
+import type { Paint } from '../paint.ts';
+import { askRejects, choosing } from './ask-rejects.ts';
+import { headLine, reasonText } from './list-rejects.ts';
 
-export const showExamples = `
+const help = `
 Default: the run with rejects that ended last. Fields of columns at fault are marked with >.
 
 Examples:
@@ -67,35 +65,39 @@ const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
   ];
 };
 
-/** Prints the rejects of a place. Errors: ETL_USAGE when there are none. */
-export const showRejects = async (
-  place: string,
-  run: string | undefined,
-  command: Command,
-  io: Io,
-): Promise<void> => {
-  const json = readSwitch(command, 'json', io);
-  const choice = readChoice(run, command, io);
-  const { file, line } = parsePlace(place);
-  const { isCut, markedFields, rejectsAt } = await import('../../ledger/rejects/reject-records.ts');
-  const show = async (client: Client, rejected: RejectedRun): Promise<void> => {
-    const { runId } = rejected;
-    const found = await rejectsAt(client, runId, { table: choice.table, file }, line);
-    if (found.length === 0)
-      throw new EtlError('ETL_USAGE', {
-        problem: `run ${runId} has no reject at ${place}`,
-        hint: `\`etl rejects list ${runId} --all\` lists the places.`,
-      });
-    const rejects = found.map(({ header, format, ...reject }): ShownReject => ({
-      ...reject,
-      fields: markedFields(reject, header, format),
-      isCut: isCut(reject),
-    }));
-    const paint = paintFor(io.stdout, io.env);
-    const lines = json
-      ? [visibleJson({ ...rejected, rejects })]
-      : [headLine(rejected), ...rejects.flatMap((reject) => rejectLines(reject, paint))];
-    io.stdout.write(lines.map((text) => `${text}\n`).join(''));
-  };
-  await askRejects(command, io, choice, show, json ? { total: 0, rejects: [] } : undefined);
-};
+export const showCommand = command({
+  name: 'show',
+  description: 'Shows a rejected record in full: its place, every fault, its fields, its text.',
+  takes: {
+    place: argument('<place>', 'file and line, as `etl rejects list` prints them: prices.csv:35'),
+    ...choosing,
+    json: json(),
+    debug,
+  },
+  help,
+  async act(given) {
+    const { place, table = null } = given;
+    const { file, line } = parsePlace(place);
+    const { isCut, markedFields, rejectsAt } = await import('../../ledger/rejects/reject-records.ts');
+    const asked = await askRejects(given, async (client, run) => {
+      const found = await rejectsAt(client, run.runId, { table, file }, line);
+      if (found.length === 0)
+        throw new EtlError('ETL_USAGE', {
+          problem: `run ${run.runId} has no reject at ${place}`,
+          hint: `\`etl rejects list ${run.runId} --all\` lists the places.`,
+        });
+      const rejects = found.map(({ header, format, ...reject }): ShownReject => ({
+        ...reject,
+        fields: markedFields(reject, header, format),
+        isCut: isCut(reject),
+      }));
+      return { run, rejects };
+    });
+    if ('nothing' in asked) return { json: [{ total: 0, rejects: [] }], lines: () => [asked.nothing] };
+    const { run, rejects } = asked.found;
+    return {
+      json: [{ ...run, rejects }],
+      lines: ({ paint }) => [headLine(run), ...rejects.flatMap((reject) => rejectLines(reject, paint))],
+    };
+  },
+});

@@ -1,17 +1,18 @@
 // `etl rejects list [run]`: why records were rejected, or the records themselves.
 
-import type { Command } from 'commander';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Fault } from '../../core/model.ts';
 import type { FaultKind, FaultKinds } from '../../ledger/rejects/store.ts';
 import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.ts';
 import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
 import { formatDate } from '../../core/amounts.ts';
-import { parseCount, readFlag, readSwitch } from '../flags.ts';
+import { command } from '../command.ts';
+import { debug, flag, json, toggle } from '../inputs.ts';
 import { widthOf, written, type Io } from '../io.ts';
 import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
-import { askRejects, readChoice } from './ask.ts';
+import { parseCount } from '../parsers.ts';
+import { askRejects, choosing } from './ask-rejects.ts';
 
 /** Kinds of faults shown at most: a message of a check may differ in more than values. */
 const kindsShown = 100;
@@ -19,7 +20,7 @@ const kindsShown = 100;
 /** Records in JSON by default: enough to see the pattern. */
 const rejectsInJson = 50;
 
-export const listExamples = `
+const help = `
 Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
 with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
 contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
@@ -98,37 +99,39 @@ const printJson = async (run: RejectedRun, kinds: FaultKinds, pages: Pages, io: 
   await written(io.stdout, '\n]}\n');
 };
 
-/** What is to be listed; `limit` undefined: kinds of faults only. */
-const readWanted = (run: string | undefined, command: Command, io: Io) => {
-  const choice = readChoice(run, command, io);
-  const limit = readFlag(command, 'limit', parseCount(Number.MAX_SAFE_INTEGER), io);
-  const all = readSwitch(command, 'all', io);
-  if (all && limit !== undefined)
-    throw new EtlError('ETL_USAGE', {
-      problem: '--all and --limit exclude each other',
-      hint: 'Give one of them.',
+export const listCommand = command({
+  name: 'list',
+  description:
+    'Summarizes why records were rejected, or lists them: file, line, column, code, reason, record.',
+  takes: {
+    ...choosing,
+    limit: flag('--limit <n>', 'list the first n records', parseCount(Number.MAX_SAFE_INTEGER)),
+    all: toggle('--all', 'list every record'),
+    json: json(),
+    debug,
+  },
+  help,
+  async act(given) {
+    const { io, table = null, all } = given;
+    if (all && given.limit !== undefined)
+      throw new EtlError('ETL_USAGE', {
+        problem: '--all and --limit exclude each other',
+        hint: 'Give one of them.',
+      });
+    const limit = all ? Infinity : given.limit;
+    const { rejectPages } = await import('../../ledger/rejects/list-rejects.ts');
+    const { faultKinds } = await import('../../ledger/rejects/store.ts');
+    const asked = await askRejects(given, async (client, run) => {
+      const kinds = () => faultKinds(client, run.runId, table, kindsShown);
+      const pages = (most: number) => rejectPages(client, run.runId, { table }, most);
+      if (given.json) await printJson(run, await kinds(), pages(limit ?? rejectsInJson), io);
+      else await printText(run, kinds, limit === undefined ? undefined : pages(limit), io);
+      return true;
     });
-  return { choice, limit: all ? Infinity : limit };
-};
-
-/** Prints what is wrong with the rejects of a run, or those rejects. */
-export const listRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
-  const json = readSwitch(command, 'json', io);
-  const { choice, limit } = readWanted(run, command, io);
-  const { rejectPages } = await import('../../ledger/rejects/list-rejects.ts');
-  const { faultKinds } = await import('../../ledger/rejects/store.ts');
-  const { table } = choice;
-  await askRejects(
-    command,
-    io,
-    choice,
-    async (client, found) => {
-      const { runId } = found;
-      const kinds = () => faultKinds(client, runId, table, kindsShown);
-      const pages = (most: number) => rejectPages(client, runId, { table }, most);
-      if (json) await printJson(found, await kinds(), pages(limit ?? rejectsInJson), io);
-      else await printText(found, kinds, limit === undefined ? undefined : pages(limit), io);
-    },
-    json ? { total: 0, kinds: [], kindsTotal: 0, rejects: [] } : undefined,
-  );
-};
+    if ('found' in asked) return;
+    return {
+      json: [{ total: 0, kinds: [], kindsTotal: 0, rejects: [] }],
+      lines: () => [asked.nothing],
+    };
+  },
+});

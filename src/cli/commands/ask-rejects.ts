@@ -1,0 +1,50 @@
+// Which run's rejects a command of `etl rejects` is about, and asking for them.
+
+import type { Client } from '../../db/client.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { RejectChoice, RejectedRun } from '../../ledger/rejects/list-rejects.ts';
+import { databaseUrl, flag, optionalRun } from '../inputs.ts';
+import { parseString } from '../parsers.ts';
+import { askServer, type GivenServer } from '../server.ts';
+
+/** What names the rejects, for every command that shows some. */
+export const choosing = {
+  run: optionalRun,
+  databaseUrl,
+  pipeline: flag('--pipeline <name>', 'the newest run of this pipeline with rejects', parseString),
+  table: flag('--table <table>', 'only rejects of this table', parseString),
+};
+
+interface GivenChoice extends GivenServer {
+  readonly run: number | undefined;
+  readonly pipeline: string | undefined;
+  readonly table: string | undefined;
+}
+
+/** Errors: ETL_USAGE. */
+const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice => {
+  if (runId !== undefined && pipeline !== undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: 'a run number and --pipeline exclude each other',
+      hint: 'A run belongs to one pipeline: give only its number.',
+    });
+  return { runId, pipeline: pipeline ?? null, table: table ?? null };
+};
+
+/** What was found out, or what to say where there is nothing. */
+export type Asked<T> = { readonly found: T } | { readonly nothing: string };
+
+/** Asks `use` about the run that is meant; undefined: it has no such rejects. Errors: ETL_USAGE. */
+export const askRejects = async <T>(
+  given: GivenChoice,
+  use: (client: Client, run: RejectedRun) => Promise<T | undefined>,
+): Promise<Asked<T>> => {
+  const choice = choiceOf(given);
+  const { rejectedRun } = await import('../../ledger/rejects/list-rejects.ts');
+  const answer = await askServer(given, async (client) => {
+    const run = await rejectedRun(client, choice);
+    const found = run && (await use(client, run));
+    return found === undefined ? { nothing: 'no rejects' } : { found };
+  });
+  return answer ?? { nothing: 'no runs yet' };
+};

@@ -1,0 +1,96 @@
+// `etl rejects replay <file>` stores corrected records, which the next run loads; `etl rejects withdraw <file>` withdraws them.
+
+import type { Client } from '../../db/client.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { command } from '../command.ts';
+import { argument, databaseUrl, debug, json } from '../inputs.ts';
+import { openServer, type GivenServer } from '../server.ts';
+import { visibleText } from '../layout.ts';
+
+const replayHelp = `
+The file is one that \`etl rejects export\` wrote, with the fields corrected and the columns before them unchanged. The next run of the
+pipeline loads the corrected records in place of the rejected ones, with every check, and so does every later run while the
+source file is unchanged. Records deleted from it stay rejected, and so do those with text in _record: clear that column once
+you have filled in the fields. Replaying the same file again changes nothing; of two corrections of a record, the later one counts.
+
+Examples:
+  $ etl rejects export 12 --table price --output prices.csv
+  $ etl rejects replay prices.csv && etl run pipelines/shop.ts`;
+
+const withdrawHelp = `
+The file is the one given to \`etl rejects replay\`, or an export of the same run: only the places of its records matter. The
+records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: replace it with \`etl rejects replay\`.
+
+Examples:
+  $ etl rejects withdraw prices.csv
+  $ etl rejects export 12 --table price --output all.csv && etl rejects withdraw all.csv`;
+
+/** Works on the bookkeeping, which may be that of an older version, or not there yet. */
+const withLedger = async <T>(given: GivenServer, work: (client: Client) => Promise<T>): Promise<T> => {
+  const { withClient } = await import('../../db/client.ts');
+  const { migrate } = await import('../../db/bookkeeping/migrate.ts');
+  return withClient(await openServer(given), async (client) => {
+    await migrate(client);
+    return work(client);
+  });
+};
+
+export const replayCommand = command({
+  name: 'replay',
+  description: 'Stores corrected records, which the next run loads in place of the rejected ones.',
+  takes: {
+    file: argument('<file>', 'CSV that `etl rejects export` wrote, corrected'),
+    databaseUrl,
+    json: json('print what was stored as JSON'),
+    debug,
+  },
+  help: replayHelp,
+  async act(given) {
+    const { readCorrections } = await import('../../tools/read-corrections.ts');
+    const kept = await withLedger(given, (client) =>
+      readCorrections(client, given.file, given.io.workingDirectory),
+    );
+    const { corrections, added, uncorrected, table, runId, pipeline } = kept;
+    const known = corrections - added;
+    const what = `${plural(corrections, 'corrected record')} of table ${visibleText(table)}, run ${runId}`;
+    return {
+      json: [kept],
+      lines: () => [
+        known > 0 ? `${what}, ${formatCount(known)} of them kept before` : what,
+        ...(uncorrected > 0
+          ? [
+              `${plural(uncorrected, 'record')} not corrected: column _record has a text; empty it after its fields are filled in`,
+            ]
+          : []),
+        ...(added > 0 ? [`The next run of pipeline ${visibleText(pipeline)} loads them.`] : []),
+      ],
+    };
+  },
+});
+
+export const withdrawCommand = command({
+  name: 'withdraw',
+  description: 'Withdraws corrections that no run has loaded.',
+  takes: {
+    file: argument('<file>', 'CSV of their records, as it was given to `etl rejects replay`'),
+    databaseUrl,
+    json: json('print what was withdrawn as JSON'),
+    debug,
+  },
+  help: withdrawHelp,
+  async act(given) {
+    const { takeBackCorrections } = await import('../../tools/read-corrections.ts');
+    const taken = await withLedger(given, (client) =>
+      takeBackCorrections(client, given.file, given.io.workingDirectory),
+    );
+    const { records, withdrawn, table, runId } = taken;
+    const others = records - withdrawn;
+    const rest = others > 0 ? `; ${formatCount(others)} of ${plural(records, 'record')} had none` : '';
+    return {
+      json: [taken],
+      lines: () => [
+        `${plural(withdrawn, 'correction')} of table ${visibleText(table)}, run ${runId}, withdrawn${rest}`,
+      ],
+    };
+  },
+});

@@ -1,0 +1,158 @@
+// `etl rejects export`: rejected records as CSV, to stdout or into a new file.
+
+import { open, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Client } from '../../db/client.ts';
+import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
+import type { RecordShape } from '../../ledger/rejects/reject-records.ts';
+import { formatCount, plural } from '../../core/wording.ts';
+import { command, print, type Answer } from '../command.ts';
+import { debug, flag, json, standardOutput, toggle } from '../inputs.ts';
+import { written } from '../io.ts';
+import { visibleText } from '../layout.ts';
+import { parseString } from '../parsers.ts';
+import { askRejects, choosing, type Asked } from './ask-rejects.ts';
+
+const help = `
+Default: the run with rejects that ended last, without records that were corrected since. The columns of the table's files come after _run, _table, _file, _line, _byte,
+_reason and _record. Where the fields of a record cannot be told apart, they are empty and _record is its text.
+
+Examples:
+  $ etl rejects export --output rejects.csv
+  $ etl rejects export 12 --table price --output prices.csv --bom
+  $ etl rejects export 12 --table price --file data/2024.csv > prices.csv`;
+
+const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
+
+/** Where the CSV goes: takes texts as fast as it can write them; false when nobody reads it any more. */
+interface Target {
+  readonly write: (text: string) => Promise<boolean>;
+  /** What is written stays, or nothing does. */
+  readonly close: (isWhole: boolean) => Promise<void>;
+}
+
+/** A new file: it may hold corrections already. Errors: ETL_USAGE. */
+const openFile = async (path: string): Promise<Target> => {
+  const file = await open(path, 'wx').catch((cause: unknown) => {
+    throw codeOf(cause) === 'EEXIST'
+      ? usage(`${path} already exists`, 'It may hold corrections: remove it, or name another file.')
+      : usage(`${path} cannot be written: ${messageOf(cause)}`, 'Name another file.');
+  });
+  return {
+    write: async (text) => {
+      await file.appendFile(text);
+      return true;
+    },
+    close: async (isWhole) => {
+      await file.close();
+      if (!isWhole) await rm(path);
+    },
+  };
+};
+
+interface Counts {
+  readonly records: number;
+  readonly corrected: number;
+  /** Records without fields. */
+  readonly raw: number;
+  /** Records of which only the beginning was kept. */
+  readonly cut: number;
+}
+
+/** Notes for a person who is about to correct the file. */
+const notesOf = ({ raw, cut, corrected }: Counts): readonly string[] => [
+  ...(corrected > 0
+    ? [`${formatCount(corrected)} corrected since, left out: --corrected exports them, too`]
+    : []),
+  ...(raw > 0 ? [`${plural(raw, 'record')} without fields: see column _record`] : []),
+  ...(cut > 0
+    ? [`${formatCount(cut)} of them were longer than is kept, and end with …: correct them in their file`]
+    : []),
+];
+
+/** Writes rejects page by page. Undefined: nobody reads them any more. */
+const writeRejects = async (
+  client: Client,
+  wanted: {
+    readonly runId: number;
+    readonly shape: RecordShape;
+    readonly file: string | undefined;
+    readonly bom: boolean;
+    readonly corrected: boolean;
+  },
+  target: Target,
+): Promise<Counts | undefined> => {
+  const { runId, shape, file, bom } = wanted;
+  const { rejectPages } = await import('../../ledger/rejects/list-rejects.ts');
+  const { exportLine, headOf, uncorrected } = await import('../../ledger/rejects/reject-export.ts');
+  const counts = { records: 0, corrected: 0, raw: 0, cut: 0 };
+  let goesOn = await target.write(`${bom ? '\ufeff' : ''}${headOf(shape)}`);
+  for await (const page of rejectPages(client, runId, { table: shape.table, file })) {
+    if (!goesOn) return undefined;
+    const rejects = wanted.corrected ? page : uncorrected(page);
+    const lines = rejects.map((reject) => exportLine(reject, shape));
+    counts.records += lines.length;
+    counts.corrected += page.length - rejects.length;
+    counts.raw += lines.filter(({ raw }) => raw).length;
+    counts.cut += lines.filter(({ cut }) => cut).length;
+    goesOn = await target.write(lines.map(({ line }) => line).join(''));
+  }
+  return counts;
+};
+
+/** What is said of the CSV; nothing if its reader is gone. */
+const answerOf = (
+  asked: Asked<{ readonly runId: number; readonly table: string; readonly counts: Counts | undefined }>,
+  output: string | undefined,
+): Answer | undefined => {
+  if ('nothing' in asked) return { json: [{ total: 0, records: 0 }], lines: () => [asked.nothing] };
+  const { runId, table, counts } = asked.found;
+  if (counts === undefined) return undefined;
+  const where = output === undefined ? '' : `, in ${visibleText(output)}`;
+  const what = `${plural(counts.records, 'reject')} of table ${visibleText(table)}, run ${runId}${where}`;
+  return { json: [{ runId, table, output, ...counts }], lines: () => [what, ...notesOf(counts)] };
+};
+
+export const exportCommand = command({
+  name: 'export',
+  description: 'Writes the rejected records of a table to a CSV, with the faults of each, for correction.',
+  takes: {
+    ...choosing,
+    file: flag('--file <name>', 'only rejects of this file', parseString),
+    corrected: toggle('--corrected', 'also records that were corrected since'),
+    output: flag(
+      '-o, --output <path>',
+      'file to write, which must not exist; default, and -: stdout',
+      parseString,
+    ),
+    bom: toggle('--bom', 'begin with a byte order mark, by which Excel recognizes UTF-8'),
+    json: json('with --output, print what was written as JSON'),
+    debug,
+  },
+  help,
+  async act(given) {
+    const { io } = given;
+    const output = given.output === standardOutput ? undefined : given.output;
+    if (given.json && output === undefined)
+      throw usage('--json needs --output', 'Without --output the CSV itself is printed.');
+    const { shapeOfRejects } = await import('../../ledger/rejects/reject-records.ts');
+    const asked = await askRejects(given, async (client, { runId }) => {
+      const shape = await shapeOfRejects(client, runId, { table: given.table ?? null, file: given.file });
+      if (shape === undefined) return undefined;
+      const target: Target =
+        output === undefined
+          ? { write: (text) => written(io.stdout, text), close: () => Promise.resolve() }
+          : await openFile(resolve(io.workingDirectory, output));
+      let counts: Counts | undefined;
+      try {
+        counts = await writeRejects(client, { runId, shape, ...given }, target);
+      } finally {
+        await target.close(counts !== undefined);
+      }
+      return { runId, table: shape.table, counts };
+    });
+    const answer = answerOf(asked, output);
+    // Where the CSV goes to standard output, nothing else does.
+    if (answer) print(answer, given, output === undefined ? io.stderr : io.stdout);
+  },
+});

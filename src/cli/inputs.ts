@@ -1,0 +1,204 @@
+// What commands take: arguments, and flags that also are ETL_* variables. Declared for commander, read with the right error.
+
+import { Argument, Option, type Command } from 'commander';
+import { EtlError } from '../core/errors/errors.ts';
+import { chunkBytesMax, workersMax } from '../core/limits.ts';
+import type { Io } from './io.ts';
+import {
+  parseBoolean,
+  parseChoice,
+  parseCount,
+  parseNames,
+  parsePair,
+  parseString,
+  type Parser,
+} from './parsers.ts';
+
+/** The folder where names are looked for, and which a worker serves, unless ETL_PIPELINES or --pipelines names another. */
+export const defaultFolder = 'pipelines';
+
+/** The name of a file to write that means standard output, as for most programs. */
+export const standardOutput = '-';
+
+/** Something that a command takes, an argument or a flag. Errors of `read`: ETL_USAGE, ETL_ENVIRONMENT. */
+export interface Input<T> {
+  readonly addTo: (command: Command) => void;
+  readonly read: (command: Command, io: Io) => T;
+}
+
+/** Texts of a flag, and the variable that they come from if they are not on the command line. */
+interface Given {
+  readonly texts: readonly string[];
+  readonly variable?: string;
+  readonly nowMs: number;
+}
+
+/** An empty variable is an unset one. */
+const givenTexts = (command: Command, option: Option, io: Io): Given => {
+  const name = option.attributeName();
+  const nowMs = io.clock();
+  if (command.getOptionValueSource(name) === 'cli')
+    return { texts: [command.getOptionValue(name)].flat().map(String), nowMs };
+  const variable = option.envVar ?? '';
+  const text = io.env[variable];
+  return text ? { texts: [text], variable, nowMs } : { texts: [], nowMs };
+};
+
+/**
+ * An option and its variable: `--keep-staging` is ETL_KEEP_STAGING.
+ *
+ * Commander takes any value of a variable for true and cannot say where a bad value came from, so options hold their
+ * text until it is read here.
+ */
+const optionOf = (flags: string, description: string): Option => {
+  const option = new Option(flags, description);
+  return option.env(`ETL_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`);
+};
+
+const inputOf = <T>(option: Option, readFrom: (given: Given) => T): Input<T> => ({
+  addTo: (command) => void command.addOption(option),
+  read: (command, io) => readFrom(givenTexts(command, option, io)),
+});
+
+const parseText = <T>(text: string, parse: Parser<T>, option: Option, { variable, nowMs }: Given): T => {
+  const parsed = parse(text, nowMs);
+  if ('value' in parsed) return parsed.value;
+  const { problem } = parsed;
+  if (variable !== undefined) throw new EtlError('ETL_ENVIRONMENT', { variable, problem });
+  throw new EtlError('ETL_USAGE', {
+    problem: `${option.long}: ${problem}`,
+    hint: `\`${option.flags}\`: ${option.description}.`,
+  });
+};
+
+const parsedInput = <T>(option: Option, parse: Parser<T>): Input<T | undefined> =>
+  inputOf(option, (given) => {
+    const [text] = given.texts;
+    return text === undefined ? undefined : parseText(text, parse, option, given);
+  });
+
+/** A flag with a value, such as `--limit <n>`. */
+export const flag = <T>(flags: string, description: string, parse: Parser<T>): Input<T | undefined> =>
+  parsedInput(optionOf(flags, description), parse);
+
+/** A flag whose value is one of a few. */
+export const choice = <T extends string>(
+  flags: string,
+  description: string,
+  choices: readonly T[],
+): Input<T | undefined> => {
+  const option = optionOf(flags, description);
+  // Not `.choices()`, which would parse at once.
+  option.argChoices = [...choices];
+  return parsedInput(option, parseChoice(choices));
+};
+
+/** A flag without a value: off unless given. Its variable may also say `false` or `0`. */
+export const toggle = (flags: string, description: string): Input<boolean> => {
+  const { addTo, read } = flag(flags, description, parseBoolean);
+  return { addTo, read: (command, io) => read(command, io) ?? false };
+};
+
+/** A flag that may be given more than once; its variable holds one text a line. */
+const repeatable = <T>(flags: string, description: string, parse: Parser<T>): Input<readonly T[]> => {
+  const option = optionOf(flags, `${description}; may be repeated`);
+  option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);
+  return inputOf(option, (given) => {
+    const { texts, variable } = given;
+    const lines = variable === undefined ? texts : texts.flatMap((text) => text.split('\n')).filter(Boolean);
+    return lines.map((line) => parseText(line, parse, option, given));
+  });
+};
+
+const pairs = repeatable('--param <name=value>', 'value of a pipeline parameter', parsePair);
+
+/** `--param name=value`, any number of times. */
+export const params: Input<Readonly<Record<string, string>>> = {
+  addTo: pairs.addTo,
+  read: (command, io) => Object.fromEntries(pairs.read(command, io)),
+};
+
+/** A flag that names a file, any number of times: names may hold anything. */
+export const filesFlag = (name: string, description: string): Input<readonly string[]> =>
+  repeatable(`--${name} <file>`, description, parseString);
+
+/** `--debug`. main.ts looks for it, since errors must be reported even when the arguments cannot be parsed. */
+export const debug = toggle('--debug', 'print stack traces and causes of errors');
+
+export const json = (description = 'print JSON'): Input<boolean> => toggle('--json', description);
+
+export const databaseUrl = flag(
+  '--database-url <url>',
+  'server to use; default: DATABASE_URL, then PG*, then the embedded server',
+  parseString,
+);
+
+export const redisPrefix = flag(
+  '--redis-prefix <text>',
+  'prefix of keys in Redis; default: derived from the database',
+  parseString,
+);
+
+export const workers = flag(
+  '--workers <n>',
+  'number of parallel loads; default: the number of cores',
+  parseCount(workersMax),
+);
+
+export const chunkBytes = flag(
+  '--chunk-bytes <n>',
+  'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
+  parseCount(chunkBytesMax),
+);
+
+export const tracing = toggle('--tracing', 'create OpenTelemetry spans, for the SDK that NODE_OPTIONS loads');
+
+export const allowShrink = flag(
+  '--allow-shrink <tables>',
+  'publish these tables (comma-separated) even if their guard requires more rows',
+  parseNames,
+);
+
+const parseRunId = (text: string): number => {
+  const parsed = parseCount(Number.MAX_SAFE_INTEGER)(text);
+  if ('value' in parsed) return parsed.value;
+  throw new EtlError('ETL_USAGE', {
+    problem: `'${text}' is not the number of a run`,
+    hint: '`etl status` lists the runs.',
+  });
+};
+
+const positional = <T>(argument: Argument, readFrom: (value: unknown) => T): Input<T> => ({
+  addTo: (command) => void command.addArgument(argument),
+  read: (command) => readFrom(command.processedArgs[command.registeredArguments.indexOf(argument)]),
+});
+
+/** An argument that must be given. */
+export const argument = (name: string, description: string): Input<string> =>
+  positional(new Argument(name, description), String);
+
+/** An argument that is one of a few texts. */
+export const argumentOf = <T extends string>(
+  name: string,
+  description: string,
+  choices: readonly T[],
+): Input<T> => positional(new Argument(name, description).choices(choices), (value) => value as T);
+
+/** At least one file. */
+export const fileArguments = (description: string): Input<readonly string[]> =>
+  positional(new Argument('<file...>', description), (value) => value as string[]);
+
+/** The pipeline, as every command names it that needs one. */
+export const pipelineArgument = argument(
+  '<pipeline>',
+  `TypeScript or JavaScript file of a pipeline, or its name in ${defaultFolder}/`,
+);
+
+/** The number of a run. */
+export const runArgument = positional(new Argument('<run>', 'number of a run'), (text) =>
+  parseRunId(String(text)),
+);
+
+export const optionalRun = positional(new Argument('[run]', 'number of a run'), (text) =>
+  text === undefined ? undefined : parseRunId(String(text)),
+);

@@ -1,0 +1,89 @@
+// How the texts of flags, variables and arguments are read: each parser returns the value or what is wrong.
+
+/** The value, or what is wrong with the text. */
+type Parsed<T> = { readonly value: T } | { readonly problem: string };
+/** `nowMs` is the time since 1970. */
+export type Parser<T> = (text: string, nowMs: number) => Parsed<T>;
+
+/** A name and its value: `year=2011`. */
+export const parsePair: Parser<readonly [string, string]> = (text) => {
+  const index = text.indexOf('=');
+  if (index < 1) return { problem: `'${text}' is not of the form name=value` };
+  return { value: [text.slice(0, index).trim(), text.slice(index + 1)] };
+};
+
+const booleans: Readonly<Record<string, boolean>> = {
+  1: true,
+  true: true,
+  yes: true,
+  on: true,
+  0: false,
+  false: false,
+  no: false,
+  off: false,
+};
+
+export const parseBoolean = (text: string): Parsed<boolean> => {
+  const value = booleans[text.toLowerCase()];
+  return value === undefined ? { problem: `'${text}' is neither true nor false` } : { value };
+};
+
+/** A whole number from 1 to `max`. */
+export const parseCount =
+  (max: number) =>
+  (text: string): Parsed<number> => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+    if (value >= 1 && value <= max) return { value };
+    return { problem: `'${text}' is not a whole number from 1 to ${max}` };
+  };
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A time such as 30s, 5m or 1h, in milliseconds; a bare number counts seconds. */
+export const parseDuration: Parser<number> = (text) => {
+  const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
+  if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
+  return { value: Number(digits) * unitMs[unit]! };
+};
+
+export const dayMs = 86_400_000;
+
+const ageMs: Readonly<Record<string, number>> = { h: 3_600_000, d: dayMs, w: 7 * dayMs };
+
+/** An age such as 12h, 90d or 8w, in milliseconds. */
+export const parseAge: Parser<number> = (text) => {
+  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return { value: Number(count) * ageMs[unit]! };
+  return { problem: `'${text}' is not an age such as 12h, 90d or 8w` };
+};
+
+export const parseChoice =
+  <T extends string>(choices: readonly T[]): Parser<T> =>
+  (text) => {
+    const value = choices.find((choice) => choice === text);
+    return value === undefined ? { problem: `'${text}' is not one of ${choices.join(', ')}` } : { value };
+  };
+
+/** Names joined by commas. */
+export const parseNames: Parser<readonly string[]> = (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  return names.includes('') ? { problem: `'${text}' contains an empty name` } : { value: names };
+};
+
+export const parseString: Parser<string> = (text) => ({ value: text });
+
+/** A timestamp as ISO 8601 writes it. */
+export const parseTime: Parser<Date> = (text) => {
+  const value = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(value.getTime())) return { value };
+  return { problem: `'${text}' is not a time such as 2026-05-01T03:00:00Z` };
+};
+
+/** A timestamp, or an age: how long ago. */
+export const parseSince: Parser<Date> = (text, nowMs) => {
+  const age = parseAge(text, nowMs);
+  if ('value' in age) return { value: new Date(nowMs - age.value) };
+  const time = parseTime(text, nowMs);
+  if ('value' in time) return time;
+  return { problem: `'${text}' is neither an age such as 12h, 7d or 8w, nor a time in ISO 8601` };
+};
