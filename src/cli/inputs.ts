@@ -168,25 +168,25 @@ const parseRunId = (text: string): number => {
   });
 };
 
-const positional = <T>(argument: Argument, readFrom: (value: unknown) => T): Input<T> => ({
+const positional = <T, Value = string>(argument: Argument, readFrom: (value: Value) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
   read: (command) => readFrom(command.processedArgs[command.registeredArguments.indexOf(argument)]),
 });
 
 /** An argument that must be given. */
 export const argument = (name: string, description: string): Input<string> =>
-  positional(new Argument(name, description), String);
+  positional(new Argument(name, description), (text) => text);
 
 /** An argument that is one of a few texts. */
 export const argumentOf = <T extends string>(
   name: string,
   description: string,
   choices: readonly T[],
-): Input<T> => positional(new Argument(name, description).choices(choices), (value) => value as T);
+): Input<T> => positional(new Argument(name, description).choices(choices), (text: T) => text);
 
 /** At least one file. */
 export const fileArguments = (description: string): Input<readonly string[]> =>
-  positional(new Argument('<file...>', description), (value) => value as string[]);
+  positional(new Argument('<file...>', description), (files: readonly string[]) => files);
 
 /** The pipeline, as every command names it that needs one. */
 export const pipelineArgument = argument(
@@ -194,11 +194,8 @@ export const pipelineArgument = argument(
   `TypeScript or JavaScript file of a pipeline, or its name in ${defaultFolder}/`,
 );
 
-/** The number of a run. */
-export const runArgument = positional(new Argument('<run>', 'number of a run'), (text) =>
-  parseRunId(String(text)),
-);
+export const runArgument = positional(new Argument('<run>', 'number of a run'), parseRunId);
 
-export const optionalRun = positional(new Argument('[run]', 'number of a run'), (text) =>
-  text === undefined ? undefined : parseRunId(String(text)),
+export const optionalRun = positional(new Argument('[run]', 'number of a run'), (text: string | undefined) =>
+  text === undefined ? undefined : parseRunId(text),
 );

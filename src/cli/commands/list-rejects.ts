@@ -6,7 +6,7 @@ import type { FaultKind, FaultKinds } from '../../ledger/rejects/store.ts';
 import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.ts';
 import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
 import { formatDate } from '../../core/amounts.ts';
-import { command } from '../command.ts';
+import { command, print } from '../command.ts';
 import { debug, flag, json, toggle } from '../inputs.ts';
 import { widthOf, written, type Io } from '../io.ts';
 import { clip, visibleText } from '../layout.ts';
@@ -128,10 +128,10 @@ export const listCommand = command({
       else await printText(run, kinds, limit === undefined ? undefined : pages(limit), io);
       return true;
     });
-    if ('found' in asked) return;
-    return {
-      json: [{ total: 0, kinds: [], kindsTotal: 0, rejects: [] }],
-      lines: () => [asked.nothing],
-    };
+    if ('nothing' in asked)
+      print(
+        { json: [{ total: 0, kinds: [], kindsTotal: 0, rejects: [] }], lines: () => [asked.nothing] },
+        given,
+      );
   },
 });

@@ -57,12 +57,13 @@ export const planCommand = command({
   },
   help,
   async act(given) {
-    const { io, workers, chunkBytes, fresh, fullRefresh, reload, unload } = given;
+    const { io, fresh, fullRefresh, reload, unload } = given;
     const { pipeline, directory } = await loadPipeline(given.file, io);
     const { makePlan } = await import('../../tools/make-plan.ts');
     const asked = { fresh, fullRefresh, reload, unload, allowShrink: given.allowShrink ?? [] };
     const paths = { directory, workingDirectory: io.workingDirectory };
-    const options = { params: given.params, workers, chunkBytes, ...asked, ...paths };
+    const size = { workers: given.workers, chunkBytes: given.chunkBytes };
+    const options = { params: given.params, ...size, ...asked, ...paths };
     const { plan, error } = await makePlan(pipeline, options, () => findServer(given));
     const changes = given.exitCode && plan.outcome !== 'nothing' ? new EndWith(exitCodes.changes) : undefined;
     return {

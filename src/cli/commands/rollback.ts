@@ -96,7 +96,12 @@ export const rollbackCommand = command({
       const { rollbackPipeline } = await import('../../tools/rollback.ts');
       const paths = { directory, workingDirectory: io.workingDirectory };
       return rollbackPipeline(pipeline, {
-        ...{ connection, params: given.params, ...paths, signal, to, tables },
+        ...paths,
+        connection,
+        params: given.params,
+        signal,
+        to,
+        tables,
         onEvent: (event) => event.type === 'notice' && io.stderr.write(`note: ${event.message}\n`),
       });
     });
