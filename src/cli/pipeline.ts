@@ -9,6 +9,20 @@ import type { Io } from './io.ts';
 
 export const pipelinesFolder = ({ env }: Io): string => env['ETL_PIPELINES'] || defaultFolder;
 
+/** The pipeline of a command, and the options that it has for every function that takes it. */
+export const openPipeline = async ({
+  io,
+  file,
+  params,
+}: {
+  readonly io: Io;
+  readonly file: string;
+  readonly params: Readonly<Record<string, string>>;
+}) => {
+  const { pipeline, directory } = await loadPipeline(file, io);
+  return { pipeline, options: { params, directory, workingDirectory: io.workingDirectory } };
+};
+
 /** Errors: ETL_PIPELINE_FILE, ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER, ETL_DEFINITION. */
 export const loadPipeline = async (given: string, io: Io): Promise<LoadedPipeline> => {
   const folder = resolve(io.workingDirectory, pipelinesFolder(io));

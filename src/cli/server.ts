@@ -63,6 +63,16 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
+const onServer = async <T>(server: OpenedServer, ask: (client: Client) => Promise<T>): Promise<T> => {
+  const { withClient } = await import('../db/client.ts');
+  const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
+  return withClient(server, async (client) => {
+    await readOnlyPlainTables(client);
+    refuseStrange(await readTrust(client));
+    return ask(client);
+  });
+};
+
 /**
  * Runs `ask` on the server of a command that only reads; undefined when there is nothing to ask, because no server
  * is named and no embedded one was ever started here. Looking does not create a database.
@@ -72,14 +82,16 @@ export const askServer = async <T>(
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => {
   const server = await findServer(given);
-  if (server === undefined) return undefined;
-  const { withClient } = await import('../db/client.ts');
-  const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
-  return withClient(server, async (client) => {
-    await readOnlyPlainTables(client);
-    refuseStrange(await readTrust(client));
-    return ask(client);
-  });
+  return server && onServer(server, ask);
+};
+
+/** Runs `ask` on that server, or with none: what the command finds out then comes from files alone. */
+export const askAnyway = async <T>(
+  given: GivenServer,
+  ask: (client: Client | undefined) => Promise<T>,
+): Promise<T> => {
+  const server = await findServer(given);
+  return server === undefined ? ask(undefined) : onServer(server, ask);
 };
 
 /** What a command that failed says of a server that it has set up: nobody might look for it there. */

@@ -15,7 +15,7 @@ import {
   tracing,
 } from '../inputs.ts';
 import { parseCount, parseString, parseTime } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
+import { openPipeline } from '../pipeline.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
@@ -56,13 +56,15 @@ export const enqueueCommand = command({
   help,
   async act(given) {
     const { at, priority, dedupe, queue, fresh, fullRefresh } = given;
-    const { pipeline, directory } = await loadPipeline(given.file, given.io);
+    const { pipeline, options } = await openPipeline(given);
     const { enqueue } = await import('../../worker/enqueue.ts');
     const { config: connection } = await openServer(given);
     const redis = await readRedis(given);
     const wanted = { at, priority, dedupe, queue, fresh, fullRefresh, allowShrink: given.allowShrink };
-    const options = { connection, ...redis, directory, params: given.params, ...wanted };
-    const added = await withTracing(given, (tracer) => enqueue(pipeline, { ...options, ...tracer }));
+    const site = { connection, ...redis };
+    const added = await withTracing(given, (tracer) =>
+      enqueue(pipeline, { ...options, ...wanted, ...site, ...tracer }),
+    );
     const { job, isNew } = added;
     return {
       json: [{ ...added, pipeline: pipeline.name }],

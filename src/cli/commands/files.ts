@@ -5,8 +5,8 @@ import type { FileState } from '../../core/model.ts';
 import { formatCount } from '../../core/wording.ts';
 import { command } from '../command.ts';
 import { databaseUrl, debug, fileArguments, json, params, pipelineArgument } from '../inputs.ts';
-import { loadPipeline } from '../pipeline.ts';
-import { askServer } from '../server.ts';
+import { openPipeline } from '../pipeline.ts';
+import { askAnyway } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
@@ -49,13 +49,9 @@ export const filesCommand = command({
   takes: { file: pipelineArgument, databaseUrl, params, json: json(), debug },
   help,
   async act(given) {
-    const { io } = given;
-    const { pipeline, directory } = await loadPipeline(given.file, io);
+    const { pipeline, options } = await openPipeline(given);
     const { filesOf } = await import('../../tools/file-states.ts');
-    const options = { params: given.params, directory, workingDirectory: io.workingDirectory };
-    const files =
-      (await askServer(given, (client) => filesOf(pipeline, options, client))) ??
-      (await filesOf(pipeline, options, undefined));
+    const files = await askAnyway(given, (client) => filesOf(pipeline, options, client));
     return { json: [files], isIndented: true, lines: ({ paint }) => fileLines(files, paint) };
   },
 });

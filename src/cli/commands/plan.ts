@@ -16,7 +16,7 @@ import {
   workers,
 } from '../inputs.ts';
 import { parseCount } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
+import { openPipeline } from '../pipeline.ts';
 import { findServer } from '../server.ts';
 import { planLines } from '../text/plan-text.ts';
 
@@ -57,14 +57,13 @@ export const planCommand = command({
   },
   help,
   async act(given) {
-    const { io, fresh, fullRefresh, reload, unload } = given;
-    const { pipeline, directory } = await loadPipeline(given.file, io);
+    const { fresh, fullRefresh, reload, unload } = given;
+    const { pipeline, options } = await openPipeline(given);
     const { makePlan } = await import('../../tools/make-plan.ts');
     const asked = { fresh, fullRefresh, reload, unload, allowShrink: given.allowShrink ?? [] };
-    const paths = { directory, workingDirectory: io.workingDirectory };
     const size = { workers: given.workers, chunkBytes: given.chunkBytes };
-    const options = { params: given.params, ...size, ...asked, ...paths };
-    const { plan, error } = await makePlan(pipeline, options, () => findServer(given));
+    const wanted = { ...options, ...size, ...asked };
+    const { plan, error } = await makePlan(pipeline, wanted, () => findServer(given));
     const changes = given.exitCode && plan.outcome !== 'nothing' ? new EndWith(exitCodes.changes) : undefined;
     return {
       json: [plan],

@@ -3,7 +3,7 @@
 import { command, print } from '../command.ts';
 import { debug, flag, json, params, pipelineArgument } from '../inputs.ts';
 import { parseCount } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
+import { openPipeline } from '../pipeline.ts';
 import { previewLines } from '../text/preview-text.ts';
 
 const help = `
@@ -32,10 +32,9 @@ export const previewCommand = command({
   },
   help,
   async act(given) {
-    const { io, records = recordsDefault } = given;
-    const { pipeline, directory } = await loadPipeline(given.file, io);
+    const { records = recordsDefault } = given;
+    const { pipeline, options } = await openPipeline(given);
     const { previewPipeline } = await import('../../tools/preview.ts');
-    const options = { params: given.params, directory, workingDirectory: io.workingDirectory };
     let blank: readonly string[] = [];
     for await (const found of previewPipeline(pipeline, options, records)) {
       const above = blank;

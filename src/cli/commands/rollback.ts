@@ -7,7 +7,7 @@ import { command } from '../command.ts';
 import { databaseUrl, debug, flag, json, params, pipelineArgument, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
 import { parseCount, parseNames } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
+import { openPipeline } from '../pipeline.ts';
 import { askServer, openServer } from '../server.ts';
 import { formatBytes, formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
@@ -84,7 +84,7 @@ export const rollbackCommand = command({
   help,
   async act(given) {
     const { io, to, tables } = given;
-    const { pipeline, directory } = await loadPipeline(given.file, io);
+    const { pipeline, options } = await openPipeline(given);
     if (given.list) {
       const { listVersionsOn } = await import('../../tools/list-versions.ts');
       const versions = (await askServer(given, (client) => listVersionsOn(client, pipeline.name))) ?? [];
@@ -94,11 +94,9 @@ export const rollbackCommand = command({
     const result = await withInterrupt(stopping, async ({ abort: signal }) => {
       const { config: connection } = await openServer(given);
       const { rollbackPipeline } = await import('../../tools/rollback.ts');
-      const paths = { directory, workingDirectory: io.workingDirectory };
       return rollbackPipeline(pipeline, {
-        ...paths,
+        ...options,
         connection,
-        params: given.params,
         signal,
         to,
         tables,

@@ -8,8 +8,8 @@ import { databaseUrl, debug, flag, json, params, pipelineArgument } from '../inp
 import { clip } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { parseNames } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
-import { askServer } from '../server.ts';
+import { openPipeline } from '../pipeline.ts';
+import { askAnyway } from '../server.ts';
 import { testLines } from '../text/tests-text.ts';
 
 const help = `
@@ -44,13 +44,11 @@ export const testCommand = command({
   },
   help,
   async act(given) {
-    const { pipeline, directory } = await loadPipeline(given.file, given.io);
+    const { tables } = given;
+    const { pipeline, options } = await openPipeline(given);
     const { testsOf } = await import('../../tools/production-tests.ts');
     const { problemsOf } = await import('../../run/test-tables.ts');
-    const options = { params: given.params, directory, tables: given.tables };
-    const report =
-      (await askServer(given, (client) => testsOf(pipeline, options, client))) ??
-      (await testsOf(pipeline, options, undefined));
+    const report = await askAnyway(given, (client) => testsOf(pipeline, { ...options, tables }, client));
     const failed = report.tests.filter(({ outcome }) => outcome === 'failed');
     return {
       json: report.tests.map((test) => ({ type: 'test', ...test })),

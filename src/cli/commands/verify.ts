@@ -4,8 +4,8 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { command } from '../command.ts';
 import { argument, databaseUrl, debug, flag, json, params } from '../inputs.ts';
 import { parseNames } from '../parsers.ts';
-import { loadPipeline } from '../pipeline.ts';
-import { askServer, type GivenServer } from '../server.ts';
+import { openPipeline } from '../pipeline.ts';
+import { askAnyway, askServer, type GivenServer } from '../server.ts';
 import { wrapUnder } from '../layout.ts';
 import { differenceLines, verifyLines } from '../text/verify-text.ts';
 import { asList } from '../../core/wording.ts';
@@ -47,16 +47,14 @@ export const verifyCommand = command({
   },
   help,
   async act(given) {
-    const { io, named, tables } = given;
+    const { named, tables } = given;
     const run = /^[1-9]\d{0,14}$/.test(named) ? Number(named) : undefined;
     const file = run === undefined ? named : await pipelineOfRun(run, given);
-    const { pipeline, directory } = await loadPipeline(file, io);
+    const { pipeline, options } = await openPipeline({ ...given, file });
     const { verifyOn } = await import('../../tools/verify/verify.ts');
-    const { workingDirectory } = io;
-    const options = { params: given.params, directory, workingDirectory, tables, run };
-    const report =
-      (await askServer(given, (client) => verifyOn(pipeline, options, client))) ??
-      (await verifyOn(pipeline, options, undefined));
+    const report = await askAnyway(given, (client) =>
+      verifyOn(pipeline, { ...options, tables, run }, client),
+    );
     return {
       json: [report],
       lines: ({ paint, width }) => verifyLines(report, paint).flatMap((line) => wrapUnder(line, width, 2)),
