@@ -1,21 +1,14 @@
 // What the commands that show runs answer: a list, or one in detail.
 
-import { hostname } from 'node:os';
 import type { RunDetails, RunsWanted, RunSummary } from '../ledger/history/history.ts';
 import type { RunFailure } from '../core/model.ts';
-import { isRunning } from '../core/running.ts';
+import { isProcessGone } from '../report/run-words.ts';
 import type { Answer } from './command.ts';
 import { askServer, type GivenServer } from './server.ts';
 import { clip } from './layout.ts';
 import { failureLines, runLines, runsLines, type RunShown } from './text/status-text.ts';
 
-const finalStates = new Set(['published', 'failed', 'cancelled']);
-
-/** Only this machine's processes can be looked for. */
-const isGone = ({ state, host, pid }: RunSummary): boolean =>
-  !finalStates.has(state) && host === hostname() && !isRunning(pid);
-
-const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isGone(run) });
+const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isProcessGone(run) });
 
 interface Listed {
   readonly runs: readonly RunShown[];

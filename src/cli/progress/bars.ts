@@ -5,9 +5,7 @@ import { windowOf, type Io } from '../io.ts';
 import { clip, textWidth, visibleText } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 import { barLines } from './bar-lines.ts';
-import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../report/notice.ts';
-import { applyEvent, emptyProgress } from './state.ts';
+import { noteOf, type Progress, type ProgressDisplay } from './state.ts';
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
@@ -57,10 +55,15 @@ const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
   env['TERM'] !== 'linux' &&
   (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
-/** Draws on stderr, at most every `progressIntervalMs`. What was drawn is erased when the run has finished, since
- *  its summary says it all; after a failure the last state stays. */
-export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDisplay => {
-  const progress = emptyProgress(io.clock());
+/**
+ * Draws on stderr, at most every `progressIntervalMs`. When the run has finished, the bars are erased: its summary says
+ * it all. After a failure they stay.
+ */
+export const openBars = (
+  progress: Progress,
+  io: Io,
+  { pipeline, verbose }: { readonly pipeline: string; readonly verbose: boolean },
+): ProgressDisplay => {
   const block = openBlock(io);
   const look = { paint: paintFor(io.stderr, io.env), unicode: hasUnicode(io.env), pipeline };
   const restoreCursor = keepCursor(io);
@@ -82,13 +85,10 @@ export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDi
   timer.unref();
   return {
     event(event) {
-      const nowMs = io.clock();
-      applyEvent(progress, event, nowMs);
       finished ||= event.type === 'finished';
-      const notice = noticeOf(event);
-      if (notice !== undefined) note(notice);
-      else if (event.type === 'building' && verbose) note(`${event.table}: building ${event.what}`);
-      else if (nowMs - drawnMs >= progressIntervalMs) draw();
+      const text = noteOf(event, verbose);
+      if (text !== undefined) note(text);
+      else if (io.clock() - drawnMs >= progressIntervalMs) draw();
     },
     note,
     close() {

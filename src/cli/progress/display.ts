@@ -5,9 +5,8 @@ import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
 import { openBars } from './bars.ts';
 import type { RunEvent } from '../../core/model.ts';
-import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../report/notice.ts';
 import { openLines } from './lines.ts';
+import { applyEvent, emptyProgress, noteOf, type Progress, type ProgressDisplay } from './state.ts';
 import { visibleJson } from '../../core/wording.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
@@ -50,11 +49,11 @@ const openJson = (io: Io): ProgressDisplay => {
   };
 };
 
-const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
+const openOnStderr = (progress: Progress, options: DisplayOptions, io: Io): ProgressDisplay => {
   const auto = options.json ? 'none' : suitsBars(io) ? 'bar' : 'log';
   const mode = options.mode === 'auto' ? auto : options.mode;
-  if (mode === 'bar') return openBars(io, options.pipeline, options.verbose);
-  if (mode === 'log') return openLines(io, options.verbose);
+  if (mode === 'bar') return openBars(progress, io, options);
+  if (mode === 'log') return openLines(progress, io, options.verbose);
   // JSON already carries the notices.
   if (options.json) return silent;
   return openNotices(io);
@@ -64,7 +63,7 @@ const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
 const openNotices = (io: Io): ProgressDisplay => {
   const note = (text: string): void => void io.stderr.write(`${visibleText(text)}\n`);
   const event = (each: RunEvent): void => {
-    const notice = noticeOf(each);
+    const notice = noteOf(each, false);
     if (notice !== undefined) note(notice);
   };
   return { ...silent, note, event };
@@ -73,13 +72,16 @@ const openNotices = (io: Io): ProgressDisplay => {
 /** Opens the display: bars, lines, JSON on stdout (beside bars or lines if asked for), or nothing. */
 export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
   if (options.quiet) return silent;
-  const onStderr = openOnStderr(options, io);
-  if (!options.json) return onStderr;
-  const json = openJson(io);
+  const progress = emptyProgress(io.clock());
+  const onStderr = openOnStderr(progress, options, io);
+  const json = options.json ? openJson(io) : silent;
   return {
-    event: (event) => [json, onStderr].forEach((display) => display.event(event)),
-    note: onStderr.note,
-    close: onStderr.close,
+    ...onStderr,
+    event: (event) => {
+      applyEvent(progress, event, io.clock());
+      json.event(event);
+      onStderr.event(event);
+    },
   };
 };
 

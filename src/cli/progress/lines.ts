@@ -6,10 +6,17 @@ import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../core/a
 import { formatCount, plural } from '../../core/wording.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
-import type { ProgressDisplay } from './contract.ts';
-import { noticeOf } from '../../report/notice.ts';
-import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';
-import type { Progress, TableProgress } from './state.ts';
+import {
+  loadSeconds,
+  noteOf,
+  recordsRead,
+  secondsLeft,
+  shareRead,
+  tableOf,
+  type Progress,
+  type ProgressDisplay,
+  type TableProgress,
+} from './state.ts';
 
 const describePlan = ({ table, kind, files, bytesTotal }: TableProgress): string =>
   kind === 'derived' ? `${table}: derived` : `${table}: ${plural(files, 'file')}, ${formatBytes(bytesTotal)}`;
@@ -35,24 +42,21 @@ const describeLoaded = (table: TableProgress, nowMs: number): string =>
 
 /** The lines that one event is worth; progress is rationed by the caller. */
 const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
-  const table =
-    'table' in event ? progress.tables.find(({ table: name }) => name === event.table) : undefined;
+  const table = tableOf(progress, event);
   if (event.type === 'started')
     return [`run ${event.runId} of ${event.pipeline} on ${event.server}, ${plural(event.workers, 'worker')}`];
   if (event.type === 'planned') return progress.tables.map(describePlan);
   if (event.type === 'step') return [`${event.step} started`];
   if (event.type === 'progress') return table ? [describeLoading(table, nowMs)] : [];
   if (event.type === 'loaded') return table ? [describeLoaded(table, nowMs)] : [];
-  if (event.type === 'building') return verbose ? [`${event.table}: building ${event.what}`] : [];
-  const notice = noticeOf(event);
-  return notice === undefined ? [] : [notice];
+  const note = noteOf(event, verbose);
+  return note === undefined ? [] : [note];
 };
 
 const order: readonly RunStep[] = ['plan', 'load', 'build', 'test', 'publish'];
 
 /** Writes lines on stderr, each after the seconds since the start. */
-export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
-  const progress = emptyProgress(io.clock());
+export const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDisplay => {
   const saidMs = new Map<string, number>();
   let step: RunStep | undefined;
 
@@ -61,11 +65,10 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
     io.stderr.write(`[${seconds.padStart(6)} s] ${visibleText(text)}\n`);
   };
   // The first report of a table is worth a line only after an interval: short loads say just "loaded".
-  const isDue = (table: string, nowMs: number): boolean => {
-    const last =
-      saidMs.get(table) ?? progress.tables.find((each) => each.table === table)?.startedMs ?? nowMs;
+  const isDue = (event: Extract<RunEvent, { type: 'progress' }>, nowMs: number): boolean => {
+    const last = saidMs.get(event.table) ?? tableOf(progress, event)?.startedMs ?? nowMs;
     if (nowMs - last < progressLineIntervalMs) return false;
-    saidMs.set(table, nowMs);
+    saidMs.set(event.table, nowMs);
     return true;
   };
   const endStep = (next?: RunStep): void => {
@@ -80,8 +83,7 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
   return {
     event(event) {
       const nowMs = io.clock();
-      applyEvent(progress, event, nowMs);
-      if (event.type === 'progress' && !isDue(event.table, nowMs)) return;
+      if (event.type === 'progress' && !isDue(event, nowMs)) return;
       if (event.type === 'finished') endStep();
       if (event.type === 'step') endStep(event.step);
       linesOf(event, progress, nowMs, verbose).forEach(say);

@@ -1,6 +1,16 @@
-// What is known of a running run, folded from its events: pure, so that every display shows the same.
+// What is known of a running run from its events: one state, which every display draws.
 
 import type { RunEvent, RunStep } from '../../core/model.ts';
+import { noticeOf } from '../../report/notice.ts';
+
+/** What every display of a running run can do. Its state has taken an event in before it hears of it. */
+export interface ProgressDisplay {
+  event(event: RunEvent): void;
+  /** Shows a message that is not part of the progress: a notice, a log line. */
+  note(text: string): void;
+  /** Ends the display and restores the terminal; it may be called twice. */
+  close(): void;
+}
 
 /** waiting -> loading -> loaded -> building -> publishing -> building …; a derived table has nothing to load. */
 export type TablePhase = 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
@@ -15,7 +25,7 @@ export interface TableProgress {
   records: number;
   rejected: number;
   filtered: number;
-  /** What was in staging when this process began with the table: it says nothing about the pace. */
+  /** What was in staging before this process began with the table: it says nothing about the pace. */
   before: { readonly bytes: number; readonly records: number } | undefined;
   phase: TablePhase;
   /** What is being built. */
@@ -45,11 +55,13 @@ export const emptyProgress = (nowMs: number): Progress => ({
   tables: [],
 });
 
-const plannedTable = (planned: Extract<RunEvent, { type: 'planned' }>['tables'][number]): TableProgress => ({
-  table: planned.table,
-  kind: planned.kind,
-  files: planned.files,
-  bytesTotal: planned.bytes,
+type PlannedTable = Extract<RunEvent, { type: 'planned' }>['tables'][number];
+
+const plannedTable = ({ table, kind, files, bytes }: PlannedTable): TableProgress => ({
+  table,
+  kind,
+  files,
+  bytesTotal: bytes,
   bytes: 0,
   records: 0,
   rejected: 0,
@@ -61,8 +73,13 @@ const plannedTable = (planned: Extract<RunEvent, { type: 'planned' }>['tables'][
   seconds: undefined,
 });
 
-const tableOf = (progress: Progress, name: string): TableProgress | undefined =>
-  progress.tables.find(({ table }) => table === name);
+/** The table that an event is about. */
+export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
+  'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
+
+/** What an event is worth beside the progress, on a line of its own. */
+export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
+  verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 
 const applyCounts = (
   table: TableProgress,
@@ -70,7 +87,7 @@ const applyCounts = (
   nowMs: number,
 ): void => {
   table.startedMs ??= nowMs;
-  // What a crash of the server took is loaded by this process, too.
+  // What a crash of the server took is loaded again, by this process.
   if (table.before === undefined || bytes < table.before.bytes) table.before = { bytes, records };
   if (table.phase === 'waiting' && bytes > table.before.bytes) table.phase = 'loading';
   Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
@@ -78,7 +95,7 @@ const applyCounts = (
 
 /** Takes one event in. */
 export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): void => {
-  const table = 'table' in event ? tableOf(progress, event.table) : undefined;
+  const table = tableOf(progress, event);
   if (event.type === 'started') {
     progress.runId = event.runId;
     progress.server = event.server;
@@ -87,7 +104,7 @@ export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): 
   else if (event.type === 'step') {
     progress.step = event.step;
     if (event.step === 'publish') for (const each of progress.tables) each.phase = 'publishing';
-    // Built again: until its turn comes.
+    // A table that is built again waits until its turn comes.
     if (event.step === 'build')
       for (const each of progress.tables)
         if (each.phase === 'publishing') each.phase = each.kind === 'derived' ? 'waiting' : 'loaded';
@@ -107,13 +124,13 @@ export const loadSeconds = (table: TableProgress, nowMs: number): number =>
 /** Records that this process has read. */
 export const recordsRead = ({ records, before }: TableProgress): number => records - (before?.records ?? 0);
 
-/** Share of the bytes that are read, 0 to 1. */
+/** Share of the bytes that are read, from 0 to 1. */
 export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
   if (phase !== 'waiting' && phase !== 'loading') return 1;
   return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;
 };
 
-/** Seconds to go at the pace so far; undefined while there is too little to tell. */
+/** Seconds that loading will still take at the pace so far; undefined while too little is read. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
   const read = table.bytes - (table.before?.bytes ?? 0);
   const left = Math.max(0, table.bytesTotal - table.bytes);

@@ -1,9 +1,9 @@
 // Runs as people read them: the list of `etl status`, and the page of one run.
 
 import { optionsText } from '../../core/declaration/dialect.ts';
-import { catalogue, type ErrorCode } from '../../core/errors/errors.ts';
 import type { RunFailure } from '../../core/model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../ledger/history/history.ts';
+import { hintOf, stateName } from '../../report/run-words.ts';
 import { formatBytes, formatDate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import { differenceLines } from './differences-text.ts';
@@ -22,12 +22,6 @@ const stateStyles: Readonly<Record<string, Style>> = {
   published: 'green',
   failed: 'red',
   cancelled: 'yellow',
-};
-
-/** Cancelled is what somebody has cancelled. A run that was interrupted is continued by the next one of its pipeline. */
-const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): string => {
-  if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;
-  return state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
 };
 
 const stateText = (run: RunShown, paint: Paint): string =>
@@ -134,22 +128,15 @@ const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
     paint,
   );
 
-const isKnown = (code: string): code is ErrorCode => code in catalogue;
-
-/** The hint of the catalogue, when it does not need the values of the error. */
-const hintOf = (code: string | null): string[] => {
-  const hint = code !== null && isKnown(code) ? catalogue[code].hint : '';
-  return hint === '' || hint.includes('{') ? [] : [`  ${hint}`];
-};
-
 const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): string[] => {
   if (errorCode === null && error === null) return [];
   const [first = '', ...rest] = visibleLines(error ?? '');
+  const hint = hintOf(errorCode);
   const wrapped = (line: string): string[] => wrap(line, width);
   return [
     '',
     ...wrapped(`error ${errorCode ?? ''}: ${first}`).map((line) => paint('red', line)),
-    ...[...rest, ...hintOf(errorCode)].flatMap(wrapped),
+    ...[...rest, ...(hint === undefined ? [] : [`  ${hint}`])].flatMap(wrapped),
   ];
 };
 

@@ -9,7 +9,8 @@ import {
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { badge, isUnderWay } from '../parts/state.ts';
+import { isUnderWay } from '../../report/run-words.ts';
+import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, type MakeView, type ViewContext } from '../parts/view.ts';
 

@@ -56,7 +56,7 @@ export const asPageError = (thrown: unknown): PageError => {
   return { status: statuses[code] ?? 503, code, message, hint };
 };
 
-export const errorBody = ({ code, message, hint }: PageError): Html =>
+export const errorBody = ({ code, message, hint }: Omit<PageError, 'status'>): Html =>
   html`<div class="error">
     <p><code>${code}</code></p>
     <pre>${seen(message)}</pre>

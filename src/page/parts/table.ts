@@ -1,6 +1,7 @@
 // A table: columns say what a cell holds and how it is aligned.
 
 import { html, nothing, type Html } from './html.ts';
+import type { Section } from './view.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -51,6 +52,15 @@ export const table = <Row>(
     </table>
   </div>`;
 };
+
+/** A section that is a table; `none` is shown where there are no rows. */
+export const tableSection = <Row>(
+  id: string,
+  title: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  none?: string,
+): Section => ({ id, title, body: table(columns, rows, { caption: title, none }) });
 
 /** The numbers of a picture, folded away. */
 export const numbersOf = <Row>(

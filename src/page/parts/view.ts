@@ -22,6 +22,17 @@ export interface ViewContext {
   readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }
 
+/** A path with a query, without what is empty. */
+export const withQuery = (
+  path: string,
+  query: Readonly<Record<string, string | number | false | null | undefined>>,
+): string => {
+  const given = Object.entries(query)
+    .filter(([, value]) => value)
+    .map(([name, value]) => [name, String(value)] as [string, string]);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+};
+
 export interface Section {
   readonly id: string;
   /** Without one, the section needs none. */

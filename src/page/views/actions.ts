@@ -5,7 +5,7 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
 import { fact } from '../parts/fact.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
-import { table, type Column } from '../parts/table.ts';
+import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const actionsListed = 100;
@@ -25,24 +25,19 @@ const pipelinesSection = async (context: ViewContext): Promise<readonly Section[
   if (context.control === undefined) return [];
   const names = await context.control.pipelines();
   if (names.length === 0) return [];
-  const body = table(pipelineColumns(context), names, { caption: 'Pipelines' });
-  return [{ id: 'pipelines', title: 'Pipelines', body }];
+  return [tableSection('pipelines', 'Pipelines', pipelineColumns(context), names)];
 };
 
 export const actionsView: MakeView = async (context) => {
   const done = await listActions(context.client, { limit: actionsListed });
-  const caption = 'What was done from here';
+  const none = 'Nothing was done from this page yet.';
   return {
     title: 'Actions',
     place: 'actions',
     freshMs: freshOf(done, context, calmMs),
     sections: [
       ...(await pipelinesSection(context)),
-      {
-        id: 'done',
-        title: caption,
-        body: table(actionColumns(context), done, { caption, none: 'Nothing was done from this page yet.' }),
-      },
+      tableSection('done', 'What was done from here', actionColumns(context), done, none),
     ],
   };
 };

@@ -11,18 +11,15 @@ import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
-import { table, type Column } from '../parts/table.ts';
-import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
+import { table, tableSection, type Column } from '../parts/table.ts';
+import { calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const filesOfPage = 100;
 
 type TableName = Pick<LoadedTable, 'pipeline' | 'schema' | 'table'>;
 
-const linkOf = (
-  { href }: ViewContext,
-  { pipeline, schema, table: name }: TableName,
-  more: object = {},
-): string => href(`/files?${new URLSearchParams({ pipeline, schema, table: name, ...more }).toString()}`);
+const linkOf = ({ href }: ViewContext, { pipeline, schema, table: name }: TableName, more = {}): string =>
+  href(withQuery('/files', { pipeline, schema, table: name, ...more }));
 
 const tableColumns = (context: ViewContext): readonly Column<LoadedTable>[] => [
   {
@@ -73,7 +70,7 @@ const filesOf = async (context: ViewContext, chosen: TableName): Promise<Section
   const hidden = Object.entries({ pipeline: chosen.pipeline, schema: chosen.schema, table: chosen.table });
   const next =
     files.length > filesOfPage && last !== undefined
-      ? linkOf(context, chosen, { ...(containing && { containing }), after: last.file, id: String(last.id) })
+      ? linkOf(context, chosen, { containing, after: last.file, id: last.id })
       : undefined;
   return {
     id: 'files',
@@ -102,11 +99,7 @@ export const filesView: MakeView = async (context) => {
     place: 'files',
     freshMs: calmMs,
     sections: [
-      {
-        id: 'tables',
-        title: 'Tables',
-        body: table(tableColumns(context), tables, { caption: 'Tables with files', none }),
-      },
+      tableSection('tables', 'Tables with files', tableColumns(context), tables, none),
       ...(chosen === undefined ? [] : [await filesOf(context, chosen)]),
     ],
   };

@@ -1,19 +1,19 @@
 // The first page: each pipeline with its newest run, the freshness of its tables, its next slot and its recent runs.
 
 import { formatSeconds } from '../../core/amounts.ts';
-import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
 import { listPipelines, type PipelineSummary } from '../../ledger/history/overview.ts';
 import type { RunSummary } from '../../ledger/history/history.ts';
-import type { RunFailure } from '../../core/model.ts';
 import { formatCount } from '../../core/wording.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { ago, until } from '../parts/amount.ts';
+import { failureSections } from '../parts/failures.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
-import { table, type Column } from '../parts/table.ts';
+import { isUnderWay } from '../../report/run-words.ts';
+import { badge, stateBadge } from '../parts/state.ts';
+import { tableSection, type Column } from '../parts/table.ts';
 import { trend } from '../parts/trend.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** Runs that failed stand out; of a run under way there is no time yet. */
 const trendOf = (
@@ -50,9 +50,7 @@ const pipelineColumns = (
   {
     title: 'Pipeline',
     cell: ({ pipeline }) =>
-      html`<a class="name" href="${href(`/runs?pipeline=${encodeURIComponent(pipeline)}`)}"
-        >${seen(pipeline)}</a
-      >`,
+      html`<a class="name" href="${href(withQuery('/runs', { pipeline }))}">${seen(pipeline)}</a>`,
   },
   {
     title: 'Last run',
@@ -100,18 +98,9 @@ const pipelineColumns = (
   },
 ];
 
-const failureColumns: readonly Column<RunFailure>[] = [
-  { title: 'When', cell: ({ failedAt }) => time(failedAt) },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
-  { title: 'Host', cell: ({ host }) => seen(host) },
-  { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
-  { title: 'Error', cell: ({ error }) => seen(error), isLong: true },
-];
-
 export const overview: MakeView = async (context) => {
   const pipelines = await listPipelines(context.client);
   const schedules = await listSchedules(context.client);
-  const failures = await listFailures(context.client, { limit: failuresShown });
   const columns = pipelineColumns(context, schedules);
   const none = 'Nothing was run on this database yet.';
   return {
@@ -119,20 +108,8 @@ export const overview: MakeView = async (context) => {
     place: 'overview',
     freshMs: pipelines.some(({ runs: [run] }) => run && isUnderWay(run)) ? busyMs : calmMs,
     sections: [
-      {
-        id: 'pipelines',
-        title: 'Pipelines',
-        body: table(columns, pipelines, { caption: 'Pipelines', none }),
-      },
-      ...(failures.length === 0
-        ? []
-        : [
-            {
-              id: 'failures',
-              title: 'Failures before a run began',
-              body: table(failureColumns, failures, { caption: 'Failures before a run began' }),
-            },
-          ]),
+      tableSection('pipelines', 'Pipelines', columns, pipelines, none),
+      ...(await failureSections(context, { title: 'Host', cell: ({ host }) => seen(host) })),
     ],
   };
 };

@@ -1,14 +1,13 @@
 // The queues of runs, with waiting and active jobs, and the processes that have sessions on the server.
 
-import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
 import { listProcesses, type ProcessAtWork } from '../../ledger/history/processes.ts';
-import type { RunFailure } from '../../core/model.ts';
 import type { QueuesSeen } from '../../worker/read-queues.ts';
 import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
+import { failureSections } from '../parts/failures.ts';
 import { html, seen, time } from '../parts/html.ts';
 import { badge, type Tone } from '../parts/state.ts';
-import { table, type Column } from '../parts/table.ts';
+import { tableSection, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 type Depth = QueuesSeen['queues'][number];
@@ -54,53 +53,21 @@ const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] 
   { title: 'Since', cell: ({ since }) => ago(since, now) },
 ];
 
-const failureColumns: readonly Column<RunFailure>[] = [
-  { title: 'When', cell: ({ failedAt }) => time(failedAt) },
-  { title: 'Queue', cell: ({ queue }) => seen(queue) },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
-  { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
-  { title: 'Error', cell: ({ error }) => seen(error), isLong: true },
-];
-
 export const queueView: MakeView = async (context) => {
   const processes = await listProcesses(context.client);
-  const failures = await listFailures(context.client, { limit: failuresShown });
   const found = await context.queues();
-  const none = 'No process is at work on this database.';
-  const queues = found?.queues ?? [];
-  const jobs = found?.jobs ?? [];
+  const { queues = [], jobs = [] } = found ?? {};
+  const noQueue = 'Nothing was enqueued on this database yet.';
+  const noProcess = 'No process is at work on this database.';
   return {
     title: 'Queue and workers',
     place: 'queue',
     freshMs: jobs.some(({ state }) => state !== 'failed') || processes.length > 0 ? busyMs : calmMs,
     sections: [
-      {
-        id: 'queues',
-        title: 'Queues of runs',
-        body: table(depthColumns(context), queues, {
-          caption: 'Queues of runs',
-          none: 'Nothing was enqueued on this database yet.',
-        }),
-      },
-      {
-        id: 'jobs',
-        title: 'Jobs',
-        body: table(jobColumns, jobs, { caption: 'Jobs', none: 'No job waits or is active.' }),
-      },
-      {
-        id: 'processes',
-        title: 'Processes at work',
-        body: table(processColumns(context), processes, { caption: 'Processes at work', none }),
-      },
-      ...(failures.length === 0
-        ? []
-        : [
-            {
-              id: 'failures',
-              title: 'Failures before a run began',
-              body: table(failureColumns, failures, { caption: 'Failures before a run began' }),
-            },
-          ]),
+      tableSection('queues', 'Queues of runs', depthColumns(context), queues, noQueue),
+      tableSection('jobs', 'Jobs', jobColumns, jobs, 'No job waits or is active.'),
+      tableSection('processes', 'Processes at work', processColumns(context), processes, noProcess),
+      ...(await failureSections(context, { title: 'Queue', cell: ({ queue }) => seen(queue) })),
     ],
   };
 };

@@ -13,9 +13,10 @@ import { faultKinds, type FaultKind } from '../../ledger/rejects/store.ts';
 import { formatCount, linesOf, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { badge, isUnderWay } from '../parts/state.ts';
+import { isUnderWay } from '../../report/run-words.ts';
+import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
 
 /** Records of one page, with their fields; kinds, and the rejects that these are made of: grouping a million takes seconds. */
 const recordsShown = 25;
@@ -30,11 +31,8 @@ interface Chosen {
 }
 
 const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: RejectPlace): string => {
-  const query = new URLSearchParams({ run: String(run.id) });
-  for (const [name, value] of Object.entries(narrowed)) if (value !== null) query.set(name, value);
-  if (after !== undefined)
-    query.set('after', JSON.stringify([after.table, after.fileId, after.byte, after.id]));
-  return href(`/rejects?${query.toString()}`);
+  const place = after && JSON.stringify([after.table, after.fileId, after.byte, after.id]);
+  return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
 /** Of an address, which anybody can write. */
@@ -125,9 +123,7 @@ const rejectOf = (reject: PlacedReject): Html => {
 const headOf = (context: ViewContext, { run, table: name, code, column }: Chosen): Html => {
   const { href } = context;
   const isNarrowed = name !== null || code !== null || column !== null;
-  const file = href(
-    `/rejects.csv?${new URLSearchParams({ run: String(run.id), ...(name !== null && { table: name }) }).toString()}`,
-  );
+  const file = href(withQuery('/rejects.csv', { run: run.id, table: name }));
   return html`<p class="head">
       <a href="${href(`/runs/${run.id}`)}">Run ${run.id}</a> of <b>${seen(run.pipeline)}</b>,
       ${time(run.startedAt)}: ${plural(run.rejected, 'reject')} of ${plural(run.records, 'record')}

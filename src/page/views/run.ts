@@ -3,7 +3,6 @@
 import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
 import type { DataTestResult } from '../../core/declaration/data-test.ts';
 import { optionsText } from '../../core/declaration/dialect.ts';
-import { catalogue, type ErrorCode } from '../../core/errors/errors.ts';
 import { chunkMapOf, filesOfMap, type ChunkMap } from '../../ledger/history/chunk-map.ts';
 import {
   findRun,
@@ -20,23 +19,18 @@ import { fact } from '../parts/fact.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
 import { noticeSections, planSections } from '../parts/plan.ts';
-import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
-import { table, type Column } from '../parts/table.ts';
+import { hintOf, isUnderWay } from '../../report/run-words.ts';
+import { badge, stateBadge } from '../parts/state.ts';
+import { errorBody } from '../parts/error-page.ts';
+import { table, tableSection, type Column } from '../parts/table.ts';
 import { throughputChart } from '../parts/throughput.ts';
 import { timelineChart } from '../parts/timeline.ts';
-import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
-const isKnown = (code: string): code is ErrorCode => code in catalogue;
-
-const errorOf = ({ errorCode, error }: RunSummary): Html => {
-  if (errorCode === null && error === null) return nothing;
-  const hint = errorCode !== null && isKnown(errorCode) ? catalogue[errorCode].hint : '';
-  return html`<div class="error">
-    <p><code>${errorCode}</code></p>
-    <pre>${seen(error ?? '')}</pre>
-    ${hint === '' || hint.includes('{') ? nothing : html`<p>${hint}</p>`}
-  </div>`;
-};
+const errorOf = ({ errorCode, error }: RunSummary): Html =>
+  errorCode === null && error === null
+    ? nothing
+    : errorBody({ code: errorCode ?? '', message: error ?? '', hint: hintOf(errorCode) ?? '' });
 
 const traceOf = (traceId: string, { traceLink }: ViewContext): Html =>
   traceLink === undefined
@@ -52,7 +46,7 @@ const factsOf = (
   const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
   return html`<dl class="facts">
     ${fact('State', stateBadge(run))}
-    ${fact('Pipeline', html`<a href="${href(`/runs?pipeline=${encodeURIComponent(run.pipeline)}`)}">${seen(run.pipeline)}</a>`)}
+    ${fact('Pipeline', html`<a href="${href(withQuery('/runs', { pipeline: run.pipeline }))}">${seen(run.pipeline)}</a>`)}
     ${fact('Started', time(run.startedAt))} ${fact('Finished', time(run.finishedAt))}
     ${fact('Time', formatSeconds(seconds))} ${fact('Records', formatCount(run.records))}
     ${fact('Records a second', formatRate(run.records, seconds))}
@@ -135,12 +129,8 @@ const linkOf = (
   { by, map, files }: Choice,
   section: string,
 ): string => {
-  const query = new URLSearchParams({
-    ...(by !== 'state' && { by }),
-    ...(map > 0 && { map: String(map) }),
-    ...(files > 0 && { files: String(files) }),
-  });
-  return `${href(`/runs/${run.id}`)}${query.size > 0 ? `?${query.toString()}` : ''}#${section}`;
+  const query = { by: by !== 'state' && by, map, files };
+  return `${href(withQuery(`/runs/${run.id}`, query))}#${section}`;
 };
 
 const mapOf = (
@@ -202,12 +192,8 @@ export const runView: MakeView = async (context) => {
         title: 'Throughput',
         body: throughputChart(timeline, href('/assets/chart.js')),
       })),
-      { id: 'tables', title: 'Tables', body: table(tableColumns, tables, { caption: 'Tables' }) },
-      ...optional(tests.length > 0, () => ({
-        id: 'tests',
-        title: 'Data tests',
-        body: table(testColumns, tests, { caption: 'Data tests' }),
-      })),
+      tableSection('tables', 'Tables', tableColumns, tables),
+      ...optional(tests.length > 0, () => tableSection('tests', 'Data tests', testColumns, tests)),
       ...optional(run.files > 0, () => ({
         id: 'files',
         title: 'Files',

@@ -10,9 +10,10 @@ import {
 } from '../../ledger/history/run-page.ts';
 import { formatCount } from '../../core/wording.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { isUnderWay, stateBadge } from '../parts/state.ts';
+import { isUnderWay } from '../../report/run-words.ts';
+import { stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
 
 const runsOfPage = 50;
 
@@ -42,10 +43,8 @@ interface Chosen {
   readonly pipeline: string | null;
 }
 
-const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from: object = {}): string => {
-  const query = new URLSearchParams({ ...(pipeline && { pipeline }), ...(state && { state }), ...from });
-  return href(`/runs${query.size > 0 ? `?${query.toString()}` : ''}`);
-};
+const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): string =>
+  href(withQuery('/runs', { pipeline, state, ...from }));
 
 /** `<microseconds>.<id>`, without microseconds of a run that is under way. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;

@@ -4,7 +4,7 @@ import type { ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { listSlots } from '../../worker/schedule/list.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
-import { table, type Column } from '../parts/table.ts';
+import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
 const slotsListed = 200;
@@ -43,12 +43,6 @@ export const scheduleView: MakeView = async (context) => {
     title: `Schedule ${seen(part)}`,
     place: 'schedules',
     freshMs: calmMs,
-    sections: [
-      {
-        id: 'slots',
-        title: `Its newest slots`,
-        body: table(columns(context), slots, { caption: 'Slots', none: 'No slot was due yet.' }),
-      },
-    ],
+    sections: [tableSection('slots', 'Its newest slots', columns(context), slots, 'No slot was due yet.')],
   };
 };

@@ -8,7 +8,7 @@ import { until } from '../parts/amount.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 /** A fortnight of nights, and two days to come. */
 const daysBack = 14;
@@ -86,8 +86,10 @@ const calendar = (
   schedules: readonly Schedule[],
   slots: readonly CalendarSlots[],
   { now, href }: ViewContext,
-): Html =>
-  html`${table<Schedule>(
+): Section => ({
+  id: 'calendar',
+  title: 'What became of their slots',
+  body: html`${table<Schedule>(
       [
         { title: 'Schedule', cell: ({ name }) => seen(name) },
         ...daysOf(now).map((day) => ({
@@ -101,7 +103,8 @@ const calendar = (
     <ul class="legend">
       ${fates.map(([fate, tone]) => html`<li>${badge(tone, fate)}</li>`)}
     </ul>
-    <p class="dim">Days are those of each schedule’s time zone. A number: so many slots.</p>`;
+    <p class="dim">Days are those of each schedule’s time zone. A number: so many slots.</p>`,
+});
 
 export const schedulesView: MakeView = async (context) => {
   const schedules = await listSchedules(context.client);
@@ -113,15 +116,7 @@ export const schedulesView: MakeView = async (context) => {
     freshMs: slots.some(({ fate }) => fate === 'under way') ? busyMs : calmMs,
     sections: [
       { id: 'schedules', body: table(scheduleColumns(context), schedules, { caption: 'Schedules', none }) },
-      ...(schedules.length === 0
-        ? []
-        : [
-            {
-              id: 'calendar',
-              title: 'What became of their slots',
-              body: calendar(schedules, slots, context),
-            },
-          ]),
+      ...(schedules.length === 0 ? [] : [calendar(schedules, slots, context)]),
     ],
   };
 };

@@ -1,0 +1,26 @@
+// Failures before a run began, where there were some: they have no number, and no page of their own.
+
+import type { RunFailure } from '../../core/model.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
+import { html, seen, time } from './html.ts';
+import { tableSection, type Column } from './table.ts';
+import type { Section, ViewContext } from './view.ts';
+
+const columns = (where: Column<RunFailure>): readonly Column<RunFailure>[] => [
+  { title: 'When', cell: ({ failedAt }) => time(failedAt) },
+  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
+  where,
+  { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
+  { title: 'Error', cell: ({ error }) => seen(error), isLong: true },
+];
+
+/** `where`: the column that says where it happened, a host or a queue. */
+export const failureSections = async (
+  { client }: ViewContext,
+  where: Column<RunFailure>,
+): Promise<readonly Section[]> => {
+  const failures = await listFailures(client, { limit: failuresShown });
+  return failures.length === 0
+    ? []
+    : [tableSection('failures', 'Failures before a run began', columns(where), failures)];
+};
