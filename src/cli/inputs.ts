@@ -81,6 +81,20 @@ const parsedInput = <T>(option: Option, parse: Parser<T>): Input<T | undefined> 
 export const flag = <T>(flags: string, description: string, parse: Parser<T>): Input<T | undefined> =>
   parsedInput(optionOf(flags, description), parse);
 
+export const textFlag = (flags: string, description: string): Input<string | undefined> =>
+  flag(flags, description, parseString);
+
+/** A flag with a whole number from 1. */
+export const countFlag = (
+  flags: string,
+  description: string,
+  max = Number.MAX_SAFE_INTEGER,
+): Input<number | undefined> => flag(flags, description, parseCount(max));
+
+/** A flag with names, joined by commas. */
+export const namesFlag = (flags: string, description: string): Input<readonly string[] | undefined> =>
+  flag(flags, description, parseNames);
+
 /** A flag whose value is one of a few. */
 export const choice = <T extends string>(
   flags: string,
@@ -125,38 +139,36 @@ export const filesFlag = (name: string, description: string): Input<readonly str
 /** `--debug`. main.ts looks for it, since errors must be reported even when the arguments cannot be parsed. */
 export const debug = toggle('--debug', 'print stack traces and causes of errors');
 
-export const json = (description = 'print JSON'): Input<boolean> => toggle('--json', description);
+/** How a command prints its answer, and its errors. */
+export const printing = (description = 'print JSON') => ({ json: toggle('--json', description), debug });
 
-export const databaseUrl = flag(
+export const databaseUrl = textFlag(
   '--database-url <url>',
   'server to use; default: DATABASE_URL, then PG*, then the embedded server',
-  parseString,
 );
 
-export const redisPrefix = flag(
+export const redisPrefix = textFlag(
   '--redis-prefix <text>',
   'prefix of keys in Redis; default: derived from the database',
-  parseString,
 );
 
-export const workers = flag(
+export const workers = countFlag(
   '--workers <n>',
   'number of parallel loads; default: the number of cores',
-  parseCount(workersMax),
+  workersMax,
 );
 
-export const chunkBytes = flag(
+export const chunkBytes = countFlag(
   '--chunk-bytes <n>',
   'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
-  parseCount(chunkBytesMax),
+  chunkBytesMax,
 );
 
 export const tracing = toggle('--tracing', 'create OpenTelemetry spans, for the SDK that NODE_OPTIONS loads');
 
-export const allowShrink = flag(
+export const allowShrink = namesFlag(
   '--allow-shrink <tables>',
   'publish these tables (comma-separated) even if their guard requires more rows',
-  parseNames,
 );
 
 const parseRunId = (text: string): number => {

@@ -3,16 +3,15 @@
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RejectChoice, RejectedRun } from '../../ledger/rejects/list-rejects.ts';
-import { databaseUrl, flag, optionalRun } from '../inputs.ts';
-import { parseString } from '../parsers.ts';
+import { databaseUrl, optionalRun, textFlag } from '../inputs.ts';
 import { askServer, type GivenServer } from '../server.ts';
 
 /** What names the rejects, for every command that shows some. */
 export const choosing = {
   run: optionalRun,
   databaseUrl,
-  pipeline: flag('--pipeline <name>', 'the newest run of this pipeline with rejects', parseString),
-  table: flag('--table <table>', 'only rejects of this table', parseString),
+  pipeline: textFlag('--pipeline <name>', 'the newest run of this pipeline with rejects'),
+  table: textFlag('--table <table>', 'only rejects of this table'),
 };
 
 interface GivenChoice extends GivenServer {

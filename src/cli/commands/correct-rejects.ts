@@ -3,27 +3,9 @@
 import type { Client } from '../../db/client.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { argument, databaseUrl, debug, json } from '../inputs.ts';
+import { argument, databaseUrl, printing } from '../inputs.ts';
 import { openServer, type GivenServer } from '../server.ts';
 import { visibleText } from '../layout.ts';
-
-const replayHelp = `
-The file is one that \`etl rejects export\` wrote, with the fields corrected and the columns before them unchanged. The next run of the
-pipeline loads the corrected records in place of the rejected ones, with every check, and so does every later run while the
-source file is unchanged. Records deleted from it stay rejected, and so do those with text in _record: clear that column once
-you have filled in the fields. Replaying the same file again changes nothing; of two corrections of a record, the later one counts.
-
-Examples:
-  $ etl rejects export 12 --table price --output prices.csv
-  $ etl rejects replay prices.csv && etl run pipelines/shop.ts`;
-
-const withdrawHelp = `
-The file is the one given to \`etl rejects replay\`, or an export of the same run: only the places of its records matter. The
-records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: replace it with \`etl rejects replay\`.
-
-Examples:
-  $ etl rejects withdraw prices.csv
-  $ etl rejects export 12 --table price --output all.csv && etl rejects withdraw all.csv`;
 
 /** Works on the bookkeeping, which may be that of an older version, or not there yet. */
 const withLedger = async <T>(given: GivenServer, work: (client: Client) => Promise<T>): Promise<T> => {
@@ -41,10 +23,17 @@ export const replayCommand = command({
   takes: {
     file: argument('<file>', 'CSV that `etl rejects export` wrote, corrected'),
     databaseUrl,
-    json: json('print what was stored as JSON'),
-    debug,
+    ...printing('print what was stored as JSON'),
   },
-  help: replayHelp,
+  help: `
+The file is one that \`etl rejects export\` wrote, with the fields corrected and the columns before them unchanged. The next run of the
+pipeline loads the corrected records in place of the rejected ones, with every check, and so does every later run while the
+source file is unchanged. Records deleted from it stay rejected, and so do those with text in _record: clear that column once
+you have filled in the fields. Replaying the same file again changes nothing; of two corrections of a record, the later one counts.
+
+Examples:
+  $ etl rejects export 12 --table price --output prices.csv
+  $ etl rejects replay prices.csv && etl run pipelines/shop.ts`,
   async act(given) {
     const { readCorrections } = await import('../../tools/read-corrections.ts');
     const kept = await withLedger(given, (client) =>
@@ -74,10 +63,15 @@ export const withdrawCommand = command({
   takes: {
     file: argument('<file>', 'CSV of their records, as it was given to `etl rejects replay`'),
     databaseUrl,
-    json: json('print what was withdrawn as JSON'),
-    debug,
+    ...printing('print what was withdrawn as JSON'),
   },
-  help: withdrawHelp,
+  help: `
+The file is the one given to \`etl rejects replay\`, or an export of the same run: only the places of its records matter. The
+records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: replace it with \`etl rejects replay\`.
+
+Examples:
+  $ etl rejects withdraw prices.csv
+  $ etl rejects export 12 --table price --output all.csv && etl rejects withdraw all.csv`,
   async act(given) {
     const { takeBackCorrections } = await import('../../tools/read-corrections.ts');
     const taken = await withLedger(given, (client) =>

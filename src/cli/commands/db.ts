@@ -3,19 +3,10 @@
 import { join } from 'node:path';
 import type { EmbeddedServer } from '../../db/embedded/server.ts';
 import { command, group } from '../command.ts';
-import { debug, json } from '../inputs.ts';
+import { debug, toggle } from '../inputs.ts';
 import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
-
-const help = `
-The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
-It keeps running after a run, so that you can look at the data.
-
-Examples:
-  $ psql "$(etl db url)"
-  $ DATABASE_URL="$(etl db url)" npx drizzle-kit pull
-  $ etl db stop`;
 
 /** `etl run` would go elsewhere, which is worth knowing before looking for its tables here. */
 const warnOfOther = async (io: Io): Promise<void> => {
@@ -67,7 +58,7 @@ const urlCommand = command({
 const statusCommand = command({
   name: 'status',
   description: 'Shows whether it is running, its data directory and its log.',
-  takes: { debug, json: json() },
+  takes: { debug, json: toggle('--json', 'print JSON') },
   async act({ io }) {
     const { findEmbedded } = await import('../../db/embedded/server.ts');
     const server = await findEmbedded(await locate(io));
@@ -101,7 +92,14 @@ export const dbCommand = group(
     summary: 'show or stop the embedded server',
     description:
       'Manages the embedded PostgreSQL in .etl/ of the working directory, or of the nearest directory above.',
-    help,
+    help: `
+The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
+It keeps running after a run, so that you can look at the data.
+
+Examples:
+  $ psql "$(etl db url)"
+  $ DATABASE_URL="$(etl db url)" npx drizzle-kit pull
+  $ etl db stop`,
   },
   [urlCommand, statusCommand, stopCommand],
 );

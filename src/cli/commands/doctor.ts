@@ -6,20 +6,10 @@ import { workersMax } from '../../core/limits.ts';
 import type { Finding, Verdict } from '../../tools/doctor.ts';
 import { plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, flag, json } from '../inputs.ts';
+import { countFlag, databaseUrl, printing } from '../inputs.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';
-import { parseCount } from '../parsers.ts';
 import { openServer } from '../server.ts';
-
-const help = `
-It changes nothing. docs/operations/server.md explains the advice.
-Exit codes: 0 if a run can work on the server, 1 if it would be refused or fail.
-
-Examples:
-  $ etl doctor
-  $ etl doctor --workers 8 --database-url postgres://me@db.example.com/weather
-  $ etl doctor --json | jq -r 'select(.verdict != "ok") | [.name, .value, .advice] | @tsv'`;
 
 const styles: Readonly<Record<Verdict, Style>> = { ok: 'green', advice: 'yellow', problem: 'red' };
 
@@ -51,15 +41,21 @@ export const doctorCommand = command({
   description: 'Checks the server: settings, connections, disk, unlogged tables, crashes, privileges.',
   takes: {
     databaseUrl,
-    workers: flag(
+    workers: countFlag(
       '--workers <n>',
       'number of parallel loads to check for; default: the number of cores',
-      parseCount(workersMax),
+      workersMax,
     ),
-    json: json('print every finding as one line of JSON'),
-    debug,
+    ...printing('print every finding as one line of JSON'),
   },
-  help,
+  help: `
+It changes nothing. docs/operations/server.md explains the advice.
+Exit codes: 0 if a run can work on the server, 1 if it would be refused or fail.
+
+Examples:
+  $ etl doctor
+  $ etl doctor --workers 8 --database-url postgres://me@db.example.com/weather
+  $ etl doctor --json | jq -r 'select(.verdict != "ok") | [.name, .value, .advice] | @tsv'`,
   async act(given) {
     const { io, workers = availableParallelism() } = given;
     const server = await openServer(given, (text) => void io.stderr.write(`${text}\n`));

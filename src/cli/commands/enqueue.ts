@@ -4,30 +4,22 @@ import { runPriorityMax } from '../../core/limits.ts';
 import { command } from '../command.ts';
 import {
   allowShrink,
+  countFlag,
   databaseUrl,
-  debug,
   flag,
-  json,
+  printing,
   params,
   pipelineArgument,
   redisPrefix,
+  textFlag,
   toggle,
   tracing,
 } from '../inputs.ts';
-import { parseCount, parseString, parseTime } from '../parsers.ts';
+import { parseTime } from '../parsers.ts';
 import { openPipeline } from '../pipeline.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
-
-const help = `
-The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
-
-Examples:
-  $ etl enqueue noaa                        as well as pipelines/noaa.ts
-  $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
-  $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
-  $ etl enqueue pipelines/noaa.ts --json | jq -r .job`;
 
 export const enqueueCommand = command({
   name: 'enqueue',
@@ -39,21 +31,27 @@ export const enqueueCommand = command({
     redisPrefix,
     params,
     at: flag('--at <time>', 'earliest start, in ISO 8601; default: now', parseTime),
-    priority: flag(
+    priority: countFlag(
       '--priority <n>',
       '1 is the highest; runs without a priority come before all of these',
-      parseCount(runPriorityMax),
+      runPriorityMax,
     ),
-    dedupe: flag('--dedupe <key>', 'add no run while one with this key waits or runs', parseString),
-    queue: flag('--queue <name>', 'queue to use; default: default', parseString),
+    dedupe: textFlag('--dedupe <key>', 'add no run while one with this key waits or runs'),
+    queue: textFlag('--queue <name>', 'queue to use; default: default'),
     fresh: toggle('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'),
     fullRefresh: toggle('--full-refresh', 'load everything again, even if nothing has changed'),
     allowShrink,
     tracing,
-    json: json(),
-    debug,
+    ...printing(),
   },
-  help,
+  help: `
+The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
+
+Examples:
+  $ etl enqueue noaa                        as well as pipelines/noaa.ts
+  $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
+  $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
+  $ etl enqueue pipelines/noaa.ts --json | jq -r .job`,
   async act(given) {
     const { at, priority, dedupe, queue, fresh, fullRefresh } = given;
     const { pipeline, options } = await openPipeline(given);

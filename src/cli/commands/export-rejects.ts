@@ -7,20 +7,10 @@ import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
 import type { RecordShape } from '../../ledger/rejects/reject-records.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { command, print, type Answer } from '../command.ts';
-import { debug, flag, json, standardOutput, toggle } from '../inputs.ts';
+import { printing, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { written } from '../io.ts';
 import { visibleText } from '../layout.ts';
-import { parseString } from '../parsers.ts';
 import { askRejects, choosing, type Asked } from './ask-rejects.ts';
-
-const help = `
-Default: the run with rejects that ended last, without records that were corrected since. The columns of the table's files come after _run, _table, _file, _line, _byte,
-_reason and _record. Where the fields of a record cannot be told apart, they are empty and _record is its text.
-
-Examples:
-  $ etl rejects export --output rejects.csv
-  $ etl rejects export 12 --table price --output prices.csv --bom
-  $ etl rejects export 12 --table price --file data/2024.csv > prices.csv`;
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
@@ -118,18 +108,20 @@ export const exportCommand = command({
   description: 'Writes the rejected records of a table to a CSV, with the faults of each, for correction.',
   takes: {
     ...choosing,
-    file: flag('--file <name>', 'only rejects of this file', parseString),
+    file: textFlag('--file <name>', 'only rejects of this file'),
     corrected: toggle('--corrected', 'also records that were corrected since'),
-    output: flag(
-      '-o, --output <path>',
-      'file to write, which must not exist; default, and -: stdout',
-      parseString,
-    ),
+    output: textFlag('-o, --output <path>', 'file to write, which must not exist; default, and -: stdout'),
     bom: toggle('--bom', 'begin with a byte order mark, by which Excel recognizes UTF-8'),
-    json: json('with --output, print what was written as JSON'),
-    debug,
+    ...printing('with --output, print what was written as JSON'),
   },
-  help,
+  help: `
+Default: the run with rejects that ended last, without records that were corrected since. The columns of the table's files come after _run, _table, _file, _line, _byte,
+_reason and _record. Where the fields of a record cannot be told apart, they are empty and _record is its text.
+
+Examples:
+  $ etl rejects export --output rejects.csv
+  $ etl rejects export 12 --table price --output prices.csv --bom
+  $ etl rejects export 12 --table price --file data/2024.csv > prices.csv`,
   async act(given) {
     const { io } = given;
     const output = given.output === standardOutput ? undefined : given.output;

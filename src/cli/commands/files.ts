@@ -4,22 +4,13 @@
 import type { FileState } from '../../core/model.ts';
 import { formatCount } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, fileArguments, json, params, pipelineArgument } from '../inputs.ts';
+import { databaseUrl, fileArguments, printing, params, pipelineArgument } from '../inputs.ts';
 import { openPipeline } from '../pipeline.ts';
 import { askAnyway } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { runFile, runFlags } from './run.ts';
-
-const help = `
-States: in production; moved: in production under another name; new, not loaded yet; copy: new, and a run would refuse it as
-a copy of another file; changed since it was loaded; corrected: rejected records of it were corrected since; unloaded on
-request; gone: in production, but no longer listed.
-
-Examples:
-  $ etl files pipelines/sales.ts
-  $ etl files pipelines/sales.ts --json | jq '.[] | select(.state == "changed")'`;
 
 const titles = ['table', 'file', 'state', 'run', 'rows', 'loaded'];
 const alignments: readonly Alignment[] = ['left', 'left', 'left', 'right', 'right', 'left'];
@@ -46,8 +37,15 @@ export const filesCommand = command({
   name: 'files',
   summary: 'list the files of a pipeline, and which are in production',
   description: 'Lists the files of a pipeline with the state of each, and files in production that are gone.',
-  takes: { file: pipelineArgument, databaseUrl, params, json: json(), debug },
-  help,
+  takes: { file: pipelineArgument, databaseUrl, params, ...printing() },
+  help: `
+States: in production; moved: in production under another name; new, not loaded yet; copy: new, and a run would refuse it as
+a copy of another file; changed since it was loaded; corrected: rejected records of it were corrected since; unloaded on
+request; gone: in production, but no longer listed.
+
+Examples:
+  $ etl files pipelines/sales.ts
+  $ etl files pipelines/sales.ts --json | jq '.[] | select(.state == "changed")'`,
   async act(given) {
     const { pipeline, options } = await openPipeline(given);
     const { filesOf } = await import('../../tools/file-states.ts');
@@ -56,20 +54,6 @@ export const filesCommand = command({
   },
 });
 
-const reloadHelp = `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
-The run also does what any run does: it loads files that are new. Files are named as \`etl files\` prints them.
-
-Examples:
-  $ etl reload pipelines/sales.ts in/2024-05-01.csv`;
-
-const unloadHelp = `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
-Later runs do not load the file until its content changes or you run \`etl reload\`.
-
-Examples:
-  $ etl unload pipelines/sales.ts in/2024-05-01.csv`;
-
 const files = fileArguments('files in production, by name or location');
 
 export const reloadCommand = command({
@@ -77,7 +61,12 @@ export const reloadCommand = command({
   summary: 'load files again that are in production',
   description: 'Replaces the rows of single files with their current content, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
-  help: reloadHelp,
+  help: `
+The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
+The run also does what any run does: it loads files that are new. Files are named as \`etl files\` prints them.
+
+Examples:
+  $ etl reload pipelines/sales.ts in/2024-05-01.csv`,
   act: (given) => runFile(given, { reload: given.files }),
 });
 
@@ -86,6 +75,11 @@ export const unloadCommand = command({
   summary: 'take the rows of files out of production',
   description: 'Removes the rows of single files from production, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
-  help: unloadHelp,
+  help: `
+The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
+Later runs do not load the file until its content changes or you run \`etl reload\`.
+
+Examples:
+  $ etl unload pipelines/sales.ts in/2024-05-01.csv`,
   act: (given) => runFile(given, { unload: given.files }),
 });

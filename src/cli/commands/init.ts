@@ -7,24 +7,12 @@ import type { WrittenTable } from '../../tools/init/infer/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { debug, fileArguments, flag, standardOutput, toggle } from '../inputs.ts';
+import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
-import { parseString } from '../parsers.ts';
-
-const help = `
-Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
-on a terminal; with --yes, with --out - or without a terminal it stays text, and a comment says so. Files with the same header
-become one table. Files can be anything that csv() reads: paths, globs, https://, s3://, members of archives; compressed or not.
-
-Examples:
-  $ etl init 'in/orders-*.csv'
-  $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
-  $ etl init https://example.com/stations.csv --yes
-  $ etl init in/orders.csv --out - | less`;
 
 /** How many columns have which type: `12 smallint, 3 text`. */
 const typesText = (types: readonly string[]): string => {
@@ -94,17 +82,25 @@ export const initCommand = command({
     'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
   takes: {
     locations: fileArguments('files: paths, globs and addresses, as csv() takes them'),
-    out: flag(
+    out: textFlag(
       '--out <file>',
       'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
-      parseString,
     ),
     force: toggle('--force', 'overwrite an existing file'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
     allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
     debug,
   },
-  help,
+  help: `
+Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
+on a terminal; with --yes, with --out - or without a terminal it stays text, and a comment says so. Files with the same header
+become one table. Files can be anything that csv() reads: paths, globs, https://, s3://, members of archives; compressed or not.
+
+Examples:
+  $ etl init 'in/orders-*.csv'
+  $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
+  $ etl init https://example.com/stations.csv --yes
+  $ etl init in/orders.csv --out - | less`,
   async act({ io, locations, out, force, yes, allowPrivate }) {
     const { initText, readForInit } = await import('../../tools/init/write-init.ts');
     const { snakeCase } = await import('../../tools/init/infer/header.ts');

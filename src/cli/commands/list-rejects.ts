@@ -7,11 +7,10 @@ import type { RejectedRun, RejectRow } from '../../ledger/rejects/list-rejects.t
 import { formatCount, linesOf, plural, visibleJson } from '../../core/wording.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { command, print } from '../command.ts';
-import { debug, flag, json, toggle } from '../inputs.ts';
+import { countFlag, printing, toggle } from '../inputs.ts';
 import { widthOf, written, type Io } from '../io.ts';
 import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
-import { parseCount } from '../parsers.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 
 /** Kinds of faults shown at most: a message of a check may differ in more than values. */
@@ -19,17 +18,6 @@ const kindsShown = 100;
 
 /** Records in JSON by default: enough to see the pattern. */
 const rejectsInJson = 50;
-
-const help = `
-Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
-with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
-contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
-
-Examples:
-  $ etl rejects list
-  $ etl rejects list --pipeline noaa
-  $ etl rejects list 12 --table observation --limit 500
-  $ etl rejects list --json --all | jq -r '.rejects[] | [.file, .line, .reason] | @tsv'`;
 
 /** A fault without its place. */
 export const reasonText = ({ column, code, reason }: Fault | FaultKind, paint: Paint): string => {
@@ -105,12 +93,20 @@ export const listCommand = command({
     'Summarizes why records were rejected, or lists them: file, line, column, code, reason, record.',
   takes: {
     ...choosing,
-    limit: flag('--limit <n>', 'list the first n records', parseCount(Number.MAX_SAFE_INTEGER)),
+    limit: countFlag('--limit <n>', 'list the first n records'),
     all: toggle('--all', 'list every record'),
-    json: json(),
-    debug,
+    ...printing(),
   },
-  help,
+  help: `
+Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
+with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
+contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
+
+Examples:
+  $ etl rejects list
+  $ etl rejects list --pipeline noaa
+  $ etl rejects list 12 --table observation --limit 500
+  $ etl rejects list --json --all | jq -r '.rejects[] | [.file, .line, .reason] | @tsv'`,
   async act(given) {
     const { io, table = null, all } = given;
     if (all && given.limit !== undefined)

@@ -3,21 +3,11 @@
 import type { Delivery, DeliveryState } from '../../report/notify/outbox.ts';
 import { plural } from '../../core/wording.ts';
 import { command, group } from '../command.ts';
-import { choice, databaseUrl, debug, flag, json, toggle } from '../inputs.ts';
+import { choice, countFlag, databaseUrl, printing, textFlag, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { parseCount, parseString } from '../parsers.ts';
 import { askServer, openServer } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignRows, clip, visibleText } from '../layout.ts';
-
-const help = `
-A receiver is shown as the name of the variable that holds its URL. Workers and runs deliver on their own; \`send\` delivers now,
-and needs the same variables. See docs/guide/notifications.md.
-
-Examples:
-  $ etl notifications
-  $ etl notifications list --state 'given up' --json
-  $ etl notifications send --given-up`;
 
 const states: readonly DeliveryState[] = ['pending', 'delivered', 'given up'];
 const listedMax = 10_000;
@@ -48,11 +38,10 @@ const listCommand = command({
   isDefault: true,
   takes: {
     databaseUrl,
-    json: json(),
-    debug,
-    pipeline: flag('--pipeline <name>', 'only of this pipeline', parseString),
+    ...printing(),
+    pipeline: textFlag('--pipeline <name>', 'only of this pipeline'),
     state: choice('--state <state>', 'only those in this state', states),
-    limit: flag('--limit <n>', `list at most this many; default: ${listedDefault}`, parseCount(listedMax)),
+    limit: countFlag('--limit <n>', `list at most this many; default: ${listedDefault}`, listedMax),
   },
   async act(given) {
     const { pipeline, state, limit = listedDefault } = given;
@@ -76,8 +65,7 @@ const sendCommand = command({
   description: 'Sends pending notifications now, for a minute at most.',
   takes: {
     databaseUrl,
-    json: json(),
-    debug,
+    ...printing(),
     givenUp: toggle('--given-up', 'also those that were given up'),
   },
   async act(given) {
@@ -106,7 +94,14 @@ export const notificationsCommand = group(
     name: 'notifications',
     summary: 'list notifications, and send pending ones',
     description: 'Lists notifications with the state of their delivery, and sends pending ones.',
-    help,
+    help: `
+A receiver is shown as the name of the variable that holds its URL. Workers and runs deliver on their own; \`send\` delivers now,
+and needs the same variables. See docs/guide/notifications.md.
+
+Examples:
+  $ etl notifications
+  $ etl notifications list --state 'given up' --json
+  $ etl notifications send --given-up`,
   },
   [listCommand, sendCommand],
 );

@@ -5,32 +5,18 @@ import { chunkBytesMax } from '../../core/limits.ts';
 import { command, EndWith } from '../command.ts';
 import {
   allowShrink,
+  countFlag,
   databaseUrl,
-  debug,
   filesFlag,
-  flag,
-  json,
+  printing,
   params,
   pipelineArgument,
   toggle,
   workers,
 } from '../inputs.ts';
-import { parseCount } from '../parsers.ts';
 import { openPipeline } from '../pipeline.ts';
 import { findServer } from '../server.ts';
 import { planLines } from '../text/plan-text.ts';
-
-const help = `
-It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
-back; no row of production is read for that, and no reader waits.
-Exit codes: 0 whether or not there is anything to do; with --exit-code, 5 if there is. If the run would be refused: its exit code.
-
-Examples:
-  $ etl plan pipelines/noaa.ts
-  $ etl plan pipelines/noaa.ts --full-refresh
-  $ etl plan pipelines/sales.ts --reload in/2024-05-01.csv
-  $ etl plan pipelines/noaa.ts --json | jq '.tables[] | {table, strategy: .publishing.strategy}'
-  $ etl plan pipelines/noaa.ts --exit-code; [ $? -eq 5 ] && etl run pipelines/noaa.ts`;
 
 export const planCommand = command({
   name: 'plan',
@@ -46,16 +32,25 @@ export const planCommand = command({
     unload: filesFlag('unload', 'as if the rows of this file were taken out of production'),
     allowShrink,
     workers,
-    chunkBytes: flag(
+    chunkBytes: countFlag(
       '--chunk-bytes <n>',
       'source bytes per transaction; default: 33554432',
-      parseCount(chunkBytesMax),
+      chunkBytesMax,
     ),
     exitCode: toggle('--exit-code', 'exit with 5 if the run would change something'),
-    json: json('print the plan as one line of JSON'),
-    debug,
+    ...printing('print the plan as one line of JSON'),
   },
-  help,
+  help: `
+It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
+back; no row of production is read for that, and no reader waits.
+Exit codes: 0 whether or not there is anything to do; with --exit-code, 5 if there is. If the run would be refused: its exit code.
+
+Examples:
+  $ etl plan pipelines/noaa.ts
+  $ etl plan pipelines/noaa.ts --full-refresh
+  $ etl plan pipelines/sales.ts --reload in/2024-05-01.csv
+  $ etl plan pipelines/noaa.ts --json | jq '.tables[] | {table, strategy: .publishing.strategy}'
+  $ etl plan pipelines/noaa.ts --exit-code; [ $? -eq 5 ] && etl run pipelines/noaa.ts`,
   async act(given) {
     const { fresh, fullRefresh, reload, unload } = given;
     const { pipeline, options } = await openPipeline(given);

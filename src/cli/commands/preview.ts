@@ -1,18 +1,9 @@
 // `etl preview <pipeline>`: the first rows and rejects of each file, without a server.
 
 import { command, print } from '../command.ts';
-import { debug, flag, json, params, pipelineArgument } from '../inputs.ts';
-import { parseCount } from '../parsers.ts';
+import { countFlag, printing, params, pipelineArgument } from '../inputs.ts';
 import { openPipeline } from '../pipeline.ts';
 import { previewLines } from '../text/preview-text.ts';
-
-const help = `
-Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
-Nothing is written, and no server is needed. Duplicate keys, and invalid values of types that only the server reads, are not found.
-
-Examples:
-  $ etl preview pipelines/sales.ts
-  $ etl preview pipelines/sales.ts -n 1000 --json | jq '.rejects[]'`;
 
 const recordsDefault = 20;
 /** They are held in memory. */
@@ -25,12 +16,17 @@ export const previewCommand = command({
     'Shows what the first records of each file would become: typed rows, and rejects with their reasons.',
   takes: {
     file: pipelineArgument,
-    records: flag('-n, --records <n>', 'how many records of each file; default: 20', parseCount(recordsMax)),
+    records: countFlag('-n, --records <n>', 'how many records of each file; default: 20', recordsMax),
     params,
-    json: json('print a line of JSON for each file'),
-    debug,
+    ...printing('print a line of JSON for each file'),
   },
-  help,
+  help: `
+Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
+Nothing is written, and no server is needed. Duplicate keys, and invalid values of types that only the server reads, are not found.
+
+Examples:
+  $ etl preview pipelines/sales.ts
+  $ etl preview pipelines/sales.ts -n 1000 --json | jq '.rejects[]'`,
   async act(given) {
     const { records = recordsDefault } = given;
     const { pipeline, options } = await openPipeline(given);

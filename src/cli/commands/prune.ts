@@ -3,20 +3,11 @@
 import { plural } from '../../core/wording.ts';
 import type { PruneResult } from '../../ledger/production/upkeep.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, flag, json, toggle } from '../inputs.ts';
+import { databaseUrl, flag, printing, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
 import { dayMs, parseAge } from '../parsers.ts';
 import { askServer } from '../server.ts';
 import { formatBytes } from '../../core/amounts.ts';
-
-const help = `
-Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
-corrections of rejected records. Rows of production are not touched.
-
-Examples:
-  $ etl prune --dry-run
-  $ etl prune --older 30d
-  $ etl prune --older 30d --kept`;
 
 /** A quarter: long enough to look back at, whatever runs every night. */
 const olderDaysDefault = 90;
@@ -40,10 +31,16 @@ export const pruneCommand = command({
     older: flag('--older <age>', `runs that ended before this; default: ${olderDaysDefault}d`, parseAge),
     kept: toggle('--kept', 'also drop versions of tables that left production before this'),
     dryRun: toggle('--dry-run', 'only show how much would be deleted'),
-    json: json(),
-    debug,
+    ...printing(),
   },
-  help,
+  help: `
+Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
+corrections of rejected records. Rows of production are not touched.
+
+Examples:
+  $ etl prune --dry-run
+  $ etl prune --older 30d
+  $ etl prune --older 30d --kept`,
   async act(given) {
     const { io, older = olderDaysDefault * dayMs, kept, dryRun } = given;
     const { prune } = await import('../../tools/prune.ts');

@@ -2,8 +2,15 @@
 
 import { command } from '../command.ts';
 import type { QueueDepth } from '../../queue/run-queue-state.ts';
-import { allowShrink, databaseUrl, debug, flag, json, redisPrefix, runArgument, tracing } from '../inputs.ts';
-import { parseString } from '../parsers.ts';
+import {
+  allowShrink,
+  databaseUrl,
+  printing,
+  redisPrefix,
+  runArgument,
+  textFlag,
+  tracing,
+} from '../inputs.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
@@ -13,13 +20,13 @@ const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): 
   return `${waiting} waiting, ${delayed} later, ${active} active, ${failed} failed${oldest}`;
 };
 
-const common = { databaseUrl, redisPrefix, json: json(), debug };
+const common = { databaseUrl, redisPrefix, ...printing() };
 
 export const queueCommand = command({
   name: 'queue',
   summary: 'show how many runs are waiting, and since when',
   description: 'Shows how many enqueued runs are waiting, active or failed.',
-  takes: { ...common, queue: flag('--queue <name>', 'one queue; default: all queues', parseString) },
+  takes: { ...common, queue: textFlag('--queue <name>', 'one queue; default: all queues') },
   help: '\nExamples:\n  $ etl queue\n  $ etl queue --json | jq .waiting',
   async act(given) {
     const { queueState } = await import('../../worker/enqueue.ts');

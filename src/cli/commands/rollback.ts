@@ -4,25 +4,13 @@ import { formatCount } from '../../core/wording.ts';
 import type { KeptVersion } from '../../ledger/production/upkeep.ts';
 import type { RollbackResult } from '../../tools/rollback.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, flag, json, params, pipelineArgument, toggle } from '../inputs.ts';
+import { countFlag, databaseUrl, namesFlag, printing, params, pipelineArgument, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { parseCount, parseNames } from '../parsers.ts';
 import { openPipeline } from '../pipeline.ts';
 import { askServer, openServer } from '../server.ts';
 import { formatBytes, formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
-
-const help = `
-Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
-Without \`--to\` the newest load is undone; a second time nothing changes, and \`--to\` goes further back. The version that
-is replaced is kept, so \`--to\` can also go forward again.
-The next run refuses to load the same files with the same definition again: correct one of them first.
-
-Examples:
-  $ etl rollback pipelines/sales.ts --list
-  $ etl rollback pipelines/sales.ts
-  $ etl rollback pipelines/sales.ts --to 12`;
 
 const titles = ['table', 'run', 'rows', 'size', 'replaced by', 'on', 'kept as'];
 const alignments: readonly Alignment[] = ['left', 'right', 'right', 'right', 'right', 'left', 'left'];
@@ -71,17 +59,21 @@ export const rollbackCommand = command({
     file: pipelineArgument,
     databaseUrl,
     params,
-    to: flag(
-      '--to <run>',
-      'the run to go back to; default: the one before the newest load',
-      parseCount(Number.MAX_SAFE_INTEGER),
-    ),
-    tables: flag('--table <name>', 'only these tables (comma-separated)', parseNames),
+    to: countFlag('--to <run>', 'the run to go back to; default: the one before the newest load'),
+    tables: namesFlag('--table <name>', 'only these tables (comma-separated)'),
     list: toggle('--list', 'list the versions that are kept, and change nothing'),
-    json: json(),
-    debug,
+    ...printing(),
   },
-  help,
+  help: `
+Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
+Without \`--to\` the newest load is undone; a second time nothing changes, and \`--to\` goes further back. The version that
+is replaced is kept, so \`--to\` can also go forward again.
+The next run refuses to load the same files with the same definition again: correct one of them first.
+
+Examples:
+  $ etl rollback pipelines/sales.ts --list
+  $ etl rollback pipelines/sales.ts
+  $ etl rollback pipelines/sales.ts --to 12`,
   async act(given) {
     const { io, to, tables } = given;
     const { pipeline, options } = await openPipeline(given);

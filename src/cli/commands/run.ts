@@ -13,7 +13,6 @@ import {
   chunkBytes,
   databaseUrl,
   flag,
-  json,
   params,
   pipelineArgument,
   redisPrefix,
@@ -32,23 +31,6 @@ import { openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../text/profile-text.ts';
 import type { LoadedBefore } from '../text/summary.ts';
 import { withTracing } from '../tracing.ts';
-
-const help = `
-Files are relative to the working directory, SQL files to the pipeline file.
-A run with the files and the definition of the last published run does nothing. etl plan shows what a run would do.
-The next run continues a run that was stopped or killed: it loads only the missing data.
-Ctrl-C stops a run after the chunks in flight, unpublished; a second Ctrl-C stops it at once.
-
-Examples:
-  $ etl run pipelines/noaa.ts
-  $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
-  $ etl run pipelines/noaa.ts --param year=2011 --param month=3
-  $ etl run pipelines/noaa.ts --full-refresh         load everything again
-  $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run and start over
-  $ etl run pipelines/noaa.ts --allow-shrink station publish the table despite far fewer rows
-  $ etl run pipelines/noaa.ts --wait 30m             wait longer for the server
-  $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
-  $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
 
 /** What every command takes that runs a pipeline. */
 export const runFlags = {
@@ -69,7 +51,7 @@ export const runFlags = {
   tracing,
   keepStaging: toggle('--keep-staging', 'keep the staging tables for inspection'),
   progress: choice('--progress <how>', 'how to show progress on stderr', progressModes),
-  json: json('print every event as one line of JSON on stdout'),
+  json: toggle('--json', 'print every event as one line of JSON on stdout'),
   quiet: toggle('-q, --quiet', 'print only errors'),
   verbose: toggle('-v, --verbose', 'print more details'),
   debug: toggle('--debug', 'print stack traces and causes of errors, and all log messages'),
@@ -178,6 +160,21 @@ export const runCommand = command({
   summary: 'load the files of a pipeline and publish its tables',
   description: 'Loads the files of a pipeline and publishes its tables, all at once or not at all.',
   takes: { file: pipelineArgument, ...runFlags },
-  help,
+  help: `
+Files are relative to the working directory, SQL files to the pipeline file.
+A run with the files and the definition of the last published run does nothing. etl plan shows what a run would do.
+The next run continues a run that was stopped or killed: it loads only the missing data.
+Ctrl-C stops a run after the chunks in flight, unpublished; a second Ctrl-C stops it at once.
+
+Examples:
+  $ etl run pipelines/noaa.ts
+  $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
+  $ etl run pipelines/noaa.ts --param year=2011 --param month=3
+  $ etl run pipelines/noaa.ts --full-refresh         load everything again
+  $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run and start over
+  $ etl run pipelines/noaa.ts --allow-shrink station publish the table despite far fewer rows
+  $ etl run pipelines/noaa.ts --wait 30m             wait longer for the server
+  $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
+  $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`,
   act: (given) => runFile(given),
 });

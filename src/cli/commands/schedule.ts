@@ -7,41 +7,24 @@ import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { command, group, type CliCommand } from '../command.ts';
 import {
   argument,
+  countFlag,
   databaseUrl,
-  debug,
   flag,
-  json,
+  printing,
   params,
   pipelineArgument,
   redisPrefix,
+  textFlag,
   toggle,
   tracing,
 } from '../inputs.ts';
-import { parseCount, parseDuration, parseString } from '../parsers.ts';
+import { parseDuration } from '../parsers.ts';
 import { loadPipeline } from '../pipeline.ts';
 import { formatDate, formatSeconds } from '../../core/amounts.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import { readRedis } from '../redis.ts';
 import { askServer, openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
-
-const help = `
-A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
-
-Examples:
-  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin
-  $ etl schedule list
-  $ etl schedule history nightly
-  $ etl schedule run-now nightly`;
-
-const setHelp = `
-The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
-that the zone's clock skips is due at the jump; a time that it shows twice is due the first time. An existing schedule of
-that name is replaced.
-
-Examples:
-  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
-  $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10`;
 
 /** So many are kept. */
 const slotsMax = 1_000;
@@ -68,7 +51,7 @@ const scheduleLines = (schedule: Schedule): readonly string[] => {
   ];
 };
 
-const common = { databaseUrl, json: json(), debug };
+const common = { databaseUrl, ...printing() };
 const named = { ...common, name: argument('<name>', 'name of a schedule') };
 
 const setCommand = command({
@@ -78,27 +61,30 @@ const setCommand = command({
     ...common,
     name: argument('<name>', 'name of the schedule: lower-case letters, digits, - and _'),
     file: pipelineArgument,
-    cron: flag('--cron <times>', 'times: the five fields of cron, or six with seconds', parseString),
-    timeZone: flag(
-      '--tz <zone>',
-      'time zone of these times, such as Europe/Berlin; default: UTC',
-      parseString,
-    ),
+    cron: textFlag('--cron <times>', 'times: the five fields of cron, or six with seconds'),
+    timeZone: textFlag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'),
     params,
     catchUp: toggle('--catch-up', 'run once for slots missed while no worker ran'),
-    priority: flag(
+    priority: countFlag(
       '--priority <n>',
       '1 is the highest; runs without a priority come before all of these',
-      parseCount(runPriorityMax),
+      runPriorityMax,
     ),
-    queue: flag('--queue <name>', 'queue to use; default: default', parseString),
+    queue: textFlag('--queue <name>', 'queue to use; default: default'),
     lateAfterMs: flag(
       '--late-after <time>',
       'tell receivers of `late` when a slot has no published run after this time',
       parseDuration,
     ),
   },
-  help: setHelp,
+  help: `
+The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
+that the zone's clock skips is due at the jump; a time that it shows twice is due the first time. An existing schedule of
+that name is replaced.
+
+Examples:
+  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
+  $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10`,
   async act(given) {
     const { cron, timeZone, catchUp, priority, queue, lateAfterMs } = given;
     if (cron === undefined)
@@ -142,7 +128,7 @@ const historyCommand = command({
   description: 'Shows the slots of a schedule, newest first, with the outcome of each.',
   takes: {
     ...named,
-    limit: flag('--limit <n>', 'list at most this many; default: 20', parseCount(slotsMax)),
+    limit: countFlag('--limit <n>', 'list at most this many; default: 20', slotsMax),
   },
   async act(given) {
     const { name, limit } = given;
@@ -198,7 +184,14 @@ export const scheduleCommand = group(
     name: 'schedule',
     summary: 'enqueue runs at set times',
     description: 'Manages schedules, by which workers run pipelines at set times.',
-    help,
+    help: `
+A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
+
+Examples:
+  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin
+  $ etl schedule list
+  $ etl schedule history nightly
+  $ etl schedule run-now nightly`,
   },
   [
     setCommand,

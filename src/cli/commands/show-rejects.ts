@@ -5,18 +5,11 @@ import type { RejectRow } from '../../ledger/rejects/list-rejects.ts';
 import type { ShownField } from '../../ledger/rejects/reject-records.ts';
 import { formatCount, linesOf, plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { argument, debug, json } from '../inputs.ts';
+import { argument, printing } from '../inputs.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 import { headLine, reasonText } from './list-rejects.ts';
-
-const help = `
-Default: the run with rejects that ended last. Fields of columns at fault are marked with >.
-
-Examples:
-  $ etl rejects show prices.csv:35
-  $ etl rejects show data/2024.csv:117 12 --json | jq '.rejects[0].fields'`;
 
 /** A reject with its fields: null where they cannot be told apart. */
 interface ShownReject extends RejectRow {
@@ -71,10 +64,14 @@ export const showCommand = command({
   takes: {
     place: argument('<place>', 'file and line, as `etl rejects list` prints them: prices.csv:35'),
     ...choosing,
-    json: json(),
-    debug,
+    ...printing(),
   },
-  help,
+  help: `
+Default: the run with rejects that ended last. Fields of columns at fault are marked with >.
+
+Examples:
+  $ etl rejects show prices.csv:35
+  $ etl rejects show data/2024.csv:117 12 --json | jq '.rejects[0].fields'`,
   async act(given) {
     const { place, table = null } = given;
     const { file, line } = parsePlace(place);

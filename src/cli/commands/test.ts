@@ -4,21 +4,12 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { TestReport } from '../../tools/test-report.ts';
 import { plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, flag, json, params, pipelineArgument } from '../inputs.ts';
+import { databaseUrl, namesFlag, printing, params, pipelineArgument } from '../inputs.ts';
 import { clip } from '../layout.ts';
 import type { Paint } from '../paint.ts';
-import { parseNames } from '../parsers.ts';
 import { openPipeline } from '../pipeline.ts';
 import { askAnyway } from '../server.ts';
 import { testLines } from '../text/tests-text.ts';
-
-const help = `
-It only reads, and can run while the pipeline runs. The statement_timeout of the role applies.
-Exit codes: 0 if no test failed, even if some warned; 4 if a test with severity error failed.
-
-Examples:
-  $ etl test pipelines/noaa.ts
-  $ etl test pipelines/noaa.ts --table daily --json | jq 'select(.outcome == "warned")'`;
 
 const summary = ({ tests }: TestReport): string => {
   const count = (outcome: string): number => tests.filter((test) => test.outcome === outcome).length;
@@ -38,11 +29,16 @@ export const testCommand = command({
     file: pipelineArgument,
     databaseUrl,
     params,
-    tables: flag('--table <tables>', 'tables to test (comma-separated); default: all', parseNames),
-    json: json('print every test as one line of JSON'),
-    debug,
+    tables: namesFlag('--table <tables>', 'tables to test (comma-separated); default: all'),
+    ...printing('print every test as one line of JSON'),
   },
-  help,
+  help: `
+It only reads, and can run while the pipeline runs. The statement_timeout of the role applies.
+Exit codes: 0 if no test failed, even if some warned; 4 if a test with severity error failed.
+
+Examples:
+  $ etl test pipelines/noaa.ts
+  $ etl test pipelines/noaa.ts --table daily --json | jq 'select(.outcome == "warned")'`,
   async act(given) {
     const { tables } = given;
     const { pipeline, options } = await openPipeline(given);

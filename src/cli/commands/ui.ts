@@ -5,24 +5,20 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { portMax } from '../../core/limits.ts';
 import type { PageControl } from '../../page/options.ts';
 import { command } from '../command.ts';
-import { databaseUrl, debug, defaultFolder, flag, redisPrefix, toggle } from '../inputs.ts';
+import {
+  countFlag,
+  databaseUrl,
+  debug,
+  defaultFolder,
+  namesFlag,
+  redisPrefix,
+  textFlag,
+  toggle,
+} from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { parseCount, parseNames, parseString } from '../parsers.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { visible } from '../../core/wording.ts';
-
-const help = `
-It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, list the
-host names by which it is reached with --hosts, and put TLS in front of it: everybody with the token sees everything, and with
---control may cancel, retry and start runs and pause schedules. Every action is recorded in etl.audit.
-
-Examples:
-  $ etl ui
-  $ etl ui --port 8080
-  $ etl ui --control
-  $ etl ui --trace-url 'https://tempo.example/trace/{traceId}'
-  $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com --secure-cookie`;
 
 /** Every address of the machine: that of the machine itself is answered, too. */
 const anyAddress = new Set(['0.0.0.0', '::']);
@@ -65,31 +61,38 @@ export const uiCommand = command({
   takes: {
     databaseUrl,
     redisPrefix,
-    port: flag('--port <port>', 'port to listen on; default: any that is free', parseCount(portMax)),
-    host: flag('--host <host>', 'address to listen on; default: 127.0.0.1', parseString),
-    hosts: flag(
+    port: countFlag('--port <port>', 'port to listen on; default: any that is free', portMax),
+    host: textFlag('--host <host>', 'address to listen on; default: 127.0.0.1'),
+    hosts: namesFlag(
       '--hosts <names>',
       'names in the Host header that are answered, comma-separated; default: those of this machine',
-      parseNames,
     ),
     secureCookie: toggle('--secure-cookie', 'mark the cookie Secure: visitors come through a proxy with TLS'),
-    token: flag('--token <token>', 'secret that visitors need; default: a random one', parseString),
+    token: textFlag('--token <token>', 'secret that visitors need; default: a random one'),
     readOnly: toggle('--read-only', 'visitors change nothing; the default'),
     control: toggle('--control', 'visitors may cancel, retry and start runs, and pause schedules'),
-    pipelines: flag(
+    pipelines: textFlag(
       '--pipelines <folder>',
       `with --control, pipelines that can be run; default: ${defaultFolder}, if it is there`,
-      parseString,
     ),
-    traceUrl: flag(
+    traceUrl: textFlag(
       '--trace-url <template>',
       'address of a trace, with {traceId}; default: runs show its number alone',
-      parseString,
     ),
     board: toggle('--board', "require BullMQ's board; it is there when @bull-board is installed"),
     debug,
   },
-  help,
+  help: `
+It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, list the
+host names by which it is reached with --hosts, and put TLS in front of it: everybody with the token sees everything, and with
+--control may cancel, retry and start runs and pause schedules. Every action is recorded in etl.audit.
+
+Examples:
+  $ etl ui
+  $ etl ui --port 8080
+  $ etl ui --control
+  $ etl ui --trace-url 'https://tempo.example/trace/{traceId}'
+  $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com --secure-cookie`,
   async act(given) {
     const { io, port = 0, host = '127.0.0.1', hosts, secureCookie, token, traceUrl } = given;
     const redis = await readRedis(given);

@@ -2,25 +2,12 @@
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { command } from '../command.ts';
-import { argument, databaseUrl, debug, flag, json, params } from '../inputs.ts';
-import { parseNames } from '../parsers.ts';
+import { argument, databaseUrl, namesFlag, printing, params } from '../inputs.ts';
 import { openPipeline } from '../pipeline.ts';
 import { askAnyway, askServer, type GivenServer } from '../server.ts';
 import { wrapUnder } from '../layout.ts';
 import { differenceLines, verifyLines } from '../text/verify-text.ts';
 import { asList } from '../../core/wording.ts';
-
-const help = `
-The files are read in full by csv-parse and the column readers in JavaScript, not by the code that loaded them; the server adds up the
-rows in production. It compares the number of records, rejects, filtered records and rows, and for each column the nulls,
-the sum of numbers and a checksum. Files that are gone or have changed are listed, and not compared. It writes nothing, and can
-run while the pipeline runs.
-Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ.
-
-Examples:
-  $ etl verify pipelines/noaa.ts
-  $ etl verify 12
-  $ etl verify noaa --table daily --json | jq '.tables[].differences'`;
 
 /** The pipeline of a run. Errors: ETL_RUN_UNKNOWN. */
 const pipelineOfRun = async (run: number, given: GivenServer): Promise<string> => {
@@ -41,11 +28,20 @@ export const verifyCommand = command({
     ),
     databaseUrl,
     params,
-    tables: flag('--table <tables>', 'tables to verify (comma-separated); default: all', parseNames),
-    json: json('print the report as one line of JSON'),
-    debug,
+    tables: namesFlag('--table <tables>', 'tables to verify (comma-separated); default: all'),
+    ...printing('print the report as one line of JSON'),
   },
-  help,
+  help: `
+The files are read in full by csv-parse and the column readers in JavaScript, not by the code that loaded them; the server adds up the
+rows in production. It compares the number of records, rejects, filtered records and rows, and for each column the nulls,
+the sum of numbers and a checksum. Files that are gone or have changed are listed, and not compared. It writes nothing, and can
+run while the pipeline runs.
+Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ.
+
+Examples:
+  $ etl verify pipelines/noaa.ts
+  $ etl verify 12
+  $ etl verify noaa --table daily --json | jq '.tables[].differences'`,
   async act(given) {
     const { named, tables } = given;
     const run = /^[1-9]\d{0,14}$/.test(named) ? Number(named) : undefined;

@@ -6,46 +6,36 @@ import { command } from '../command.ts';
 import {
   choice,
   chunkBytes,
+  countFlag,
   databaseUrl,
   debug,
   defaultFolder,
   flag,
+  namesFlag,
   redisPrefix,
+  textFlag,
   tracing,
   workers,
 } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { parseCount, parseDuration, parseNames, parseString } from '../parsers.ts';
+import { parseDuration } from '../parsers.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 import { visible } from '../../core/wording.ts';
-
-const help = `
-A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
-definition differs from its own. It coordinates one run at a time; otherwise it helps to load the runs of other workers.
-Start any number of workers, on all machines that can read the files, with the same database and the same REDIS_URL if any.
-It logs JSON on stdout. On SIGTERM or Ctrl-C it finishes the chunks in flight and hands its run over; a second signal stops
-it at once.
-
-Examples:
-  $ etl worker
-  $ etl worker --workers 4 --health-port 9464 --health-host 0.0.0.0
-  $ REDIS_URL=redis://cache:6379 etl worker --pipelines jobs --stop-deadline 2m`;
 
 export const workerCommand = command({
   name: 'worker',
   summary: 'run enqueued pipelines until stopped',
   description: 'Runs enqueued pipelines and helps other workers, until it is asked to stop.',
   takes: {
-    pipelines: flag(
+    pipelines: textFlag(
       '--pipelines <folder>',
       `folder of pipeline files; it runs nothing else; default: ${defaultFolder}`,
-      parseString,
     ),
     databaseUrl,
     redisPrefix,
-    queues: flag('--queues <names>', 'queues to serve, comma-separated; default: default', parseString),
+    queues: textFlag('--queues <names>', 'queues to serve, comma-separated; default: default'),
     workers,
     chunkBytes,
     waitMs: flag(
@@ -58,27 +48,31 @@ export const workerCommand = command({
       'how long to finish chunks when asked to stop; default: 25s',
       parseDuration,
     ),
-    port: flag(
-      '--health-port <port>',
-      'serve /health, /ready and /metrics on this port',
-      parseCount(portMax),
-    ),
-    host: flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1', parseString),
-    hosts: flag(
+    port: countFlag('--health-port <port>', 'serve /health, /ready and /metrics on this port', portMax),
+    host: textFlag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'),
+    hosts: namesFlag(
       '--health-hosts <names>',
       'names in the Host header that /metrics answers, comma-separated, beside addresses and names without a dot',
-      parseNames,
     ),
-    notify: flag(
+    notify: namesFlag(
       '--notify <names>',
       'variables with URLs of webhooks, comma-separated: told of failed runs and late slots',
-      parseNames,
     ),
     tracing,
     level: choice('--log-level <level>', 'lowest level to log', ['debug', 'info', 'warn', 'error']),
     debug,
   },
-  help,
+  help: `
+A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
+definition differs from its own. It coordinates one run at a time; otherwise it helps to load the runs of other workers.
+Start any number of workers, on all machines that can read the files, with the same database and the same REDIS_URL if any.
+It logs JSON on stdout. On SIGTERM or Ctrl-C it finishes the chunks in flight and hands its run over; a second signal stops
+it at once.
+
+Examples:
+  $ etl worker
+  $ etl worker --workers 4 --health-port 9464 --health-host 0.0.0.0
+  $ REDIS_URL=redis://cache:6379 etl worker --pipelines jobs --stop-deadline 2m`,
   async act(given) {
     const { io, port, host, hosts, waitMs, deadlineMs, level = 'info' } = given;
     const redis = await readRedis(given);
