@@ -23,16 +23,8 @@ const look = (): Moment => {
   return { busy: total - idle, total, own: (user + system) / 1000, server: 0 };
 };
 
-export interface MachineWatch {
-  /** A step begins, and with it the last one ends. */
-  readonly begin: (step: RunStep) => void;
-  /** The run's sessions have used so many milliseconds since the last time. */
-  readonly addServer: (ms: number) => void;
-  readonly result: () => readonly MachineUse[];
-}
-
 /** Counts from the first step on. A step that is done again counts as a whole. */
-export const watchMachine = (): MachineWatch => {
+export const watchMachine = () => {
   const sums = new Map<RunStep, Moment>();
   let current: { readonly step: RunStep; readonly from: Moment } | undefined;
   let server = 0;
@@ -50,12 +42,14 @@ export const watchMachine = (): MachineWatch => {
     server = 0;
   };
   return {
-    begin: (step) => {
+    /** A step begins, and with it the last one ends. */
+    begin: (step: RunStep): void => {
       end();
       current = { step, from: look() };
     },
-    addServer: (ms) => (server += ms),
-    result: () => {
+    /** The run's sessions have used so many milliseconds since the last time. */
+    addServer: (ms: number): void => void (server += ms),
+    result: (): readonly MachineUse[] => {
       end();
       const cores = cpus().length;
       return [...sums]

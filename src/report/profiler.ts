@@ -41,13 +41,13 @@ const lookOn = async (
   note: (doing: string, sessions: number) => void,
   used: (serverMs: number) => void,
 ): Promise<void> => {
-  const cpu = watchSessions(address);
+  const usedBySessions = watchSessions(address);
   try {
     await withClient(address, async (client) => {
       while (!signal.aborted) {
         const { rows } = await client.query(selectSessions, [address.sessionName]);
         for (const { doing, sessions } of rows) if (doing !== null) note(doing, sessions);
-        used(cpu.look(rows.flatMap(({ pids }) => pids)));
+        used(usedBySessions(rows.flatMap(({ pids }) => pids)));
         await sleep(profileIntervalMs, undefined, { signal }).catch(() => undefined);
       }
     });

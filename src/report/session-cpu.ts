@@ -26,26 +26,20 @@ const usedBy = (pid: number): number | undefined => {
   }
 };
 
-export interface SessionCpu {
-  /** Milliseconds since the last look; 0 when the server's processes are not to be seen. */
-  readonly look: (pids: readonly number[]) => number;
-}
-
-export const watchSessions = ({ label, embedded }: ServerAddress): SessionCpu => {
+/** Milliseconds that processes have used since the last call; 0 when this machine cannot see them. */
+export const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
   const isHere = embedded !== undefined || loopback.test(label);
   const last = new Map<number, number>();
-  return {
-    look: (pids) => {
-      if (!isHere) return 0;
-      let sum = 0;
-      for (const pid of pids) {
-        const used = usedBy(pid);
-        if (used === undefined) continue;
-        // A session that is new has used what it has since it began, which was after the last look.
-        sum += used - (last.get(pid) ?? 0);
-        last.set(pid, used);
-      }
-      return sum;
-    },
+  return (pids) => {
+    if (!isHere) return 0;
+    let sum = 0;
+    for (const pid of pids) {
+      const used = usedBy(pid);
+      if (used === undefined) continue;
+      // A session that is not known yet began after the last call: all that it has used counts.
+      sum += used - (last.get(pid) ?? 0);
+      last.set(pid, used);
+    }
+    return sum;
   };
 };

@@ -19,7 +19,7 @@ import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/a
 import { loadMissing } from '../load/load.ts';
 import type { LoadingRun } from '../load/loading-run.ts';
 import { openRunQueue } from './begin/open-queue.ts';
-import { saveNotices } from '../report/save-notices.ts';
+import { saveNotices } from '../report/notice-log.ts';
 import { keepRunPlan } from './plan/keep-plan.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { checkRejects } from './publish/completeness.ts';

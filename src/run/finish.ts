@@ -8,7 +8,7 @@ import { adviceSecondsMin } from '../core/limits.ts';
 import type { RunResult } from '../core/model.ts';
 import type { RunContext } from './context.ts';
 import { secondsSince } from '../core/amounts.ts';
-import { saveNotices } from '../report/save-notices.ts';
+import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
 import { tableResults } from './publish/results.ts';
 

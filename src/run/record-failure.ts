@@ -11,7 +11,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Receiver } from '../core/declaration/notification.ts';
 import { notifyUnkept } from './publish/at-end.ts';
 import { oweFailed, oweFailedBefore } from '../report/notify/events.ts';
-import { saveNotices } from '../report/save-notices.ts';
+import { saveNotices } from '../report/notice-log.ts';
 import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {

@@ -6,7 +6,7 @@ import { pipelinesOf } from '../../worker/catalog.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Access } from '../access.ts';
 import type { PageAction, PageControl } from '../options.ts';
-import { html, seen } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import type { View, ViewContext } from '../parts/view.ts';
 import { findAction, aboutSubject, type Found, type Place } from './actions.ts';
 import { audited } from './audit.ts';
@@ -62,7 +62,7 @@ const formView = ({ action, subject }: Found, about: string, { path, base, key }
   sections: [
     {
       id: 'form',
-      body: html`<p>${seen(about)} ${action.says}</p>
+      body: html`<p>${about} ${action.says}</p>
         <div class="actions">
           <form method="post" action="${base}${path}">
             <input type="hidden" name="key" value="${key}" />

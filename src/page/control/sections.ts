@@ -8,7 +8,7 @@ import {
 } from '../../ledger/history/actions.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
@@ -38,18 +38,18 @@ export const actionLink = (
 export const outcomeOf = ({ endedAt, errorCode, detail }: RecordedAction): Html => {
   if (endedAt === null) return badge('busy', 'under way, or its process is gone');
   return errorCode === null
-    ? html`${badge('good', 'done')} ${seen(detail ?? '')}`
-    : html`${badge('bad', 'refused')} <code class="bad">${errorCode}</code> ${seen(detail ?? '')}`;
+    ? html`${badge('good', 'done')} ${detail ?? ''}`
+    : html`${badge('bad', 'refused')} <code class="bad">${errorCode}</code> ${detail ?? ''}`;
 };
 
 export const whoOf = ({ person, visitor, address }: RecordedAction): string =>
-  seen([person ?? `visitor ${visitor}`, ...(address === null ? [] : [`from ${address}`])].join(' '));
+  [person ?? `visitor ${visitor}`, ...(address === null ? [] : [`from ${address}`])].join(' ');
 
 export const subjectOf = ({ kind, subject }: RecordedAction, { href }: ViewContext): Html => {
   if (kind === 'run') return html`<a href="${href(`/runs/${subject}`)}">run ${subject}</a>`;
   if (kind === 'schedule')
     return html`<a href="${href(`/schedules/${encodeURIComponent(subject)}`)}">schedule ${subject}</a>`;
-  return html`${kind} ${seen(subject)}`;
+  return html`${kind} ${subject}`;
 };
 
 export const actionColumns = (context: ViewContext): readonly Column<RecordedAction>[] => [

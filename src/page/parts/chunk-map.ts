@@ -4,7 +4,7 @@ import { formatBytes } from '../../core/amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../ledger/history/chunk-map.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { share } from './amount.ts';
-import { html, seen, type Html } from './html.ts';
+import { html, type Html } from './html.ts';
 import { choiceLink } from './pages.ts';
 import { legend, picture, type Rect } from './svg.ts';
 import { numbersOf, type Column } from './table.ts';
@@ -92,7 +92,7 @@ const loadedShare = ({ loadedBytes, bytes, dataByte }: MappedFile): string =>
 const summaryOf = (mapped: MappedFile): string => {
   const { file, bytes, chunks, lost, reloaded } = mapped;
   return [
-    `${seen(file)}: ${loadedShare(mapped)} of ${formatBytes(bytes)} in ${plural(chunks, 'chunk')}`,
+    `${file}: ${loadedShare(mapped)} of ${formatBytes(bytes)} in ${plural(chunks, 'chunk')}`,
     ...(lost > 0 ? [`${formatCount(lost)} lost`] : []),
     ...(reloaded > 0 ? [`${formatCount(reloaded)} loaded again`] : []),
   ].join(', ');
@@ -104,15 +104,15 @@ const open: Rect = { colour: 'open', x: 0, y: 0, width, height: barHeight };
 const bar = (file: MappedFile, map: ColouredMap, epochs: ReadonlyMap<string, number>): Html => {
   const cells = map.cells.filter(({ fileId }) => fileId === file.id);
   return html`<div class="bar">
-    <span class="bar-name"><span class="dim">${seen(file.table)}</span> ${seen(file.file)}</span>
+    <span class="bar-name"><span class="dim">${file.table}</span> ${file.file}</span>
     ${picture({ width, height: barHeight, name: summaryOf(file) }, [open, ...cells.flatMap((cell) => rectsOf(cell, file, map, epochs))])}
     <span class="bar-share">${loadedShare(file)}</span>
   </div>`;
 };
 
 const fileColumns: readonly Column<MappedFile>[] = [
-  { title: 'File', cell: ({ file }) => seen(file), isLong: true },
-  { title: 'Table', cell: ({ table }) => seen(table) },
+  { title: 'File', cell: ({ file }) => file, isLong: true },
+  { title: 'Table', cell: ({ table }) => table },
   { title: 'Bytes of data', cell: ({ bytes }) => formatCount(bytes), isNumber: true },
   { title: 'Loaded', cell: loadedShare, isNumber: true },
   { title: 'Chunks', cell: ({ chunks }) => formatCount(chunks), isNumber: true },

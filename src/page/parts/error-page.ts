@@ -1,7 +1,7 @@
 // The page for an error: our message and hint, and nothing internal.
 
 import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../core/errors/errors.ts';
-import { html, nothing, seen, type Html } from './html.ts';
+import { html, nothing, type Html } from './html.ts';
 
 export interface PageError {
   readonly status: 400 | 403 | 404 | 409 | 500 | 503;
@@ -59,6 +59,6 @@ export const asPageError = (thrown: unknown): PageError => {
 export const errorBody = ({ code, message, hint }: Omit<PageError, 'status'>): Html =>
   html`<div class="error">
     <p><code>${code}</code></p>
-    <pre>${seen(message)}</pre>
-    ${hint === '' ? nothing : html`<p>${seen(hint)}</p>`}
+    <pre>${message}</pre>
+    ${hint === '' ? nothing : html`<p>${hint}</p>`}
   </div>`;

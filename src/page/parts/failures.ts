@@ -2,16 +2,16 @@
 
 import type { RunFailure } from '../../core/model.ts';
 import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
-import { html, seen, time } from './html.ts';
+import { html, time } from './html.ts';
 import { tableSection, type Column } from './table.ts';
 import type { Section, ViewContext } from './view.ts';
 
 const columns = (where: Column<RunFailure>): readonly Column<RunFailure>[] => [
   { title: 'When', cell: ({ failedAt }) => time(failedAt) },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
+  { title: 'Pipeline', cell: ({ pipeline }) => pipeline ?? 'unknown' },
   where,
   { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
-  { title: 'Error', cell: ({ error }) => seen(error), isLong: true },
+  { title: 'Error', cell: ({ error }) => error, isLong: true },
 ];
 
 /** `where`: the column that says where it happened, a host or a queue. */

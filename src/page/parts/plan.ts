@@ -3,31 +3,30 @@
 import type { Notice, PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import type { Section } from './view.ts';
-import { html, nothing, seen, time, type Html } from './html.ts';
+import { html, nothing, time, type Html } from './html.ts';
 import { table, type Column } from './table.ts';
 
 type PlannedRow = PlannedRows['rows'][number];
 
 const planColumns: readonly Column<PlannedRow>[] = [
-  { title: 'Step', cell: ([label]) => seen(label) },
-  { title: 'How', cell: ([, text]) => html`<span class="lines">${seen(text)}</span>`, isLong: true },
+  { title: 'Step', cell: ([label]) => label },
+  { title: 'How', cell: ([, text]) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
 /** How the table is published, with the rest folded away. */
 const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, place: number): Html => {
   const [, published] = rows.find(([label]) => label === 'publish') ?? [];
-  const shown = seen(name);
   return html`<details id="plan-${place + 1}">
     <summary>
-      <b>${shown}</b>${isDerived ? ', derived' : ''}${published === undefined ? '' : `: ${seen(published)}`}
+      <b>${name}</b>${isDerived ? ', derived' : ''}${published === undefined ? '' : `: ${published}`}
     </summary>
-    ${table(planColumns, rows, { caption: `What was planned for ${shown}` })}
+    ${table(planColumns, rows, { caption: `What was planned for ${name}` })}
   </details>`;
 };
 
 const noticeColumns: readonly Column<Notice>[] = [
   { title: 'When', cell: ({ at }) => time(new Date(at)) },
-  { title: 'Notice', cell: ({ text }) => html`<span class="lines">${seen(text)}</span>`, isLong: true },
+  { title: 'Notice', cell: ({ text }) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
 /** Nothing of a run that was never planned, such as one that puts an earlier version back. */

@@ -4,14 +4,14 @@ import { listActions } from '../../ledger/history/actions.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
 import { fact } from '../parts/fact.ts';
-import { html, seen, time, type Html } from '../parts/html.ts';
+import { html, time, type Html } from '../parts/html.ts';
 import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
 const actionsListed = 100;
 
 const pipelineColumns = (context: ViewContext): readonly Column<string>[] => [
-  { title: 'Pipeline', cell: (name) => seen(name) },
+  { title: 'Pipeline', cell: (name) => name },
   {
     title: 'Action',
     cell: (name): Html =>
@@ -57,7 +57,7 @@ export const actionView: MakeView = async (context) => {
       ${fact('When', time(found.askedAt))}
     </dl>`;
   return {
-    title: seen(`Action ${id}: ${found.action} ${found.kind} ${found.subject}`),
+    title: `Action ${id}: ${found.action} ${found.kind} ${found.subject}`,
     place: 'actions',
     freshMs: freshOf([found], context, calmMs),
     sections: [{ id: 'action', body: facts }],

@@ -9,7 +9,7 @@ import {
 } from '../../ledger/history/production-files.ts';
 import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { table, tableSection, type Column } from '../parts/table.ts';
 import { calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
@@ -24,9 +24,9 @@ const linkOf = ({ href }: ViewContext, { pipeline, schema, table: name }: TableN
 const tableColumns = (context: ViewContext): readonly Column<LoadedTable>[] => [
   {
     title: 'Table',
-    cell: (one) => html`<a href="${linkOf(context, one)}">${seen(`${one.schema}.${one.table}`)}</a>`,
+    cell: (one) => html`<a href="${linkOf(context, one)}">${one.schema}.${one.table}</a>`,
   },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
+  { title: 'Pipeline', cell: ({ pipeline }) => pipeline },
   { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
   { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
   { title: 'Rows', cell: ({ rows }) => formatCount(rows), isNumber: true },
@@ -41,7 +41,7 @@ const stateOf = ({ unloaded, replaced }: LoadedFile): Html =>
       : badge('good', 'in production');
 
 const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
-  { title: 'File', cell: ({ file }) => seen(file), isLong: true },
+  { title: 'File', cell: ({ file }) => file, isLong: true },
   { title: 'State', cell: stateOf },
   {
     title: 'Run',
@@ -74,7 +74,7 @@ const filesOf = async (context: ViewContext, chosen: TableName): Promise<Section
       : undefined;
   return {
     id: 'files',
-    title: `Files of ${seen(`${chosen.schema}.${chosen.table}`)}`,
+    title: `Files of ${chosen.schema}.${chosen.table}`,
     body: html`<form class="search" role="search" action="${context.href('/files')}">
         ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
         <label>Name contains <input name="containing" value="${containing}" /></label> <button>Search</button>

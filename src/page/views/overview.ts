@@ -8,7 +8,7 @@ import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { ago, until } from '../parts/amount.ts';
 import { failureSections } from '../parts/failures.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
 import { tableSection, type Column } from '../parts/table.ts';
@@ -50,7 +50,7 @@ const pipelineColumns = (
   {
     title: 'Pipeline',
     cell: ({ pipeline }) =>
-      html`<a class="name" href="${href(withQuery('/runs', { pipeline }))}">${seen(pipeline)}</a>`,
+      html`<a class="name" href="${href(withQuery('/runs', { pipeline }))}">${pipeline}</a>`,
   },
   {
     title: 'Last run',
@@ -109,7 +109,7 @@ export const overview: MakeView = async (context) => {
     freshMs: pipelines.some(({ runs: [run] }) => run && isUnderWay(run)) ? busyMs : calmMs,
     sections: [
       tableSection('pipelines', 'Pipelines', columns, pipelines, none),
-      ...(await failureSections(context, { title: 'Host', cell: ({ host }) => seen(host) })),
+      ...(await failureSections(context, { title: 'Host', cell: ({ host }) => host })),
     ],
   };
 };

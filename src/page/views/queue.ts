@@ -5,7 +5,7 @@ import type { QueuesSeen } from '../../worker/read-queues.ts';
 import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
 import { failureSections } from '../parts/failures.ts';
-import { html, seen, time } from '../parts/html.ts';
+import { html, time } from '../parts/html.ts';
 import { badge, type Tone } from '../parts/state.ts';
 import { tableSection, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
@@ -14,7 +14,7 @@ type Depth = QueuesSeen['queues'][number];
 type Job = QueuesSeen['jobs'][number];
 
 const depthColumns = ({ now }: ViewContext): readonly Column<Depth>[] => [
-  { title: 'Queue', cell: ({ queue }) => seen(queue) },
+  { title: 'Queue', cell: ({ queue }) => queue },
   { title: 'Waiting', cell: ({ waiting }) => formatCount(waiting), isNumber: true },
   { title: 'Delayed', cell: ({ delayed }) => formatCount(delayed), isNumber: true },
   { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },
@@ -30,9 +30,9 @@ const toneOf: Readonly<Record<Job['state'], Tone>> = {
 };
 
 const jobColumns: readonly Column<Job>[] = [
-  { title: 'Job', cell: ({ job }) => seen(job), isLong: true },
-  { title: 'Queue', cell: ({ queue }) => seen(queue) },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
+  { title: 'Job', cell: ({ job }) => job, isLong: true },
+  { title: 'Queue', cell: ({ queue }) => queue },
+  { title: 'Pipeline', cell: ({ pipeline }) => pipeline ?? 'unknown' },
   { title: 'State', cell: ({ state }) => badge(toneOf[state], state) },
   { title: 'Added', cell: ({ addedAt }) => time(addedAt) },
   { title: 'Begun', cell: ({ attempts }) => formatCount(attempts), isNumber: true },
@@ -44,7 +44,7 @@ const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] 
   {
     title: 'Pipelines',
     cell: ({ pipelines }) =>
-      pipelines.length === 0 ? html`<span class="dim">idle</span>` : seen(pipelines.join(', ')),
+      pipelines.length === 0 ? html`<span class="dim">idle</span>` : pipelines.join(', '),
     isLong: true,
   },
   { title: 'Sessions', cell: ({ sessions }) => formatCount(sessions), isNumber: true },
@@ -67,7 +67,7 @@ export const queueView: MakeView = async (context) => {
       tableSection('queues', 'Queues of runs', depthColumns(context), queues, noQueue),
       tableSection('jobs', 'Jobs', jobColumns, jobs, 'No job waits or is active.'),
       tableSection('processes', 'Processes at work', processColumns(context), processes, noProcess),
-      ...(await failureSections(context, { title: 'Queue', cell: ({ queue }) => seen(queue) })),
+      ...(await failureSections(context, { title: 'Queue', cell: ({ queue }) => queue })),
     ],
   };
 };

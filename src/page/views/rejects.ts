@@ -12,7 +12,7 @@ import {
 import { faultKinds, type FaultKind } from '../../ledger/rejects/store.ts';
 import { formatCount, linesOf, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
@@ -50,10 +50,10 @@ const readPlace = (text: string | null): RejectPlace | undefined => {
 
 const kindColumns = (context: ViewContext, chosen: Chosen): readonly Column<FaultKind>[] => [
   { title: 'Records', cell: ({ count }) => formatCount(count), isNumber: true },
-  { title: 'Table', cell: (kind) => seen(kind.table) },
+  { title: 'Table', cell: (kind) => kind.table },
   {
     title: 'Column',
-    cell: ({ column }) => (column === null ? html`<span class="dim">record</span>` : seen(column)),
+    cell: ({ column }) => (column === null ? html`<span class="dim">record</span>` : column),
   },
   {
     title: 'Code',
@@ -63,23 +63,23 @@ const kindColumns = (context: ViewContext, chosen: Chosen): readonly Column<Faul
         ><code>${kind.code}</code></a
       >`,
   },
-  { title: 'First of them', cell: ({ reason }) => seen(reason), isLong: true },
-  { title: 'Where', cell: ({ file, line, lastLine }) => seen(linesOf(file, line, lastLine)), isLong: true },
+  { title: 'First of them', cell: ({ reason }) => reason, isLong: true },
+  { title: 'Where', cell: ({ file, line, lastLine }) => linesOf(file, line, lastLine), isLong: true },
 ];
 
 const fieldsOf = (reject: PlacedReject): Html => {
   const fields = reject.format === null ? null : markedFields(reject, reject.header, reject.format);
-  if (fields === null) return html`<pre class="raw">${seen(reject.raw)}</pre>`;
-  const head = fields.map(({ name }) => html`<th scope="col">${seen(name)}</th>`);
+  if (fields === null) return html`<pre class="raw">${reject.raw}</pre>`;
+  const head = fields.map(({ name }) => html`<th scope="col">${name}</th>`);
   const values = fields.map(
     ({ text, isAtFault }) =>
-      html`<td>${isAtFault ? html`<mark>${text === '' ? '(empty)' : seen(text)}</mark>` : seen(text)}</td>`,
+      html`<td>${isAtFault ? html`<mark>${text === '' ? '(empty)' : text}</mark>` : text}</td>`,
   );
   return html`<div
     class="scroll"
     tabindex="0"
     role="region"
-    aria-label="Fields of the record at byte ${reject.byte} of ${seen(reject.file)}"
+    aria-label="Fields of the record at byte ${reject.byte} of ${reject.file}"
   >
     <table class="record">
       <thead>
@@ -101,15 +101,13 @@ const rejectOf = (reject: PlacedReject): Html => {
   const unseen = reject.faults - faults.length;
   const lines = faults.map(
     ({ column, code, reason }) =>
-      html`<li>
-        ${column === null ? nothing : html`<b>${seen(column)}</b> `}<code>${code}</code> ${seen(reason)}
-      </li>`,
+      html`<li>${column === null ? nothing : html`<b>${column}</b> `}<code>${code}</code> ${reason}</li>`,
   );
   return html`<article class="reject">
     <h3>
-      ${seen(linesOf(reject.file, reject.line, reject.lastLine))}
+      ${linesOf(reject.file, reject.line, reject.lastLine)}
       <span class="dim"
-        >${seen(reject.table)}, record ${formatCount(reject.record)}, byte ${formatCount(reject.byte)}</span
+        >${reject.table}, record ${formatCount(reject.record)}, byte ${formatCount(reject.byte)}</span
       >
     </h3>
     <ul>
@@ -125,11 +123,11 @@ const headOf = (context: ViewContext, { run, table: name, code, column }: Chosen
   const isNarrowed = name !== null || code !== null || column !== null;
   const file = href(withQuery('/rejects.csv', { run: run.id, table: name }));
   return html`<p class="head">
-      <a href="${href(`/runs/${run.id}`)}">Run ${run.id}</a> of <b>${seen(run.pipeline)}</b>,
+      <a href="${href(`/runs/${run.id}`)}">Run ${run.id}</a> of <b>${run.pipeline}</b>,
       ${time(run.startedAt)}: ${plural(run.rejected, 'reject')} of ${plural(run.records, 'record')}
       (${share(run.rejected, run.records)}) <a class="button" href="${file}" download>Export as CSV</a>
     </p>
-    ${isNarrowed ? html`<p class="choice">Only ${[name, column, code].filter((one) => one !== null).map((one) => badge('idle', seen(one)))} <a href="${linkOf(context, { run, table: null, code: null, column: null })}">all rejects</a></p>` : nothing}`;
+    ${isNarrowed ? html`<p class="choice">Only ${[name, column, code].filter((one) => one !== null).map((one) => badge('idle', one))} <a href="${linkOf(context, { run, table: null, code: null, column: null })}">all rejects</a></p>` : nothing}`;
 };
 
 const listOf = async (context: ViewContext, chosen: Chosen): Promise<Html> => {

@@ -16,7 +16,7 @@ import { formatCount, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
 import { fact } from '../parts/fact.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
 import { noticeSections, planSections } from '../parts/plan.ts';
 import { hintOf, isUnderWay } from '../../report/run-words.ts';
@@ -34,8 +34,8 @@ const errorOf = ({ errorCode, error }: RunSummary): Html =>
 
 const traceOf = (traceId: string, { traceLink }: ViewContext): Html =>
   traceLink === undefined
-    ? html`<code>${seen(traceId)}</code>`
-    : html`<a href="${traceLink(traceId)}" rel="noreferrer"><code>${seen(traceId)}</code></a>`;
+    ? html`<code>${traceId}</code>`
+    : html`<a href="${traceLink(traceId)}" rel="noreferrer"><code>${traceId}</code></a>`;
 
 const factsOf = (
   { run, traceId }: Pick<RunDetails, 'run' | 'traceId'>,
@@ -46,21 +46,21 @@ const factsOf = (
   const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
   return html`<dl class="facts">
     ${fact('State', stateBadge(run))}
-    ${fact('Pipeline', html`<a href="${href(withQuery('/runs', { pipeline: run.pipeline }))}">${seen(run.pipeline)}</a>`)}
+    ${fact('Pipeline', html`<a href="${href(withQuery('/runs', { pipeline: run.pipeline }))}">${run.pipeline}</a>`)}
     ${fact('Started', time(run.startedAt))} ${fact('Finished', time(run.finishedAt))}
     ${fact('Time', formatSeconds(seconds))} ${fact('Records', formatCount(run.records))}
     ${fact('Records a second', formatRate(run.records, seconds))}
     ${fact('Rejected', run.rejected === 0 ? '0' : html`<a href="${href(`/rejects?run=${run.id}`)}">${formatCount(run.rejected)}</a> (${share(run.rejected, run.records)})`)}
     ${fact('Filtered', formatCount(run.filtered))}
     ${fact('Files', `${formatCount(run.files)}, ${formatBytes(run.bytes)}`)}
-    ${fact('Process', `${run.pid} on ${seen(run.host)}`)}
+    ${fact('Process', `${run.pid} on ${run.host}`)}
     ${fact('Workers', sessions.length > 0 ? `${run.workers} asked for, ${plural(sessions.length, 'session')}` : run.workers)}
     ${traceId === null ? nothing : fact('Trace', traceOf(traceId, context))}
   </dl>`;
 };
 
 const tableColumns: readonly Column<TableSummary>[] = [
-  { title: 'Table', cell: (one) => seen(one.schema === null ? one.table : `${one.schema}.${one.table}`) },
+  { title: 'Table', cell: (one) => (one.schema === null ? one.table : `${one.schema}.${one.table}`) },
   { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
   { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
   { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
@@ -81,8 +81,8 @@ const tableColumns: readonly Column<TableSummary>[] = [
 ];
 
 const fileColumns: readonly Column<FileSummary>[] = [
-  { title: 'File', cell: ({ file }) => seen(file), isLong: true },
-  { title: 'Table', cell: (one) => seen(one.table) },
+  { title: 'File', cell: ({ file }) => file, isLong: true },
+  { title: 'Table', cell: (one) => one.table },
   { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
   { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
   { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
@@ -93,7 +93,7 @@ const fileColumns: readonly Column<FileSummary>[] = [
 /** Where files of a table are written in several ways. */
 const dialectColumn: Column<FileSummary> = {
   title: 'Dialect',
-  cell: ({ dialect }) => seen(optionsText(dialect ?? {})),
+  cell: ({ dialect }) => optionsText(dialect ?? {}),
   isLong: true,
 };
 
@@ -103,11 +103,11 @@ const filesListed = 200;
 const outcomes = { passed: 'good', warned: 'warn', failed: 'bad' } as const;
 
 const testColumns: readonly Column<DataTestResult>[] = [
-  { title: 'Test', cell: ({ test }) => seen(test) },
-  { title: 'Table', cell: (one) => seen(one.table) },
+  { title: 'Test', cell: ({ test }) => test },
+  { title: 'Table', cell: (one) => one.table },
   { title: 'Outcome', cell: ({ outcome }) => badge(outcomes[outcome], outcome) },
   { title: 'Failures', cell: ({ failures }) => formatCount(failures), isNumber: true },
-  { title: 'Problem', cell: ({ problem }) => seen(problem ?? ''), isLong: true },
+  { title: 'Problem', cell: ({ problem }) => problem ?? '', isLong: true },
 ];
 
 /** What an address chooses: how the map is coloured, and from which places on map and list show files. */
@@ -172,7 +172,7 @@ export const runView: MakeView = async (context) => {
   const timeline = await timelineOf(client, runId);
   const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
   return {
-    title: `Run ${run.id} of ${seen(run.pipeline)}`,
+    title: `Run ${run.id} of ${run.pipeline}`,
     place: 'runs',
     freshMs: isUnderWay(run) ? busyMs : calmMs,
     sections: [
@@ -184,7 +184,7 @@ export const runView: MakeView = async (context) => {
         id: 'advice',
         title: 'Where the time went',
         body: html`<ul>
-          ${advice.map((sentence) => html`<li>${seen(sentence)}</li>`)}
+          ${advice.map((sentence) => html`<li>${sentence}</li>`)}
         </ul>`,
       })),
       ...optional(timeline.work.length > 0, () => ({

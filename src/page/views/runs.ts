@@ -9,7 +9,7 @@ import {
   type RunsPageWanted,
 } from '../../ledger/history/run-page.ts';
 import { formatCount } from '../../core/wording.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
@@ -21,7 +21,7 @@ const states = Object.keys(shownStates) as readonly ShownState[];
 
 const runColumns = ({ href }: ViewContext): readonly Column<RunSummary>[] => [
   { title: 'Run', cell: ({ id }) => html`<a href="${href(`/runs/${id}`)}">${id}</a>`, isNumber: true },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
+  { title: 'Pipeline', cell: ({ pipeline }) => pipeline },
   { title: 'State', cell: stateBadge },
   { title: 'Started', cell: ({ startedAt }) => time(startedAt) },
   { title: 'Time', cell: ({ seconds }) => (seconds === null ? '–' : formatSeconds(seconds)), isNumber: true },
@@ -81,7 +81,7 @@ const choiceOf = ({ state: chosen, pipeline }: Chosen, context: ViewContext): Ht
       >${text}</a
     >`;
   return html`<p class="choice">
-    ${pipeline === null ? nothing : html`Pipeline <b>${seen(pipeline)}</b> <a href="${href('/runs')}">all pipelines</a> · `}${link('all')}${states.map((state) => link(state, state))}
+    ${pipeline === null ? nothing : html`Pipeline <b>${pipeline}</b> <a href="${href('/runs')}">all pipelines</a> · `}${link('all')}${states.map((state) => link(state, state))}
   </p>`;
 };
 

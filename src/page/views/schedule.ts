@@ -2,7 +2,7 @@
 
 import type { ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { listSlots } from '../../worker/schedule/list.ts';
-import { html, seen, time, type Html } from '../parts/html.ts';
+import { html, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
@@ -33,14 +33,14 @@ const columns = ({ href }: ViewContext): readonly Column<ScheduleSlot>[] => [
     cell: ({ run }) => (run === null ? '–' : html`<a href="${href(`/runs/${run}`)}">${run}</a>`),
     isNumber: true,
   },
-  { title: 'Job', cell: ({ job }) => seen(job ?? '–'), isLong: true },
+  { title: 'Job', cell: ({ job }) => job ?? '–', isLong: true },
 ];
 
 export const scheduleView: MakeView = async (context) => {
   const [part = ''] = context.parts;
   const slots = await listSlots(context.client, part, slotsListed);
   return {
-    title: `Schedule ${seen(part)}`,
+    title: `Schedule ${part}`,
     place: 'schedules',
     freshMs: calmMs,
     sections: [tableSection('slots', 'Its newest slots', columns(context), slots, 'No slot was due yet.')],

@@ -5,7 +5,7 @@ import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { scheduleLinks } from '../control/sections.ts';
 import { until } from '../parts/amount.ts';
-import { html, seen, time, type Html } from '../parts/html.ts';
+import { html, time, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
@@ -42,15 +42,13 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   {
     title: 'Schedule',
     cell: ({ name }) =>
-      html`<a class="name" href="${context.href(`/schedules/${encodeURIComponent(name)}`)}"
-        >${seen(name)}</a
-      >`,
+      html`<a class="name" href="${context.href(`/schedules/${encodeURIComponent(name)}`)}">${name}</a>`,
   },
-  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
+  { title: 'Pipeline', cell: ({ pipeline }) => pipeline },
   { title: 'Times', cell: ({ cron, timeZone }) => html`<code>${cron}</code><br />${timeZone}` },
   { title: 'Next slot', cell: (schedule) => nextOf(schedule, context) },
   { title: 'Newest run', cell: newestOf },
-  { title: 'Queue', cell: ({ queue }) => seen(queue) },
+  { title: 'Queue', cell: ({ queue }) => queue },
   ...(context.control === undefined
     ? []
     : [{ title: 'Actions', cell: (schedule: Schedule) => scheduleLinks(context, schedule) }]),
@@ -91,7 +89,7 @@ const calendar = (
   title: 'What became of their slots',
   body: html`${table<Schedule>(
       [
-        { title: 'Schedule', cell: ({ name }) => seen(name) },
+        { title: 'Schedule', cell: ({ name }) => name },
         ...daysOf(now).map((day) => ({
           title: day.slice(5),
           cell: (schedule: Schedule) => cellOf(schedule, day, slots, href),

@@ -21,7 +21,7 @@ import {
 import type { RunContext } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
 import { holdersText } from '../../report/notice.ts';
-import { saveNotices } from '../../report/save-notices.ts';
+import { saveNotices } from '../../report/notice-log.ts';
 
 /** How long small tables wait: their rows can be replaced in place, which costs seconds and suits every snapshot. A standby reports its
  *  snapshots every ten seconds. */
