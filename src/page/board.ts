@@ -3,6 +3,8 @@
 // Its page brings its own script and styles, some of them inside its HTML, so it has a policy of its own. It asks Google for a font,
 // which that policy would refuse: the link is taken out.
 
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono, type Context } from 'hono';
 import type { Client } from '../db/client.ts';
@@ -12,7 +14,35 @@ import type { QueueBackend } from '../queue/backend.ts';
 import { openQueue, type OpenQueue } from '../queue/job-queue.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import { knownQueueNames } from '../worker/queues.ts';
+import type { Control } from './control/control.ts';
+import { refuseForeign } from './control/forms.ts';
 import { pathUnder } from './path.ts';
+
+/** BullMQ's board is a package of its own that not everybody wants. */
+const packages = ['@bull-board/api', '@bull-board/hono'] as const;
+
+const require = createRequire(import.meta.url);
+
+const isThere = (name: string): boolean => {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether the page has it; `wanted`: undefined if it is there. Errors: ETL_USAGE when it is wanted and is not there. */
+export const hasBoard = (wanted: boolean | undefined): boolean => {
+  if (wanted === false) return false;
+  const missing = packages.filter((name) => !isThere(name));
+  if (missing.length === 0) return true;
+  if (wanted === undefined) return false;
+  throw new EtlError('ETL_USAGE', {
+    problem: `BullMQ's board is not installed: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    hint: `npm install ${packages.join(' ')}`,
+  });
+};
 
 /** Queues that it shows: each has connections of its own. */
 const queuesMax = 16;
@@ -156,4 +186,24 @@ export const createBoard = (options: BoardOptions): Board => {
     return answer;
   };
   return { answer: (context) => whileOpen(() => answerOf(context)), close };
+};
+
+/**
+ * Everybody who sees the page may look at the board. With control, a request from our own page may change something, which is
+ * recorded as other actions are. The board's script sends no key of ours, so the origin that the browser names must do.
+ */
+export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
+  app.get('/board', (context) => board.answer(context));
+  app.get('/board/*', (context) => board.answer(context));
+  app.on(['POST', 'PUT', 'PATCH'], '/board/*', async (context) => {
+    if (control === undefined) throw new EtlError('ETL_PAGE_READ_ONLY');
+    refuseForeign(context.req.raw);
+    const subject = `${context.req.method} ${context.req.path.slice('/board/api'.length)}`.slice(0, 500);
+    let answer: Response | undefined;
+    await control.perform(context, { action: 'board', kind: 'queue', subject }, randomUUID(), async () => {
+      answer = await board.answer(context);
+      return `BullMQ's board answered ${answer.status}`;
+    });
+    return answer!;
+  });
 };

@@ -1,9 +1,8 @@
 // `etl completion <shell>`: prints the script that makes the shell complete commands, flags and files.
 
-import { bashScript } from '../bash-completion.ts';
 import { command } from '../command.ts';
+import { bashScript, zshScript } from '../completion-scripts.ts';
 import { argumentOf } from '../inputs.ts';
-import { zshScript } from './zsh-completion.ts';
 
 export const completionCommand = command({
   name: 'completion',

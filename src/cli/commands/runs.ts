@@ -1,8 +1,11 @@
 // `etl status`, `etl runs` and `etl show`: the newest runs, earlier ones with filters, and one in detail.
 
+import { EtlError } from '../../core/errors/errors.ts';
 import { runsListed } from '../../core/limits.ts';
-import type { ShownState } from '../../ledger/history/history.ts';
-import { command } from '../command.ts';
+import type { RunFailure } from '../../core/model.ts';
+import type { RunDetails, RunsWanted, RunSummary, ShownState } from '../../ledger/history/history.ts';
+import { isProcessGone } from '../../report/run-words.ts';
+import { command, type Answer } from '../command.ts';
 import {
   choice,
   countFlag,
@@ -13,8 +16,81 @@ import {
   runArgument,
   textFlag,
 } from '../inputs.ts';
+import { clip } from '../layout.ts';
 import { parseSince } from '../parsers.ts';
-import { showRun, showRuns } from '../runs.ts';
+import { askServer, type GivenServer } from '../server.ts';
+import { failureLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
+
+const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isProcessGone(run) });
+
+interface Listed {
+  readonly runs: readonly RunShown[];
+  readonly failures: readonly RunFailure[];
+}
+
+/** Under way first, then what ended last; what failed before there was a run has no number. */
+const inOneList = ({ runs, failures }: Listed): readonly object[] => {
+  const others = failures.map(({ failedAt, ...failure }) => ({
+    id: null,
+    state: 'failed',
+    startedAt: failedAt,
+    finishedAt: failedAt,
+    ...failure,
+  }));
+  const endOf = ({ finishedAt }: { finishedAt: Date | null }): number => finishedAt?.getTime() ?? Infinity;
+  return [...runs, ...others].toSorted((one, other) => {
+    const [first, second] = [endOf(one), endOf(other)];
+    return first === second ? 0 : first < second ? 1 : -1;
+  });
+};
+
+const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Listed> => {
+  const { listRuns } = await import('../../ledger/history/history.ts');
+  const { failuresShown, listFailures } = await import('../../ledger/run/failure.ts');
+  const { limit, state, ...others } = wanted;
+  const areFailuresWanted = state === undefined || state === 'failed';
+  const found = await askServer(given, async (client): Promise<Listed> => ({
+    runs: (await listRuns(client, wanted)).map(withLiveness),
+    failures: areFailuresWanted
+      ? await listFailures(client, { ...others, limit: Math.min(limit, failuresShown) })
+      : [],
+  }));
+  return found ?? { runs: [], failures: [] };
+};
+
+const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
+  const { findRun } = await import('../../ledger/history/history.ts');
+  const found = await askServer(given, (client) => findRun(client, runId));
+  if (found !== undefined) return found;
+  throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
+};
+
+/** Errors: ETL_USAGE (no run of that pipeline), those of the server. */
+const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer> => {
+  const listed = await askForRuns(wanted, given);
+  const isNarrowed =
+    wanted.pipeline !== undefined || wanted.state !== undefined || wanted.since !== undefined;
+  return {
+    json: [inOneList(listed)],
+    isIndented: true,
+    lines: ({ paint, width }) =>
+      [
+        ...runsLines(listed.runs, paint, isNarrowed ? 'no such runs' : 'no runs yet'),
+        ...failureLines(listed.failures, paint),
+      ].map((line) => clip(line, width)),
+  };
+};
+
+/** Errors: ETL_RUN_UNKNOWN, those of the server. */
+const showRun = async (runId: number, given: GivenServer): Promise<Answer> => {
+  const found = await askForRun(runId, given);
+  const shown = { ...found, run: withLiveness(found.run) };
+  return {
+    json: [shown],
+    isIndented: true,
+    lines: (look) => runLines(shown, look).map((line) => clip(line, look.width)),
+  };
+};
 
 /** As many as anybody reads; a program that wants more asks the table itself. */
 const runsMax = 10_000;

@@ -29,15 +29,6 @@ const reasonsOf = ({ faults, more, ...first }: RejectRow): string => {
 export const uncorrected = (rejects: readonly RejectRow[]): readonly RejectRow[] =>
   rejects.filter(({ isCorrected }) => !isCorrected);
 
-/** How many records were written, and of how many only the raw text, or only its beginning; and how many were left out. */
-export interface Exported {
-  readonly records: number;
-  /** Left out, because somebody has corrected them since. */
-  readonly corrected: number;
-  readonly raw: number;
-  readonly cut: number;
-}
-
 interface ExportedLine {
   readonly line: string;
   /** Its fields cannot be told apart, or were not kept. */

@@ -32,3 +32,10 @@ export const time = (at: Date | null): Html =>
 
 /** A text of a file or a declaration: characters that cannot be seen are shown by their numbers. */
 export const seen = (text: string): string => visible(text, '\t\n');
+
+/** A name and its value in a list of facts. */
+export const fact = (name: string, value: unknown): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;

@@ -3,8 +3,7 @@
 import { listActions } from '../../ledger/history/actions.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
-import { fact } from '../parts/fact.ts';
-import { html, time, type Html } from '../parts/html.ts';
+import { fact, html, time, type Html } from '../parts/html.ts';
 import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 

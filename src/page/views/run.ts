@@ -15,8 +15,7 @@ import { sessionsOf, timelineOf, type Timeline } from '../../ledger/history/time
 import { formatCount, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
-import { fact } from '../parts/fact.ts';
-import { html, nothing, time, type Html } from '../parts/html.ts';
+import { fact, html, nothing, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
 import { noticeSections, planSections } from '../parts/plan.ts';
 import { hintOf, isUnderWay } from '../../report/run-words.ts';

@@ -1,5 +1,6 @@
-// The script of `etl completion bash`. The library's own needs the package bash-completion, may be read only once, leaves a
-// blank after folders, and runs what is typed through eval.
+// The scripts of `etl completion bash` and `etl completion zsh`. The library's own run what is typed through eval. Its script
+// for bash also needs the package bash-completion, may be read only once, and leaves a blank after folders; that for zsh
+// inserts file names unquoted.
 
 /** For bash 3.2 and later, with nothing else installed. Proved by test/unit/cli/shell-completion.test.ts. */
 export const bashScript = String.raw`# bash completion for etl
@@ -27,4 +28,27 @@ _etl_complete() {
 }
 
 complete -F _etl_complete etl
+`.replaceAll('§', '$');
+
+/** For zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
+export const zshScript = String.raw`#compdef etl
+compdef _etl etl
+
+_etl() {
+    local -a offers options
+    local line directive=0
+    while IFS= read -r line; do
+        case $line in
+            :*) directive=§{line#:} ;;
+            ?*) line=§{line//:/\\:}; offers+=("§{line/$'\t'/:}") ;;
+        esac
+    done < <(etl complete -- "§{(@)words[2,CURRENT]}" 2>/dev/null)
+    # 2: the word goes on, as a folder does.
+    (( directive & 2 )) && options=(-S '')
+    [[ $PREFIX == -*=* ]] && compset -P '*='
+    _describe etl offers "§{(@)options}"
+}
+
+# As an autoloaded file, it is called when it is read.
+if [[ $funcstack[1] == _etl ]]; then _etl; fi
 `.replaceAll('§', '$');
