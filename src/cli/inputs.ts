@@ -180,14 +180,18 @@ const parseRunId = (text: string): number => {
   });
 };
 
-const positional = <T, Value = string>(argument: Argument, readFrom: (value: Value) => T): Input<T> => ({
+/** Commander gives a text, a list of texts, or nothing, as the argument is declared: `readFrom` says which it takes. */
+const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
-  read: (command) => readFrom(command.processedArgs[command.registeredArguments.indexOf(argument)]),
+  read: (command) => {
+    const index = command.registeredArguments.indexOf(argument);
+    return readFrom(command.processedArgs[index] as never);
+  },
 });
 
 /** An argument that must be given. */
 export const argument = (name: string, description: string): Input<string> =>
-  positional(new Argument(name, description), (text) => text);
+  positional(new Argument(name, description), (text: string) => text);
 
 /** An argument that is one of a few texts. */
 export const argumentOf = <T extends string>(
