@@ -20,13 +20,12 @@ import { chunkBytesDefault, rejectsPerChunkMax } from '../src/core/limits.ts';
 import type { Position, SourceFile } from '../src/core/model.ts';
 import { tableOfFile } from '../src/core/declaration/declaration.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
-import { chunkBlocks, takeBlock, emptyTally, type FileLoad } from '../src/load/chunk/chunk-source.ts';
+import { chunkBlocks, decodeRows, emptyChunk, type ChunkLoad } from '../src/load/chunk/chunk.ts';
 import { landingTable } from '../src/db/landing.ts';
 import { loadChunk } from '../src/load/chunk/load-chunk.ts';
 import { planSources } from '../src/run/files/plan-sources.ts';
-import { openSegment, type SegmentBlocks } from '../src/load/chunk/segment-blocks.ts';
-import { createTableLoad } from '../src/load/chunk/table-load.ts';
-import type { Splitter } from '../src/format/split/splitter.ts';
+import { openSegment } from '../src/load/chunk/block-source.ts';
+import { createFileReader } from '../src/load/chunk/file-reader.ts';
 import { csv, definePipeline, sqlFile } from '../src/index.ts';
 import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
 import { accessWith } from '../test/helpers/source-access.ts';
@@ -47,7 +46,7 @@ const pipeline = definePipeline({
 });
 
 /** Everything that a load needs, on an empty staging table. */
-const prepare = async (client: Client, directory: string): Promise<FileLoad> => {
+const prepare = async (client: Client, directory: string): Promise<ChunkLoad> => {
   const spec = bindPipeline(pipeline, { directory });
   const [planned] = await planSources(spec, { workingDirectory: directory });
   const { table, files, staging } = planned!;
@@ -73,56 +72,55 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   const file: SourceFile = { ...files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
   await runQuery(client, createStaging('safety', 't', staging));
-  const { landing, decoderFor, servedTextsFor, splitterFor } = createTableLoad(
-    landingTable(spec, table),
-    tableOfFile(table, file),
-    staging,
-  );
+  const reader = createFileReader(file, tableOfFile(table, file), staging, landingTable(spec, table));
+  const { splitter } = reader;
+  const start = startOf({ file });
   return {
     client,
     file,
-    landing,
-    decode: decoderFor(file),
-    servedTexts: servedTextsFor(file),
-    suspects: () => [],
-    blocks: blocksOf(file, splitterFor(file), chunkBytesDefault),
+    reader,
+    source: openSegment({
+      file,
+      access,
+      start,
+      byteEnd: file.bytes,
+      splitter,
+      chunkBytes: chunkBytesDefault,
+    }),
     lease: { runId: file.runId, epoch, generation: 1 },
     rejectsMax: rejectsPerChunkMax,
     breakOff: new AbortController().signal,
-    onDecoded: () => undefined,
+    listener: { decoded: () => undefined },
   };
 };
 
 const access = accessWith();
 
-const blocksOf = (file: SourceFile, split: Splitter, chunkBytes: number): SegmentBlocks =>
-  openSegment({ file, access, byteEnd: file.bytes, start: startOf({ file }), split, chunkBytes });
-
-const startOf = ({ file }: Pick<FileLoad, 'file'>): Position => ({
+const startOf = ({ file }: Pick<ChunkLoad, 'file'>): Position => ({
   byte: file.dataByte,
   line: file.dataLine,
   record: 1,
 });
 
-const safely = async (load: FileLoad): Promise<void> => {
+const safely = async (load: ChunkLoad): Promise<void> => {
   for (let at = startOf(load); at.byte < load.file.bytes;) at = (await loadChunk(load, at)).end;
 };
 
-const barely = (load: FileLoad): Promise<void> =>
+const barely = (load: ChunkLoad): Promise<void> =>
   withTransaction(load.client, async () => {
-    const tally = emptyTally(startOf(load));
+    const chunk = emptyChunk(startOf(load));
     async function* bytes(): AsyncGenerator<Buffer, void> {
-      const blocks = { ...load.blocks, chunkBytes: Infinity };
-      for await (const block of chunkBlocks({ ...load, blocks }, startOf(load), tally))
-        yield takeBlock(load, block, tally).decoded.copyBytes;
+      const source = { ...load.source, chunkBytes: Infinity };
+      for await (const block of chunkBlocks({ ...load, source }, chunk))
+        yield decodeRows(load, block, chunk).copyBytes;
     }
-    await copyIn(load.client, load.landing.copyStatement, bytes(), load.breakOff);
+    await copyIn(load.client, load.reader.copy.statement, bytes(), load.breakOff);
   });
 
 const timed = async (
   client: Client,
   directory: string,
-  work: (load: FileLoad) => Promise<void>,
+  work: (load: ChunkLoad) => Promise<void>,
 ): Promise<number> => {
   const load = await prepare(client, directory);
   const start = performance.now();

@@ -15,6 +15,12 @@ export const copyPieceBytes = 64 * KiB;
 /** One transaction of staging load. Large enough that commit is noise, small enough that a crash costs a second. */
 export const chunkBytesDefault = 32 * MiB;
 
+/** A chunk of a stream is kept in memory until it is committed: each of several workers may have this many bytes. */
+export const streamChunkBytesMax = 8 * MiB;
+
+/** A single worker waits for each commit, so it may have as many bytes as four of several would. */
+export const streamChunkBytesAlone = 4 * streamChunkBytesMax;
+
 /** A file is not cut into pieces smaller than this: a job and its transaction cost some milliseconds each. */
 export const segmentBytesMin = 8 * MiB;
 

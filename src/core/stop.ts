@@ -2,21 +2,26 @@
 
 import { setMaxListeners } from 'node:events';
 
-/** Two requests to stop: at once, or after the chunks in flight. */
+/** Requests to stop. */
 export interface Stops {
+  /** At once; a loader ends its connection. */
   readonly abort: AbortSignal | undefined;
+  /** Without the chunks in flight, whose connections stay usable. */
+  readonly leave?: AbortSignal | undefined;
+  /** After the chunks in flight. */
   readonly drain?: AbortSignal | undefined;
 }
 
 /** Throws if the work was asked to stop, at once or after the chunks in flight. */
-export const stopIfAsked = ({ abort, drain }: Stops): void => {
+export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
   abort?.throwIfAborted();
+  leave?.throwIfAborted();
   drain?.throwIfAborted();
 };
 
-/** Aborted by either request: for work without chunks in flight. */
-export const stopSignal = ({ abort, drain }: Partial<Stops>): AbortSignal => {
-  const signal = AbortSignal.any([abort, drain].filter((stop) => stop !== undefined));
+/** Aborted by any of these requests: for work without chunks in flight. */
+export const stopSignal = ({ abort, leave, drain }: Partial<Stops>): AbortSignal => {
+  const signal = AbortSignal.any([abort, leave, drain].filter((stop) => stop !== undefined));
   // Every file that is looked at listens.
   setMaxListeners(0, signal);
   return signal;

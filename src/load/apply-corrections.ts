@@ -11,21 +11,19 @@ import {
   type CorrectionOutcome,
 } from '../ledger/rejects/corrections.ts';
 import { judgeLoading, selectLoading } from '../ledger/run/epoch.ts';
-import { runQuery, withTransaction } from '../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable } from '../db/sql.ts';
-import { tableOfFile, type RejectLimit, type SourceTableSpec } from '../core/declaration/declaration.ts';
-import type { Decoder } from '../format/rows/decoder.ts';
+import { tableOfFile, type RejectLimit } from '../core/declaration/declaration.ts';
 import type { RecordBlock } from '../format/split/record-blocks.ts';
 import { recordAt } from '../format/rows/record-judge.ts';
 import { correctedDialect, csvRecord } from '../format/records/record-fields.ts';
-import type { Reject, SourceFile } from '../core/model.ts';
+import type { Lease, Reject, SourceFile } from '../core/model.ts';
 import { formatCount, plural } from '../core/wording.ts';
-import { stopIfAsked } from '../core/stop.ts';
-import { landingTable } from '../db/landing.ts';
+import { stopIfAsked, stopSignal } from '../core/stop.ts';
 import { createAttempts, tryCopy } from './chunk/attempts.ts';
 import { refusalOf } from './chunk/load-carefully.ts';
-import type { LoadingRun, LoadWork } from './loading-run.ts';
-import { createTableLoad, type TableLoad } from './chunk/table-load.ts';
+import { createFileReader, type FileReader } from './chunk/file-reader.ts';
+import type { LoadPlan, LoadWork } from './load-plan.ts';
 
 /** Corrections of one transaction: memory holds them as fields and as rows, and a record may have two megabytes. */
 const correctionsAtOnce = 100;
@@ -33,29 +31,18 @@ const correctionsAtOnce = 100;
 /** Files that a notice names. */
 const filesShown = 5;
 
-/** A corrected record as a block of its own, at the place of the one that it corrects. */
-const blockOf = (
-  { fields, byte, line, record }: Correction,
-  file: SourceFile,
-  { splitterFor }: TableLoad,
-): RecordBlock => {
+/** A corrected record as a block of its own, at the position of the record that it corrects. */
+const blockOf = ({ fields, byte, line, record }: Correction, { splitter }: FileReader): RecordBlock => {
   const bytes = Buffer.from(csvRecord(fields, '\n'));
-  const spans = splitterFor(file).split(bytes, true);
+  const spans = splitter.split(bytes, true);
   assert(spans.starts.length === 1, 'a correction is one record');
   return { bytes, spans, position: { byte, line, record }, fileBytes: bytes.length };
 };
 
-/** How the corrections of a file are loaded. */
-interface FileCorrections {
-  readonly file: SourceFile;
-  readonly how: TableLoad;
-  readonly decode: Decoder;
-}
-
 /** A corrected record, its outcome, and its row if it has one. */
 interface Judged {
   readonly correction: Correction;
-  readonly how: TableLoad;
+  readonly reader: FileReader;
   readonly block: RecordBlock;
   readonly row: Buffer | undefined;
   readonly fault: Reject | undefined;
@@ -84,16 +71,12 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
 
 /** Copies the rows of files that are loaded in the same way; rows that the server refuses become faults. */
 const copyRows = async (
-  context: LoadWork,
-  { landing }: TableLoad,
+  { client, abort }: LoadWork,
+  reader: FileReader,
   judged: readonly Judged[],
 ): Promise<readonly Judged[]> => {
-  const load = {
-    client: context.client,
-    landing,
-    breakOff: context.abort ?? new AbortController().signal,
-  };
-  const attempts = createAttempts(context.client);
+  const load = { client, reader, breakOff: stopSignal({ abort }) };
+  const attempts = createAttempts(client);
   const rows = judged.flatMap(({ row }) => row ?? []);
   const isRefused = rows.length > 0 && (await tryCopy(load, attempts, Buffer.concat(rows))) !== undefined;
   const copied: Judged[] = [];
@@ -102,7 +85,11 @@ const copyRows = async (
     copied.push(
       refusal === undefined
         ? one
-        : { ...one, row: undefined, fault: { ...refusalOf(landing, refusal), ...recordAt(one.block, 0) } },
+        : {
+            ...one,
+            row: undefined,
+            fault: { ...refusalOf(reader.copy, refusal), ...recordAt(one.block, 0) },
+          },
     );
   }
   await attempts.end();
@@ -111,19 +98,19 @@ const copyRows = async (
 
 /** Loads some corrections of a table in one transaction; none when there are no more. */
 const applySome = (
-  context: LoadWork,
-  { lease }: LoadingRun,
+  work: LoadWork,
+  lease: Lease,
   table: string,
-  ofFile: (fileId: number) => FileCorrections,
+  readerOf: (fileId: number) => FileReader,
 ): Promise<readonly CorrectionOutcome[]> => {
-  const { client } = context;
+  const { client } = work;
   const judge = (correction: Correction): Judged => {
-    const { file, how, decode } = ofFile(correction.fileId);
-    const block = blockOf(correction, file, how);
-    const { copyBytes, counts, rejects } = decode(block);
+    const reader = readerOf(correction.fileId);
+    const block = blockOf(correction, reader);
+    const { copyBytes, counts, rejects } = reader.decode(block);
     return {
       correction,
-      how,
+      reader,
       block,
       row: counts.copied > 0 ? Buffer.from(copyBytes) : undefined,
       fault: rejects[0],
@@ -136,14 +123,14 @@ const applySome = (
       if (found!.rows.length === 0) return [];
       const groups = new Map<string, Judged[]>();
       for (const one of (found!.rows as Correction[]).map(judge)) {
-        const { copyStatement } = one.how.landing;
-        const group = groups.get(copyStatement);
-        if (group === undefined) groups.set(copyStatement, [one]);
+        const { statement } = one.reader.copy;
+        const group = groups.get(statement);
+        if (group === undefined) groups.set(statement, [one]);
         else group.push(one);
       }
       const outcomes: CorrectionOutcome[] = [];
       for (const group of groups.values())
-        outcomes.push(...(await copyRows(context, group[0]!.how, group)).map(outcomeOf));
+        outcomes.push(...(await copyRows(work, group[0]!.reader, group)).map(outcomeOf));
       await runQuery(client, exchangeRejects(lease.epoch, outcomes));
       return outcomes;
     },
@@ -168,35 +155,37 @@ const sayApplied = (
  * Loads every correction that the run knows and has not tried, in the place of its reject. Records are copied, filtered or
  * rejected as before, and add up as before.
  */
-export const applyCorrections = async (context: LoadWork, run: LoadingRun): Promise<void> => {
-  const { client, spec } = context;
-  const corrected = await correctionsByTable(client, run.lease.runId);
-  for (const { table, staging } of run.planned.filter((one) => corrected.has(one.table.name))) {
-    const known = new Map<number, FileCorrections>();
-    const ofFile = (fileId: number): FileCorrections => {
+export const applyCorrections = async (
+  work: LoadWork,
+  { lease, tables }: LoadPlan,
+  files: readonly SourceFile[],
+): Promise<void> => {
+  const corrected = await correctionsByTable(work.client, lease.runId);
+  for (const { table, staging, target } of tables.filter((one) => corrected.has(one.table.name))) {
+    const known = new Map<number, FileReader>();
+    const readerOf = (fileId: number): FileReader => {
       const found = known.get(fileId);
       if (found !== undefined) return found;
-      const file: SourceFile = { ...run.files.find(({ id }) => id === fileId)!, lineEnd: 'lf' };
+      const file: SourceFile = { ...files.find(({ id }) => id === fileId)!, lineEnd: 'lf' };
       const declared = tableOfFile(table, file);
       const format = { ...declared.format, dialect: correctedDialect(declared.format.dialect) };
-      const how = createTableLoad(landingTable(spec, table), { ...declared, format }, staging);
-      const made = { file, how, decode: how.decoderFor(file) };
+      const made = createFileReader(file, { ...declared, format }, staging, target);
       known.set(fileId, made);
       return made;
     };
     const outcomes = new Map<CorrectionOutcome['outcome'], number>();
     for (;;) {
-      stopIfAsked(context);
-      const some = await applySome(context, run, table.name, ofFile);
+      stopIfAsked(work);
+      const some = await applySome(work, lease, table.name, readerOf);
       if (some.length === 0) break;
       for (const { outcome } of some) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
-    sayApplied(context, table.name, outcomes);
+    sayApplied(work, table.name, outcomes);
   }
 };
 
 /** Reports corrections that belong to another version of their file. */
-export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadingRun): Promise<void> => {
+export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadPlan): Promise<void> => {
   for (const { file, corrections } of await outdatedCorrections(client, lease.runId, filesShown))
     report.emit({
       type: 'notice',
@@ -208,23 +197,19 @@ const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
 /**
- * The run with limits under which it goes on while rejects are found that are corrected later. Those that are left are judged
- * under the limits that were declared.
+ * Returns the plan with limits that leave room for rejects that are corrected later. The rejects that remain are judged under the
+ * declared limits.
  */
-export const withRoomForCorrections = async (
-  context: LoadWork,
-  run: LoadingRun,
-): Promise<{ readonly context: LoadWork; readonly run: LoadingRun }> => {
-  const corrected = await correctionsByTable(context.client, run.lease.runId);
-  if (corrected.size === 0) return { context, run };
-  const raise = (table: SourceTableSpec): SourceTableSpec => ({
-    ...table,
-    rejectLimit: raised(table.rejectLimit, corrected.get(table.name) ?? 0),
-  });
+export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
+  const corrected = await correctionsByTable(client, plan.lease.runId);
+  if (corrected.size === 0) return plan;
   const all = [...corrected.values()].reduce((sum, count) => sum + count, 0);
-  const { rejectLimit } = context.spec;
   return {
-    context: { ...context, spec: { ...context.spec, rejectLimit: rejectLimit && raised(rejectLimit, all) } },
-    run: { ...run, planned: run.planned.map((one) => ({ ...one, table: raise(one.table) })) },
+    ...plan,
+    rejectLimit: plan.rejectLimit && raised(plan.rejectLimit, all),
+    tables: plan.tables.map(({ table, ...rest }) => ({
+      ...rest,
+      table: { ...table, rejectLimit: raised(table.rejectLimit, corrected.get(table.name) ?? 0) },
+    })),
   };
 };

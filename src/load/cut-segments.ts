@@ -8,13 +8,13 @@ import {
   segmentChunks,
   segmentsPerJobMax,
   segmentsPerWorker,
+  streamChunkBytesMax,
   unevenMax,
 } from '../core/limits.ts';
 import type { Segment, SourceFile } from '../core/model.ts';
 import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
-import { streamChunkBytesMax } from './chunk/segment-blocks.ts';
 
 /** A segment that may be cut, because its end is known and its file can be opened anywhere. */
 type Gap = Segment & { readonly byteEnd: number };

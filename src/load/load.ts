@@ -6,23 +6,21 @@ import { loadedChunks, runFiles, type LoadedChunkRow } from '../ledger/run/ledge
 import { whenLost, type Client } from '../db/client.ts';
 import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import { helpedShare } from '../core/limits.ts';
+import { helpedShare, streamChunkBytesMax } from '../core/limits.ts';
 import type { Counts, SourceFile } from '../core/model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
 import type { LoadQueue, SegmentJob, ServeOptions } from '../queue/load-queue.ts';
 import { stopIfHopeless } from '../ledger/rejects/store.ts';
-import { stopIfAsked } from '../core/stop.ts';
+import { stopIfAsked, stopSignal, type Stops } from '../core/stop.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
-import { landingTable } from '../db/landing.ts';
-import { withLoaders, type LoaderPool } from './thread/loader-pool.ts';
-import type { LoadingRun, LoadWork } from './loading-run.ts';
-import { streamChunkBytesOf } from './chunk/segment-blocks.ts';
+import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
+import type { LoadPlan, LoadWork } from './load-plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
+import { withLoaders } from './thread/loader-pool.ts';
 import { loadStream } from './thread/load-stream.ts';
-import type { SegmentTask } from './chunk/load-segment.ts';
-import type { LoaderSetup } from './thread/segment-loader.ts';
-import { createPieceMemory, type PieceMemory } from './thread/reader.ts';
+import type { Pool } from './thread/pool.ts';
+import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
 /**
@@ -38,32 +36,32 @@ interface LoadingTable {
 }
 
 const followTables = (
-  context: LoadWork,
-  { planned, files }: LoadingRun,
+  { report }: LoadWork,
+  { tables }: LoadPlan,
+  files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
 ): ReadonlyMap<string, LoadingTable> =>
   new Map(
-    planned.map(({ table }) => {
+    tables.map(({ table }) => {
       const own = files.filter((file) => file.table === table.name);
-      const progress = followTable(table.name, own, chunks, context.report.emit);
-      return [table.name, { table, progress }];
+      return [table.name, { table, progress: followTable(table.name, own, chunks, report.emit) }];
     }),
   );
 
 /** Stops the run when all of its tables together are certainly over the limit of the run. Errors: ETL_REJECT_LIMIT. */
-const stopRun = ({ spec }: LoadWork, { lease }: LoadingRun, counts: readonly Counts[]): void => {
-  const { rejectLimit } = spec;
+const stopRun = ({ lease, rejectLimit }: LoadPlan, counts: readonly Counts[]): void => {
   if (rejectLimit !== undefined)
     stopIfHopeless(lease.runId, { rejectLimit }, counts.reduce(addCounts, noCounts));
 };
 
 /** What the process needs to load jobs of the run. */
 interface Loading {
-  readonly context: LoadWork;
-  readonly run: LoadingRun;
+  readonly work: LoadWork;
+  readonly plan: LoadPlan;
+  readonly files: readonly SourceFile[];
   readonly tables: ReadonlyMap<string, LoadingTable>;
-  readonly loaders: LoaderPool;
-  readonly memory: PieceMemory;
+  readonly loaders: Pool<Loader>;
+  readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   /** Chunks of one file that are loaded by now. */
   readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
@@ -82,61 +80,73 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   };
 };
 
-/** Loads the segments of a file: each with one loader, or, for a stream, the pieces of all of them with all loaders. */
+/** Loads a segment with the next loader that is free. `readMs`: how long its piece was read. */
+const loadSegment = async (
+  { plan, tables, loaders }: Loading,
+  segment: FileSegment,
+  stops: Stops,
+  report: ReturnType<LoadWork['report']['segment']>,
+  readMs = 0,
+): Promise<void> => {
+  const { id, table: name } = segment.file;
+  const { table, progress } = tables.get(name)!;
+  let notReported = readMs;
+  const loader = await loaders.take();
+  try {
+    stopIfAsked(stops);
+    const listener: LoadListener = {
+      decoded: progress.add,
+      fileEnd: (byte) => progress.endAt(id, byte),
+      chunk: (chunk) => {
+        report.loaded({ ...chunk, times: { ...chunk.times, read: chunk.times.read + notReported } });
+        notReported = 0;
+        stopRun(
+          plan,
+          [...tables.values()].map((each) => each.progress.counts()),
+        );
+        stopIfHopeless(plan.lease.runId, table, progress.counts());
+      },
+    };
+    await loader.load(segment, listener, stops);
+  } finally {
+    loaders.give(loader);
+  }
+};
+
+/** Loads segments of a file one after the other, or, of a stream, their pieces with all loaders. */
 const loadFile = async (
-  { context, run, tables, loaders, memory, threads, chunksOf }: Loading,
+  loading: Loading,
   file: SourceFile,
   { segments, pieceBytes, trace }: SegmentJob,
-  leave: AbortSignal,
+  stops: Stops,
 ): Promise<void> => {
-  const { drain, abort } = context;
+  const { work, plan, tables, memory, threads, chunksOf } = loading;
   const { table, progress } = tables.get(file.table)!;
-  const report = context.report.segment({ run: run.lease.runId, table: table.name, file: file.name }, trace);
-  const load = (task: Omit<SegmentTask, 'file'>, leaveNow: AbortSignal, readMs = 0): Promise<void> => {
-    let notReported = readMs;
-    return loaders.use(async (loader) => {
-      stopIfAsked({ abort, drain });
-      leaveNow.throwIfAborted();
-      await loader.load(
-        { ...task, file },
-        {
-          onDecoded: progress.add,
-          onFileEnd: (byte) => progress.endAt(file.id, byte),
-          afterChunk: (times, news) => {
-            report.loaded({ ...times, read: times.read + notReported }, news);
-            notReported = 0;
-            const all = [...tables.values()].map((each) => each.progress.counts());
-            stopRun(context, run, all);
-            stopIfHopeless(run.lease.runId, table, progress.counts());
-          },
-          drain,
-          leave: leaveNow,
-          abort,
-        },
-      );
-    });
-  };
+  const report = work.report.segment({ run: plan.lease.runId, table: table.name, file: file.name }, trace);
   try {
-    if (pieceBytes === undefined) for (const segment of segments) await load(segment, leave);
+    if (pieceBytes === undefined)
+      for (const { start, byteEnd } of segments)
+        await loadSegment(loading, { file, start, byteEnd }, stops, report);
     else {
       const { source, format } = tableOfFile(table, file);
       await loadStream({
         setup: { file, source, dialect: format.dialect, gaps: segments, pieceBytes },
         memory,
         threads,
-        stops: { drain, leave, abort },
+        stops,
         // A job that is delivered again has the same pieces as the first time.
         known: await chunksOf(file.id),
         onKnown: progress.add,
-        load: ({ piece, expectedEnd, readMs }, breakOff) => {
+        load: ({ piece, expectedEnd, readMs }, own) => {
           if (expectedEnd !== undefined) progress.endAt(file.id, expectedEnd);
-          return load({ start: piece.start, byteEnd: piece.byteEnd, piece }, breakOff, readMs);
+          const { start, byteEnd } = piece;
+          return loadSegment(loading, { file, start, byteEnd, piece }, own, report, readMs);
         },
       });
     }
   } catch (error) {
     // A segment that is aborted because of another one's error is not reported as failed.
-    if (!leave.aborted && !abort?.aborted && !drain?.aborted) report.failed(error);
+    if (!stopSignal(stops).aborted) report.failed(error);
     throw error;
   }
   progress.segmentDone(file.id);
@@ -144,81 +154,78 @@ const loadFile = async (
 
 /** How a process loads a job of the run. */
 const jobWork = (loading: Loading): ServeOptions['load'] => {
-  const filesById = new Map(loading.run.files.map((file) => [file.id, file]));
+  const filesById = new Map(loading.files.map((file) => [file.id, file]));
+  const { abort, drain } = loading.work;
   return async (job, leave) => {
     leave.throwIfAborted();
-    if (job.pieceBytes !== undefined)
-      return loadFile(loading, filesById.get(job.segments[0]!.fileId)!, job, leave);
-    for (const segment of job.segments)
-      await loadFile(loading, filesById.get(segment.fileId)!, { ...job, segments: [segment] }, leave);
+    // Only the segments of a stream are loaded together, and all are of one file.
+    const groups = job.pieceBytes === undefined ? job.segments.map((one) => [one]) : [job.segments];
+    for (const segments of groups)
+      await loadFile(
+        loading,
+        filesById.get(segments[0]!.fileId)!,
+        { ...job, segments },
+        { abort, leave, drain },
+      );
   };
 };
 
 /** Sets up a process to load a run, and passes `use` the options for serving its queue. */
 export const withSegmentWork = async <T>(
-  context: LoadWork,
-  run: LoadingRun,
+  work: LoadWork,
+  plan: LoadPlan,
+  files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
 ): Promise<T> => {
-  const { spec, address, chunkBytes, workers, queues, drain } = context;
-  const { config, label, sessionName } = address;
-  const setup: LoaderSetup = {
-    pipeline: spec.name,
-    address: { config, label, sessionName },
-    lease: run.lease,
-    chunkBytes,
-    streamChunkBytes: streamChunkBytesOf(workers),
-    rejectLimit: spec.rejectLimit,
-    tables: run.planned.map(({ table, staging }) => ({
-      target: landingTable(spec, table),
-      table,
-      staging,
-    })),
-  };
-  const tables = followTables(context, run, chunks);
+  const { client, queues, workers, drain, report } = work;
+  const { address, lease, chunkBytes } = plan;
+  const tables = followTables(work, plan, files, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
-  const missing = missingSegments(run.files, chunks);
-  const all = { missing, files: run.files, workers, workersMax: workers, chunkBytes };
-  const busy = busyWorkers(all);
-  const memory = createPieceMemory(workers + piecesWaiting);
+  const missing = missingSegments(files, chunks);
+  const all = { missing, files, workers, workersMax: workers, chunkBytes };
+  const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
   // The reading thread starts with the loading threads, while the queue is prepared.
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
-  const chunksOf = askInTurn(context.client, run.lease.runId);
-  const size = { busy, workers, isSmall: isSmall({ missing }) };
-  const serving = (loaders: LoaderPool): ServeOptions => ({
+  const chunksOf = askInTurn(client, lease.runId);
+  const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }) };
+  const serving = (loaders: Pool<Loader>): ServeOptions => ({
     queues,
-    lease: run.lease,
+    lease,
     workers,
     drain,
-    outside: whenLost(context.client, address),
-    load: jobWork({ context, run, tables, loaders, memory, threads, chunksOf }),
+    outside: whenLost(client, address),
+    load: jobWork({ work, plan, files, tables, loaders, memory, threads, chunksOf }),
     read: readSegmentJob,
-    trace: context.report.trace(),
+    trace: report.trace(),
   });
   try {
-    return await withLoaders(setup, context.file, size, (loaders) => use(serving(loaders), seconds));
+    return await withLoaders(plan, size, (loaders) => use(serving(loaders), seconds));
   } finally {
     await threads.close();
   }
 };
 
-/** The run's files, read again if the end of one was unknown: a loader may have found it since. */
-const filesNow = async ({ client }: LoadWork, { lease, files }: LoadingRun): Promise<readonly SourceFile[]> =>
+/** Reads the run's files again if the end of one was unknown: a loader may have found it since. */
+const filesNow = async (
+  { client }: LoadWork,
+  { lease }: LoadPlan,
+  files: readonly SourceFile[],
+): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
-/** If all jobs are done and the ledger has gaps, the queue was emptied. The run then starts over from the ledger. */
-const expectLoaded = async (context: LoadWork, run: LoadingRun): Promise<void> => {
-  const { client, queues } = context;
-  const chunks = await loadedChunks(client, run.lease.runId);
-  const left = missingSegments(await filesNow(context, run), chunks).length;
+/** Checks that the ledger has no gap when all jobs are done: else the queue was emptied, and the run starts over from the ledger. */
+const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly SourceFile[]): Promise<void> => {
+  const { client, queues } = work;
+  const chunks = await loadedChunks(client, plan.lease.runId);
+  const left = missingSegments(await filesNow(work, plan, files), chunks).length;
   if (left === 0) return;
   const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
 /** Sums of the chunks of a table. */
-const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedChunkRow[]): Counts => {
+const countsOf = (files: readonly SourceFile[], table: string, chunks: readonly LoadedChunkRow[]): Counts => {
   const own = new Set(files.filter((file) => file.table === table).map(({ id }) => id));
   return chunks.filter(({ fileId }) => own.has(fileId)).reduce<Counts>(addCounts, noCounts);
 };
@@ -228,33 +235,34 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is certainly over its limit.
  */
 export const loadMissing = async (
-  context: LoadWork,
-  planned: LoadingRun,
+  work: LoadWork,
+  plan: LoadPlan,
+  planned: readonly SourceFile[],
   queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {
-  const { runId } = planned.lease;
-  const run = { ...planned, files: await filesNow(context, planned) };
-  const chunks = await loadedChunks(context.client, runId);
-  const missing = missingSegments(run.files, chunks);
+  const { client, workers, jobId } = work;
+  const { lease, chunkBytes } = plan;
+  const files = await filesNow(work, plan, planned);
+  const chunks = await loadedChunks(client, lease.runId);
+  const missing = missingSegments(files, chunks);
   if (missing.length === 0) {
     // A process killed right after its last commit leaves that job queued.
     await queue?.emptied;
-    followTables(context, run, chunks);
+    followTables(work, plan, files, chunks);
     return new Map();
   }
+  const tables = plan.tables.map(({ table }) => table);
   // A run that stopped because of its rejects need not collect more of them while its files are unchanged.
-  for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
-  stopRun(context, run, chunks);
-  const { chunkBytes, jobId, workers } = context;
+  for (const table of tables) stopIfHopeless(lease.runId, table, countsOf(files, table.name, chunks));
+  stopRun(plan, chunks);
   // A run from the queue is also cut for workers that may help.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
-  const tables = run.planned.map(({ table }) => table);
-  const { seconds, proof } = await withSegmentWork(context, run, chunks, async (options, secondsOf) => {
-    const work = divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes });
+  const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {
+    const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });
     // Meanwhile the loading threads start.
-    await queue!.workOff(options, work);
+    await queue!.workOff(options, division);
     // Asked while the loading threads end.
-    const proving = expectLoaded(context, run);
+    const proving = expectLoaded(work, plan, files);
     proving.catch(() => undefined);
     return { seconds: secondsOf(), proof: proving };
   });

@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import type { BuildWhat, RunEvent, RunStep, StepTime, TraceContext } from '../core/model.ts';
 import type { LoadTimes, Measurements } from '../core/profile.ts';
 import type { Tracer } from './tracer.ts';
-import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from './run-trace.ts';
+import { traceRun, traceSegment, type SegmentTrace } from './run-trace.ts';
 import { startProfiler } from './profiler.ts';
 import { rounded } from '../core/amounts.ts';
 import { createNoticeLog, type Unsaved } from './notice-log.ts';
@@ -119,11 +119,11 @@ export const createReporter = ({ pipeline, address, settings, fromWorker, as }: 
     segment: (about, parent) => {
       const spans = tracer && traceSegment(tracer, parent, { pipeline, ...about });
       return {
-        loaded: (times: LoadTimes, news: ChunkNews) => {
+        loaded: (chunk) => {
           progress += 1;
-          spans?.loaded(times, news);
-          profiler.addLoad(about.table, times);
-          fromWorker.onChunk?.(times);
+          spans?.loaded(chunk);
+          profiler.addLoad(about.table, chunk.times);
+          fromWorker.onChunk?.(chunk.times);
         },
         failed: (error) => spans?.failed(error),
       };

@@ -2,7 +2,7 @@
 //
 //   run -> plan, load -> a chunk …, build -> a table …, publish       a step that is done again has a span each time
 
-import type { BuildWhat, Counts, RunEvent, TraceContext } from '../core/model.ts';
+import type { BuildWhat, Counts, Position, RunEvent, TraceContext } from '../core/model.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import { startSpan, type Attributes, type Span } from './spans.ts';
 import type { Tracer } from './tracer.ts';
@@ -87,19 +87,19 @@ const outcomeOf = ({ result }: Extract<RunEvent, { type: 'finished' }>): Attribu
   };
 };
 
-/** What a loader says of a chunk when it is committed. */
-export interface ChunkNews {
-  /** Bytes of the file, from where to where. */
-  readonly start: number;
-  readonly end: number;
+/** A chunk that is committed. */
+export interface LoadedChunk {
+  readonly start: Position;
+  readonly end: Position;
   readonly counts: Counts;
+  readonly times: LoadTimes;
   /** When it was committed, in milliseconds since 1970, by the clock of its thread. */
   readonly endMs: number;
 }
 
 /** The spans of one segment's chunks. */
 export interface SegmentTrace {
-  readonly loaded: (times: LoadTimes, news: ChunkNews) => void;
+  readonly loaded: (chunk: LoadedChunk) => void;
   /** The chunk in flight failed. */
   readonly failed: (error: unknown) => void;
 }
@@ -121,10 +121,10 @@ export const traceSegment = (
   const start = (startMs: number, attributes: Attributes): Span =>
     startSpan(tracer, `chunk ${about.table}`, { parent, startMs, attributes: { ...common, ...attributes } });
   return {
-    loaded: ({ read, decode, copy, ledger }, { start: byte, end, counts, endMs }) => {
-      start(endMs - read - decode - copy - ledger, {
+    loaded: ({ start: { byte }, end, counts, times, endMs }) => {
+      start(endMs - times.read - times.decode - times.copy - times.ledger, {
         'sluice.byte': byte,
-        'sluice.bytes': end - byte,
+        'sluice.bytes': end.byte - byte,
         'sluice.records': counts.records,
         'sluice.rejects': counts.rejected,
       }).end(endMs);

@@ -17,7 +17,8 @@ import { step, type RunContext } from './context.ts';
 import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
 import { loadMissing } from '../load/load.ts';
-import type { LoadingRun } from '../load/loading-run.ts';
+import { makeLoadPlan } from '../load/load-plan.ts';
+import type { BegunRun } from './begin/begin.ts';
 import { openRunQueue } from './begin/open-queue.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { keepRunPlan } from './plan/keep-plan.ts';
@@ -61,21 +62,24 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
 /** Loads missing data, and corrections of rejected records: those of earlier rejects first, because these alone may exceed a limit. */
 const loadCorrected = async (
   context: RunContext,
-  run: LoadingRun,
+  { lease, files }: BegunRun,
+  planned: readonly PlannedTable[],
   queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {
-  const isCorrected = await hasCorrections(context.client, context.spec.name);
+  const { client, spec } = context;
+  const plan = makeLoadPlan(context, lease, planned);
+  const isCorrected = await hasCorrections(client, spec.name);
   if (isCorrected) {
-    await sayOutdated(context, run);
-    await applyCorrections(context, run);
+    await sayOutdated(context, plan);
+    await applyCorrections(context, plan, files);
   }
-  const roomy = isCorrected ? await withRoomForCorrections(context, run) : { context, run };
-  const seconds = await loadMissing(roomy.context, roomy.run, queue).catch((error: unknown) => {
+  const roomy = isCorrected ? await withRoomForCorrections(client, plan) : plan;
+  const seconds = await loadMissing(context, roomy, files, queue).catch((error: unknown) => {
     // A table over its limit stops the load early; `checkRejects` throws the error that names its rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
   });
-  if (isCorrected) await applyCorrections(context, run);
+  if (isCorrected) await applyCorrections(context, plan, files);
   return seconds;
 };
 
@@ -106,7 +110,7 @@ const buildAndTest = async (
 /** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */
 const loadAndBuild = async (
   context: RunContext,
-  run: LoadingRun,
+  run: BegunRun,
   planned: readonly PlannedTable[],
   queue: LoadQueue | undefined,
 ): Promise<readonly BuiltTable[]> => {
@@ -117,7 +121,7 @@ const loadAndBuild = async (
   await runHook(context, 'before', runId);
   // The first rehearsal could not see what the hook creates.
   if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, queue));
+  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, planned, queue));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   await runHook(context, 'after', runId);
@@ -164,11 +168,11 @@ const publishBuilt = async (
 /** The queue is open from the rehearsal to the build. */
 const loadAndPublish = async (
   context: RunContext,
-  run: LoadingRun,
+  run: BegunRun,
   planned: readonly PlannedTable[],
 ): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
-  const queue = await openRunQueue(context, run);
+  const queue = run.files.length === 0 ? undefined : await openRunQueue(context, runId);
   const built = await loadAndBuild(context, run, planned, queue).catch(async (error: unknown) => {
     await queue?.close().catch(() => undefined);
     throw error;
@@ -188,7 +192,7 @@ const loadAndPublish = async (
  */
 export const carryOut = async (
   context: RunContext,
-  run: LoadingRun,
+  run: BegunRun,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   const built = await loadAndPublish(context, run, planned).catch(async (error: unknown) => {

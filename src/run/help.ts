@@ -6,13 +6,13 @@ import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { queuePollMs } from '../core/limits.ts';
-import type { Lease } from '../core/model.ts';
+import type { Lease, SourceFile } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue } from '../queue/load-queue.ts';
 import { createContext, prepareRun } from './prepare.ts';
 import { withRoomForCorrections } from '../load/apply-corrections.ts';
 import { withSegmentWork } from '../load/load.ts';
-import type { LoadingRun } from '../load/loading-run.ts';
+import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
 import { existingLandings } from './begin/make-landings.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { stagingColumns } from './files/planned-table.ts';
@@ -30,31 +30,28 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   return latest;
 };
 
-/** The run as its coordinator wrote it into the ledger; this process opens no file before it loads it. */
-const loadingRun = async (
-  { client, spec }: RunContext,
+/** Plans to load these files as the coordinator of the run wrote them into the ledger; opens none of them. */
+const planRun = (
+  context: RunContext,
   { id, epoch, generation }: LatestRun,
-): Promise<LoadingRun> => {
-  const files = await runFiles(client, id);
-  const sources = spec.tables.filter((table) => table.kind === 'source');
+  files: readonly SourceFile[],
+): LoadPlan => {
+  const sources = context.spec.tables.filter((table) => table.kind === 'source');
   const planned = sources.flatMap((table) => {
     const own = files.filter((file) => file.table === table.name);
-    return own.length === 0 ? [] : [{ table, files: own, staging: stagingColumns(table, own) }];
+    return own.length === 0 ? [] : [{ table, staging: stagingColumns(table, own) }];
   });
-  return { lease: { runId: id, epoch, generation }, files, planned };
+  return makeLoadPlan(context, { runId: id, epoch, generation }, planned);
 };
 
 /**
  * Checks the owners of the landings, which may have been created since the first check. All landings must exist, because one that is created
  * later would not be checked. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
  */
-const refuseStrangersTables = async (
-  { client, spec }: RunContext,
-  { planned }: LoadingRun,
-): Promise<void> => {
-  const there = await existingLandings(client, spec, planned);
+const refuseStrangersTables = async ({ client, spec }: RunContext, { tables }: LoadPlan): Promise<void> => {
+  const there = await existingLandings(client, spec, tables);
   await refuseStrangers(client, spec.name);
-  if (planned.some(({ table }) => !there.has(table.name)))
+  if (tables.some(({ table }) => !there.has(table.name)))
     throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
 };
 
@@ -75,16 +72,18 @@ export const loadForWorker = async (
   await withClient(prepared.address, async (client) => {
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
-    const declared = await createContext(prepared, client);
-    const found = await loadingRun(declared, await findRun(declared));
-    await refuseStrangersTables(declared, found);
-    const { context, run } = await withRoomForCorrections(declared, found);
-    const chunks = await loadedChunks(client, run.lease.runId);
+    const context = await createContext(prepared, client);
+    const latest = await findRun(context);
+    const files = await runFiles(client, latest.id);
+    const declared = planRun(context, latest, files);
+    await refuseStrangersTables(context, declared);
+    const plan = await withRoomForCorrections(client, declared);
+    const chunks = await loadedChunks(client, latest.id);
     await context.queues.backend.claim(client, context.queues.namespace);
-    await withSegmentWork(context, run, chunks, async (serving) => {
+    await withSegmentWork(context, plan, files, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
-        while (!context.drain?.aborted && (await isLoading(client, run.lease)))
+        while (!context.drain?.aborted && (await isLoading(client, plan.lease)))
           await Promise.race([sleep(queuePollMs, undefined, { signal: context.abort }), service.failed]);
       } finally {
         await service.close();

@@ -3,8 +3,8 @@
 import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
 import { sliceBlock } from '../format/split/record-slice.ts';
 import type { Position, SourceFile } from '../core/model.ts';
-import { openSegment } from '../load/chunk/segment-blocks.ts';
-import { createTableLoad } from '../load/chunk/table-load.ts';
+import { openSegment } from '../load/chunk/block-source.ts';
+import { createFileReader } from '../load/chunk/file-reader.ts';
 
 /** The chunk of a file, and the place of a row among those that it copied, from 1. */
 export interface RowOfChunk {
@@ -21,27 +21,26 @@ export const lineOfRow = async (
   signal: AbortSignal,
 ): Promise<number | undefined> => {
   const table = tableOfFile(declared, file);
-  const how = createTableLoad('', table, []);
+  const { splitter, decode } = createFileReader(file, table, [], '');
   const access = { declared: table.source, signal };
-  const split = how.splitterFor(file);
-  const blocks = openSegment({ file, access, start, byteEnd, split, chunkBytes: byteEnd - start.byte });
-  const copiedOf = how.decoderFor(file);
+  const chunkBytes = byteEnd - start.byte;
+  const source = openSegment({ file, access, start, byteEnd, splitter, chunkBytes });
   let copied = 0;
   try {
-    for await (const block of blocks.from(start)) {
-      const inBlock = copiedOf(block).counts.copied;
+    for await (const block of source.from(start)) {
+      const inBlock = decode(block).counts.copied;
       if (copied + inBlock < ordinal) {
         copied += inBlock;
         continue;
       }
       for (const place of block.spans.starts.keys()) {
         const record = sliceBlock(block, place, place + 1);
-        copied += copiedOf(record).counts.copied;
+        copied += decode(record).counts.copied;
         if (copied === ordinal) return record.position.line;
       }
     }
   } finally {
-    await blocks.close();
+    await source.close();
   }
   return undefined;
 };

@@ -15,7 +15,7 @@ import type { PlannedTable } from './files/planned-table.ts';
 import { step, type RunContext } from './context.ts';
 import { finishRun } from './finish.ts';
 import { callFailed, callOwed } from './hooks.ts';
-import type { LoadingRun } from '../load/loading-run.ts';
+import type { BegunRun } from './begin/begin.ts';
 import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
@@ -27,7 +27,7 @@ import { takeLock } from './take-lock.ts';
 /** State of the run that survives lost connections. */
 interface Memory {
   planned?: readonly PlannedTable[];
-  run?: LoadingRun;
+  run?: BegunRun;
   /** The server's epoch when it was last connected. */
   epoch?: string;
   /** Where the server's log ended when it was first connected. */

@@ -17,12 +17,12 @@ import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { csv, type CsvOptions } from '../../src/pipeline/declare/csv.ts';
 import { definePipeline, type Pipeline } from '../../src/pipeline/define-pipeline.ts';
 import { sqlFile } from '../../src/pipeline/declare/sql-file.ts';
-import type { FileLoad } from '../../src/load/chunk/chunk-source.ts';
+import type { ChunkLoad } from '../../src/load/chunk/chunk.ts';
 import { landingTable } from '../../src/db/landing.ts';
 import { loadChunk } from '../../src/load/chunk/load-chunk.ts';
 import { planSources } from '../../src/run/files/plan-sources.ts';
-import { openSegment } from '../../src/load/chunk/segment-blocks.ts';
-import { createTableLoad } from '../../src/load/chunk/table-load.ts';
+import { openSegment } from '../../src/load/chunk/block-source.ts';
+import { createFileReader } from '../../src/load/chunk/file-reader.ts';
 
 export interface ChunkFile {
   /** A file of the project, or the content of one. */
@@ -40,7 +40,7 @@ interface PreparedFile {
   /** Whose lock the client holds. */
   readonly pipeline: string;
   readonly client: Client;
-  readonly load: FileLoad;
+  readonly load: ChunkLoad;
   readonly file: SourceFile;
   readonly staging: string;
   /** Sum of the counts that the load reported as decoded. */
@@ -89,33 +89,29 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   const table = tableOfFile(planned.table, file);
-  const { landing, decoderFor, servedTextsFor, suspectsFor, splitterFor } = createTableLoad(
-    landingTable(spec, planned.table),
-    table,
-    planned.staging,
-  );
+  const reader = createFileReader(file, table, planned.staging, landingTable(spec, planned.table));
   const reported = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
-  const load: FileLoad = {
+  const load: ChunkLoad = {
     client,
     file,
-    landing,
-    decode: decoderFor(file),
-    servedTexts: servedTextsFor(file),
-    suspects: suspectsFor(file),
-    blocks: openSegment({
+    reader,
+    source: openSegment({
       file,
       access: { declared: table.source },
       start: startOf(file),
       byteEnd: file.dataEnd,
-      split: splitterFor(file),
+      splitter: reader.splitter,
       chunkBytes: given.chunkBytes ?? 1024 * 1024,
     }),
     lease: { runId, epoch, generation: 1 },
     rejectsMax: given.rejectsMax ?? rejectsPerChunkMax,
     breakOff: new AbortController().signal,
-    onDecoded: (bytes, counts) => {
-      reported.bytes += bytes;
-      for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) reported[key] += counts[key];
+    listener: {
+      decoded: (bytes, counts) => {
+        reported.bytes += bytes;
+        for (const key of ['records', 'copied', 'rejected', 'filtered'] as const)
+          reported[key] += counts[key];
+      },
     },
   };
   return {

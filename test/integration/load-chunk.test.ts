@@ -6,7 +6,8 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { recordBytesMax } from '../../src/core/limits.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
-import { loadChunk, type LoadedChunk } from '../../src/load/chunk/load-chunk.ts';
+import type { Chunk } from '../../src/load/chunk/chunk.ts';
+import { loadChunk } from '../../src/load/chunk/load-chunk.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
 import { serverMajor } from '../helpers/major-server.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
 const typed = { id: column.integer('id'), note: column.text('note').nullable() };
 
 /** What a chunk came to, without where its time went. */
-const untimed = ({ end, counts }: LoadedChunk): object => ({ end, counts });
+const untimed = ({ end, counts }: Chunk): object => ({ end, counts });
 
 describe('loadChunk', () => {
   it('a second load of a chunk copies nothing', async () => {
@@ -295,7 +296,7 @@ describe('loadChunk', () => {
     await withChunkFile(database.url, { content, columns, chunkBytes: 4000 }, async (prepared) => {
       const { load, file } = prepared;
       // The first block is on its way to the server when the second fails.
-      const wide = { ...load, blocks: { ...load.blocks, chunkBytes: 1_000_000 } };
+      const wide = { ...load, source: { ...load.source, chunkBytes: 1_000_000 } };
       await expect(loadChunk(wide, startOf(file))).rejects.toMatchObject({
         code: 'ETL_USER_FUNCTION',
         details: { line: 5002 },

@@ -162,7 +162,7 @@ describe('records that the server refuses', () => {
         { ...file, chunkBytes: Math.min(chunkBytes, 64 * 1024) },
         async (prepared) => {
           const { load } = prepared;
-          await loadAll({ ...prepared, load: { ...load, blocks: { ...load.blocks, chunkBytes } } });
+          await loadAll({ ...prepared, load: { ...load, source: { ...load.source, chunkBytes } } });
           const rejects = await rejectsOf(prepared);
           const expected = await expectedRejects(prepared, drawn, lines);
           expect(rejects).toHaveLength(expected.length);

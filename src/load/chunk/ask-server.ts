@@ -3,7 +3,7 @@
 import type { Client } from '../../db/client.ts';
 import type { Fault } from '../../core/model.ts';
 import { onOneLine } from '../../core/wording.ts';
-import type { Landing } from './table-load.ts';
+import type { FileCopy } from './file-reader.ts';
 import type { ServedTexts } from './served-texts.ts';
 
 /** The types of columns of the landing; no row from a server that cannot be asked about texts: it came with PostgreSQL 16. */
@@ -18,7 +18,7 @@ const selectRefused = (index: number): string =>
   where not pg_input_is_valid(t.text, $${2 * index + 2})`;
 
 /** Names and types of the served columns of a landing, which stay while a run loads. */
-const typesOf = new WeakMap<Landing, readonly { readonly name: string; readonly type: string }[]>();
+const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
 /**
  * Asks the server which texts for the landing it refuses, and why: passes each fault to `take` with the records that have it, in the order
@@ -26,13 +26,13 @@ const typesOf = new WeakMap<Landing, readonly { readonly name: string; readonly 
  */
 export const askServer = async (
   client: Client,
-  landing: Landing,
+  copy: FileCopy,
   served: ServedTexts,
   take: (fault: Fault, records: readonly number[]) => void,
 ): Promise<void> => {
   const names = [...served.keys()];
-  const types = typesOf.get(landing) ?? (await client.query(selectTypes, [landing.target, names])).rows;
-  typesOf.set(landing, types);
+  const types = typesOf.get(copy) ?? (await client.query(selectTypes, [copy.target, names])).rows;
+  typesOf.set(copy, types);
   if (types.length === 0) return;
   const values = types.flatMap(({ name, type }) => [
     [...served.get(name)!.keys()].filter((text) => text !== null),

@@ -4,7 +4,8 @@ import { copyIn } from './copy-in.ts';
 import { runTogether, type Client } from '../../db/client.ts';
 import { mayBeDataRefusal } from '../../db/retry.ts';
 import type { Query } from '../../db/sql.ts';
-import type { FileLoad } from './chunk-source.ts';
+import type { ChunkLoad } from './chunk.ts';
+import type { FileReader } from './file-reader.ts';
 
 /** A savepoint under which one thing after another is tried. */
 export interface Attempts {
@@ -49,16 +50,16 @@ export const createAttempts = (client: Client): Attempts => {
 };
 
 /** What a COPY of some rows needs. */
-type CopyTarget = Pick<FileLoad, 'client' | 'landing' | 'breakOff'>;
+type CopyTarget = Pick<ChunkLoad, 'client' | 'breakOff'> & { readonly reader: Pick<FileReader, 'copy'> };
 
 /** Copies rows behind these statements; returns how many the server took. */
 export const copyRows = (
-  { client, landing, breakOff }: CopyTarget,
+  { client, reader, breakOff }: CopyTarget,
   statement: string,
   bytes: Buffer,
   statements: readonly Query[],
 ): Promise<number> => {
-  const { head, tail } = landing.frame;
+  const { head, tail } = reader.copy;
   async function* rows(): AsyncGenerator<Buffer, void> {
     yield Buffer.concat([head, bytes, tail]);
   }
@@ -71,4 +72,4 @@ export const tryCopy = (
   { attempt }: Attempts,
   bytes: Buffer,
 ): Promise<Error | undefined> =>
-  attempt((first) => copyRows(target, target.landing.copyStatement, bytes, first));
+  attempt((first) => copyRows(target, target.reader.copy.statement, bytes, first));

@@ -8,14 +8,14 @@ import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
-import type { Fault, Position } from '../../core/model.ts';
+import type { Fault } from '../../core/model.ts';
 import { onOneLine } from '../../core/wording.ts';
-import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
+import { addRows, chunkBlocks, decodeRows, type Chunk, type ChunkLoad } from './chunk.ts';
 import { createAttempts, tryCopy, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 import type { ServedTexts } from './served-texts.ts';
 import { copyAndSkip } from './skip-refused.ts';
-import type { Landing } from './table-load.ts';
+import type { FileCopy } from './file-reader.ts';
 
 /**
  * What COPY says of where it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the file may look like that, too: only
@@ -27,7 +27,7 @@ const placesIn = (error: Error): readonly { readonly line: number; readonly rest
   );
 
 /** The fault that the server's refusal makes of a record. */
-export const refusalOf = ({ columns }: Landing, error: Error): Fault => {
+export const refusalOf = ({ columns }: FileCopy, error: Error): Fault => {
   const rest = placesIn(error)[0]?.rest ?? '';
   const named = columns.filter((name) => `${rest}:`.startsWith(`, column ${name}:`));
   return {
@@ -40,16 +40,16 @@ export const refusalOf = ({ columns }: Landing, error: Error): Fault => {
 
 /** A block of a chunk whose faults grow: the records that the server refuses become some, with its reasons beside them. */
 interface Sifting {
-  readonly load: FileLoad;
+  readonly load: ChunkLoad;
   readonly attempts: Attempts;
-  readonly tally: ChunkTally;
+  readonly chunk: Chunk;
   readonly block: RecordBlock;
   readonly refused: Map<number, Fault>;
   /** Texts of the block that only the server can judge; read when it refuses the first record. */
   served?: ServedTexts;
 }
 
-const isFull = ({ load, tally }: Sifting): boolean => tally.rejects.length >= load.rejectsMax;
+const isFull = ({ load, chunk }: Sifting): boolean => chunk.rejects.length >= load.rejectsMax;
 
 /** Adds records, by their indexes, to those that the server refuses; of two faults of a record, the first counts. */
 const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly number[]): void => {
@@ -62,33 +62,32 @@ const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly num
 
 /** Copies the rows of records [from, to), as far as the chunk may have their rejects; returns the server's refusal of them. */
 const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
-  const { load, attempts, tally, refused } = sifting;
+  const { load, attempts, chunk, refused } = sifting;
   load.breakOff.throwIfAborted();
   const whole = sifting.block;
   // A part of a block does not have the bytes that its block leaves out: those of a record that is too long, or between no records.
   const isWhole = to - from === whole.spans.starts.length && refused.size === 0;
-  const { block, decoded } = takeBlock(load, isWhole ? whole : sliceBlock(whole, from, to), tally);
-  const { copyBytes, counts } = decoded;
-  const refusal = counts.copied === 0 ? undefined : await tryCopy(load, attempts, copyBytes);
+  const rows = decodeRows(load, isWhole ? whole : sliceBlock(whole, from, to), chunk);
+  const refusal = rows.counts.copied === 0 ? undefined : await tryCopy(load, attempts, rows.copyBytes);
   if (refusal !== undefined) return refusal;
   const first = whole.position.record;
-  const rejects = decoded.rejects.map((one) => ({ ...one, ...refused.get(one.position.record - first) }));
-  addToTally(load, block, { counts, rejects }, tally);
+  const rejects = rows.rejects.map((one) => ({ ...one, ...refused.get(one.position.record - first) }));
+  addRows(load, { ...rows, rejects }, chunk);
   return undefined;
 };
 
 /** Tries the records that may be refused alone: one COPY for each, and no search. */
 const trySuspects = async (sifting: Sifting): Promise<void> => {
-  const { load, attempts, tally, block, refused } = sifting;
-  for (const record of load.suspects(block)) {
-    if (tally.rejects.length + refused.size >= load.rejectsMax) return;
+  const { load, attempts, chunk, block, refused } = sifting;
+  for (const record of load.reader.suspects(block)) {
+    if (chunk.rejects.length + refused.size >= load.rejectsMax) return;
     load.breakOff.throwIfAborted();
-    const { copyBytes } = load.decode(sliceBlock(block, record, record + 1));
+    const { copyBytes } = load.reader.decode(sliceBlock(block, record, record + 1));
     // We have refused it by ourselves.
     if (copyBytes.length === 0) continue;
     const refusal = await tryCopy(load, attempts, copyBytes);
     if (refusal === undefined) attempts.undo();
-    else refuse(sifting, refusalOf(load.landing, refusal), [record]);
+    else refuse(sifting, refusalOf(load.reader.copy, refusal), [record]);
   }
 };
 
@@ -96,14 +95,14 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
-  const served = (sifting.served = load.servedTexts(block));
+  const served = (sifting.served = load.reader.servedTexts(block));
   const before = refused.size;
   const take = (fault: Fault, records: readonly number[]): void => refuse(sifting, fault, records);
   // Some types and checks end the statement instead of answering: COPY tells which records these are.
   if (served.size > 0)
     await attempts.attempt(async (first) => {
       await runTogether(load.client, first);
-      await askServer(load.client, load.landing, served, take);
+      await askServer(load.client, load.reader.copy, served, take);
     });
   await trySuspects(sifting);
   return refused.size > before;
@@ -111,7 +110,8 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
 
 /** The index of the record of the nth row of records [from, to); from `to` on if they have fewer rows. */
 const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
-  const hasRow = (end: number): boolean => load.decode(sliceBlock(block, from, end)).counts.copied >= row;
+  const hasRow = (end: number): boolean =>
+    load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
   let [low, high] = [from + row - 1, to - 1];
   // Usually each record has a row.
   for (let at = low; low < high; at = (low + high) >> 1)
@@ -149,7 +149,7 @@ const findRefused = async (
     if (first === end) return end;
     isAlone = refused !== undefined && end - first === 1;
   }
-  const fault = refusalOf(sifting.load.landing, last);
+  const fault = refusalOf(sifting.load.reader.copy, last);
   refuse(sifting, fault, [first]);
   // Whatever else has this text is refused, too.
   const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
@@ -160,13 +160,13 @@ const findRefused = async (
 
 /** Copies a block, until the chunk has all the rejects that it may. */
 const copyBlock = async (
-  load: FileLoad,
+  load: ChunkLoad,
   attempts: Attempts,
   whole: RecordBlock,
-  tally: ChunkTally,
+  chunk: Chunk,
 ): Promise<void> => {
   const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
-  const sifting: Sifting = { load, attempts, tally, block, refused: new Map() };
+  const sifting: Sifting = { load, attempts, chunk, block, refused: new Map() };
   const records = block.spans.starts.length;
   /** Records of the next COPY: few where refused ones are near each other, as what follows one is sent in vain. */
   let step = records;
@@ -192,12 +192,12 @@ const copyBlock = async (
  * Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. Throws what it
  * refuses of no record at all: that is about the table or the session.
  */
-export const copyCarefully = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
+export const copyCarefully = async (load: ChunkLoad, chunk: Chunk): Promise<number> => {
   const attempts = createAttempts(load.client);
   const refusal = await tryCopy(load, attempts, Buffer.alloc(0));
   if (refusal !== undefined) throw refusal;
-  for await (const block of chunkBlocks(load, from, tally))
-    if (!(await copyAndSkip(load, attempts, block, tally))) await copyBlock(load, attempts, block, tally);
+  for await (const block of chunkBlocks(load, chunk))
+    if (!(await copyAndSkip(load, attempts, block, chunk))) await copyBlock(load, attempts, block, chunk);
   await attempts.end();
-  return tally.counts.copied;
+  return chunk.counts.copied;
 };

@@ -8,59 +8,15 @@ import { mayBeDataRefusal, retryOf } from '../../db/retry.ts';
 import type { Query } from '../../db/sql.ts';
 import { codeOf, EtlError, isSqlState } from '../../core/errors/errors.ts';
 import { chunkAttemptsMax } from '../../core/limits.ts';
-import type { Counts, Position } from '../../core/model.ts';
-import type { LoadTimes, Times } from '../../core/profile.ts';
+import type { Position } from '../../core/model.ts';
+import type { Times } from '../../core/profile.ts';
 import { keepRejects } from '../../ledger/rejects/store.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import {
-  addToTally,
-  chunkBlocks,
-  emptyTally,
-  takeBlock,
-  type ChunkTally,
-  type FileLoad,
-} from './chunk-source.ts';
+import { addRows, chunkBlocks, decodeRows, emptyChunk, type Chunk, type ChunkLoad } from './chunk.ts';
 import { copyCarefully } from './load-carefully.ts';
 
-/** The result of a chunk: where the next one begins, counts and times. */
-export interface LoadedChunk {
-  readonly end: Position;
-  readonly counts: Counts;
-  readonly times: LoadTimes;
-  /** The end of the file was found right after it; false if that was already known. */
-  readonly isLast: boolean;
-}
-
-/** One COPY for the whole chunk, and what goes ahead of it in its message. */
-const copyWhole = async (
-  load: FileLoad,
-  from: Position,
-  tally: ChunkTally,
-  ahead?: AheadOfCopy,
-): Promise<number> => {
-  const lap = stopwatch(tally.times);
-  const { copyStatement, frame } = load.landing;
-  async function* rows(): AsyncGenerator<Buffer, void> {
-    if (frame.head.length > 0) yield frame.head;
-    lap('copy');
-    for await (const block of chunkBlocks(load, from, tally)) {
-      lap('read');
-      const taken = takeBlock(load, block, tally);
-      addToTally(load, taken.block, taken.decoded, tally);
-      lap('decode');
-      if (taken.decoded.copyBytes.length > 0) yield taken.decoded.copyBytes;
-      lap('copy');
-    }
-    lap('read');
-    if (frame.tail.length > 0) yield frame.tail;
-  }
-  const copied = await copyIn(load.client, copyStatement, rows(), load.breakOff, ahead);
-  lap('copy');
-  return copied;
-};
-
 /** Returns a function that adds the time since its last call to the named part. */
-const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
+const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   let last = performance.now();
   return (what) => {
     const now = performance.now();
@@ -69,58 +25,84 @@ const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
   };
 };
 
-/** The rows are with the server: what completes the ledger row, in the message that commits. */
-const settle = async (
-  load: FileLoad,
-  from: Position,
-  tally: ChunkTally,
-  copied: number,
-): Promise<{ readonly chunk: Omit<LoadedChunk, 'times'>; readonly last: readonly Query[] }> => {
-  const { client, file, lease } = load;
-  const { end, counts, isLast, rejects } = tally;
-  checkTally(load, from, tally, copied);
-  await keepRejects(client, { runId: lease.runId, table: file.table, fileId: file.id }, rejects);
-  const last = [completeChunk(file.id, from, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
-  return { chunk: { end, counts, isLast }, last };
+/** Copies the whole chunk with one COPY; `ahead`: what is sent before the COPY, in the same message. */
+const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
+  const lap = stopwatch(chunk.times);
+  const { statement, head, tail } = load.reader.copy;
+  async function* bytes(): AsyncGenerator<Buffer, void> {
+    if (head.length > 0) yield head;
+    lap('copy');
+    for await (const block of chunkBlocks(load, chunk)) {
+      lap('read');
+      const rows = decodeRows(load, block, chunk);
+      addRows(load, rows, chunk);
+      lap('decode');
+      if (rows.copyBytes.length > 0) yield rows.copyBytes;
+      lap('copy');
+    }
+    lap('read');
+    if (tail.length > 0) yield tail;
+  }
+  const copied = await copyIn(load.client, statement, bytes(), load.breakOff, ahead);
+  lap('copy');
+  return copied;
 };
 
-/** Measures an attempt, and takes back what it reported when it fails. */
+/** Checks that the server took every row that was sent. */
+const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied: number): void => {
+  const { table, name } = file;
+  if (end.byte === start.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+  if (copied === counts.copied) return;
+  const problem = `${name} from byte ${start.byte}: ${plural(counts.copied, 'row')} sent, the server took ${formatCount(copied)}`;
+  throw new EtlError('ETL_INCOMPLETE', { table, problem });
+};
+
+/** Writes the rejects of a chunk that was copied; returns the statements for the message that commits. */
+const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<readonly Query[]> => {
+  const { client, file, lease } = load;
+  const { start, end, counts, isLast, rejects } = chunk;
+  checkCopied(load, chunk, copied);
+  await keepRejects(client, { runId: lease.runId, table: file.table, fileId: file.id }, rejects);
+  return [completeChunk(file.id, start, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
+};
+
+/** Measures an attempt; when it fails, takes back what it reported. */
 const attempt = async (
-  { onDecoded }: FileLoad,
-  from: Position,
-  work: (tally: ChunkTally) => Promise<Omit<LoadedChunk, 'times'>>,
-): Promise<LoadedChunk> => {
-  const tally = emptyTally(from);
-  const { times } = tally;
-  const start = performance.now();
+  { listener }: ChunkLoad,
+  start: Position,
+  work: (chunk: Chunk) => Promise<void>,
+): Promise<Chunk> => {
+  const chunk = emptyChunk(start);
+  const { times } = chunk;
+  const began = performance.now();
   try {
-    const chunk = await work(tally);
-    times.ledger = performance.now() - start - times.read - times.decode - times.copy;
-    return { ...chunk, times };
+    await work(chunk);
+    times.ledger = performance.now() - began - times.read - times.decode - times.copy;
+    return chunk;
   } catch (error) {
-    const { records, copied, rejected, filtered } = tally.counts;
+    const { records, copied, rejected, filtered } = chunk.counts;
     const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };
-    onDecoded(from.byte - tally.end.byte, undone);
+    listener.decoded(start.byte - chunk.end.byte, undone);
     throw error;
   }
 };
 
-/** An attempt to load a chunk; undefined: nothing was copied, and why has to be asked apart. */
-type Attempt = (load: FileLoad, from: Position) => Promise<LoadedChunk | undefined>;
+/** An attempt to load a chunk; undefined: nothing was copied, and the reason is not known yet. */
+type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any byte: no row back means that the chunk is
- * loaded. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+ * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any byte: if no row comes back, the chunk is
+ * loaded already. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
-const beginning = ({ file, lease }: FileLoad, from: Position): readonly Query[] => [
+const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
   selectLoading(lease),
-  claimChunk(file.id, from, lease.epoch),
+  claimChunk(file.id, start, lease.epoch),
 ];
 
 const notToBeLoaded = new Error('the chunk is not to be loaded');
 
-/** The usual way: one message begins, claims and starts the COPY. A failure of that does not tell which part of it failed. */
-const together: Attempt = async (load, from) => {
+/** The usual attempt: one message begins, claims and starts the COPY. When it fails, it is not known which of these failed. */
+const together: Attempt = async (load, start) => {
   const { client, lease } = load;
   let hasBegun = false;
   const judge: AheadOfCopy['judge'] = ([loading, claimed]) => {
@@ -128,13 +110,11 @@ const together: Attempt = async (load, from) => {
     if (!hasBegun) throw notToBeLoaded;
   };
   try {
-    return await attempt(load, from, (tally) =>
+    return await attempt(load, start, (chunk) =>
       withOwnTransaction(client, async (begin, ending) => {
-        const statements = [begin, ...beginning(load, from)];
-        const copied = await copyWhole(load, from, tally, { statements, judge });
-        const { chunk, last } = await settle(load, from, tally, copied);
-        await runTogether(client, [...last, ending]);
-        return chunk;
+        const statements = [begin, ...beginning(load, start)];
+        const copied = await copyWhole(load, chunk, { statements, judge });
+        await runTogether(client, [...(await settle(load, chunk, copied)), ending]);
       }),
     );
   } catch (error) {
@@ -144,27 +124,33 @@ const together: Attempt = async (load, from) => {
   }
 };
 
-/** Begins by itself, before anything is copied: each failure has its reason. */
+/** Takes the result of a chunk that was loaded before from the ledger. */
+const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): Promise<void> => {
+  const { rows } = await runQuery(client, selectChunk(file.id, chunk.start.byte));
+  const { byte, line, record, ...counts } = rows[0];
+  listener.decoded(byte - chunk.start.byte, counts);
+  chunk.end = { byte, line, record };
+  chunk.counts = counts;
+};
+
+/** An attempt that begins in a message of its own, before anything is copied, so that each failure has its reason. */
 const apart =
-  (copy: (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>): Attempt =>
-  async (load, from) => {
+  (copy: (load: ChunkLoad, chunk: Chunk) => Promise<number>): Attempt =>
+  async (load, start) => {
     const { client, lease } = load;
+    const work = (chunk: Chunk): Promise<readonly Query[]> =>
+      withTransaction(
+        client,
+        async ([loading, claimed]) => {
+          await judgeLoading(client, lease, loading!);
+          if (claimed!.rows.length > 0) return settle(load, chunk, await copy(load, chunk));
+          await takeLoaded(load, chunk);
+          return [];
+        },
+        { first: beginning(load, start), end: (last) => runTogether(client, [...last, commit]) },
+      );
     try {
-      return await attempt(load, from, async (tally) => {
-        const { chunk } = await withTransaction(
-          client,
-          async ([loading, claimed]) => {
-            await judgeLoading(client, lease, loading!);
-            if (claimed!.rows.length === 0) return { chunk: await loadedBefore(load, from), last: [] };
-            return settle(load, from, tally, await copy(load, from, tally));
-          },
-          {
-            first: beginning(load, from),
-            end: ({ last }) => runTogether(client, [...last, commit]),
-          },
-        );
-        return chunk;
-      });
+      return await attempt(load, start, async (chunk) => void (await work(chunk)));
     } catch (error) {
       // A process that took over the run may have deleted the file's row: then that is the error, not the missing row.
       // Proved by test/integration/generation.test.ts, "of a file that is forgotten".
@@ -177,38 +163,18 @@ const apart =
 const wholeApart = apart(copyWhole);
 const carefully = apart(copyCarefully);
 
-const loadedBefore = async (load: FileLoad, from: Position): Promise<Omit<LoadedChunk, 'times'>> => {
-  const { rows } = await runQuery(load.client, selectChunk(load.file.id, from.byte));
-  const { byte, line, record, ...counts } = rows[0];
-  load.onDecoded(byte - from.byte, counts);
-  return { end: { byte, line, record }, counts, isLast: false };
-};
-
-const checkTally = (
-  { file }: FileLoad,
-  from: Position,
-  { end, counts }: ChunkTally,
-  copied: number,
-): void => {
-  const { table, name } = file;
-  if (end.byte === from.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
-  if (copied === counts.copied) return;
-  const problem = `${name} from byte ${from.byte}: ${plural(counts.copied, 'row')} sent, the server took ${formatCount(copied)}`;
-  throw new EtlError('ETL_INCOMPLETE', { table, problem });
-};
-
 /**
- * Loads the chunk that begins at `from` exactly once: a chunk that the ledger has is not copied again.
+ * Loads the chunk that begins at `start` exactly once: a chunk that the ledger has is not copied again.
  *
  * If the server refuses a value that we could not check (`column.of`, text staging), the chunk is loaded again
  * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE,
  * ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */
-export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
+export const loadChunk = async (load: ChunkLoad, start: Position): Promise<Readonly<Chunk>> => {
   let attempting = together;
   for (let failures = 0; ;) {
     try {
-      const loaded = await attempting(load, from);
+      const loaded = await attempting(load, start);
       if (loaded !== undefined) return loaded;
       attempting = wholeApart;
     } catch (error) {

@@ -5,7 +5,7 @@ import { rejectOf } from '../../format/rows/record-judge.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
 import type { Fault } from '../../core/model.ts';
-import { addToTally, takeBlock, type ChunkTally, type FileLoad, type TakenBlock } from './chunk-source.ts';
+import { addRows, decodeRows, type Chunk, type ChunkLoad, type Rows } from './chunk.ts';
 import { copyRows, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 
@@ -14,9 +14,9 @@ import { askServer } from './ask-server.ts';
  * counts them. Their words depend on the server's language, so that the numbers are only hints. Undefined: there are not as many.
  */
 const copySkipping = async (
-  load: FileLoad,
+  load: ChunkLoad,
   statement: string,
-  { copyBytes, counts }: TakenBlock['decoded'],
+  { copyBytes, counts }: Rows,
   first: readonly Query[],
 ): Promise<ReadonlySet<number> | undefined> => {
   const numbers: number[] = [];
@@ -36,18 +36,19 @@ const copySkipping = async (
  * each record that its notices name.
  */
 const skipRefused = async (
-  load: FileLoad,
+  load: ChunkLoad,
   statement: string,
-  { block, decoded }: TakenBlock,
+  rows: Rows,
   first: readonly Query[],
 ): Promise<ReadonlyMap<number, Fault> | undefined> => {
-  const rows = await copySkipping(load, statement, decoded, first);
+  const skipped = await copySkipping(load, statement, rows, first);
   const faults = new Map<number, Fault>();
-  if (rows === undefined || rows.size === 0) return rows && faults;
-  await askServer(load.client, load.landing, load.servedTexts(block, rows), (fault, records) => {
+  if (skipped === undefined || skipped.size === 0) return skipped && faults;
+  const { copy, servedTexts } = load.reader;
+  await askServer(load.client, copy, servedTexts(rows.block, skipped), (fault, records) => {
     for (const record of records) if (!faults.has(record)) faults.set(record, fault);
   });
-  return faults.size === rows.size ? faults : undefined;
+  return faults.size === skipped.size ? faults : undefined;
 };
 
 /**
@@ -55,37 +56,37 @@ const skipRefused = async (
  * does not say which and why.
  */
 export const copyAndSkip = async (
-  load: FileLoad,
+  load: ChunkLoad,
   attempts: Attempts,
   whole: RecordBlock,
-  tally: ChunkTally,
+  chunk: Chunk,
 ): Promise<boolean> => {
-  const { client, landing, rejectsMax } = load;
-  const statement = landing.skippingStatement;
+  const { client, reader, rejectsMax } = load;
+  const statement = reader.copy.skipping;
   if (statement === undefined || client.serverMajor < 17) return false;
-  const taken = takeBlock(load, whole, tally);
-  const { block, decoded } = taken;
+  const rows = decodeRows(load, whole, chunk);
+  const { block } = rows;
   let faults: ReadonlyMap<number, Fault> | undefined;
   const refusal = await attempts.attempt(async (first) => {
-    faults = await skipRefused(load, statement, taken, first);
+    faults = await skipRefused(load, statement, rows, first);
   });
   if (refusal !== undefined || faults === undefined) {
     attempts.undo();
     return false;
   }
   const skipped = [...faults].map(([record, fault]) => rejectOf(block, record, { faults: [fault] }));
-  const rejects = [...decoded.rejects, ...skipped].toSorted((a, b) => a.position.record - b.position.record);
-  const room = rejectsMax - tally.rejects.length;
+  const rejects = [...rows.rejects, ...skipped].toSorted((a, b) => a.position.record - b.position.record);
+  const room = rejectsMax - chunk.rejects.length;
   if (rejects.length > room) {
     attempts.undo();
     const records = rejects[room - 1]!.position.record + 1 - block.position.record;
-    return copyAndSkip(load, attempts, sliceBlock(block, 0, records), tally);
+    return copyAndSkip(load, attempts, sliceBlock(block, 0, records), chunk);
   }
   const counts = {
-    ...decoded.counts,
-    copied: decoded.counts.copied - skipped.length,
+    ...rows.counts,
+    copied: rows.counts.copied - skipped.length,
     rejected: rejects.length,
   };
-  addToTally(load, block, { counts, rejects }, tally);
+  addRows(load, { block, counts, rejects }, chunk);
   return true;
 };

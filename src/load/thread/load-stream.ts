@@ -1,21 +1,22 @@
 // Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes to a loader.
 
 import type { LoadedChunkRow } from '../../ledger/run/ledger.ts';
-import type { Counts } from '../../core/model.ts';
-import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './reader.ts';
-import type { SegmentWatch } from '../chunk/load-segment.ts';
+import { stopSignal, type Stops } from '../../core/stop.ts';
+import type { LoadListener } from '../chunk/loader.ts';
+import type { Pool } from './pool.ts';
+import { readStream, type ReadPiece, type ReadSetup } from './reader.ts';
 import type { ReadingThreads } from './reading-threads.ts';
 
 export interface StreamLoad {
   readonly setup: ReadSetup;
-  readonly memory: PieceMemory;
+  readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
-  readonly stops: Pick<SegmentWatch, 'drain' | 'leave' | 'abort'>;
-  /** Chunks of the file that are loaded already: a piece that is one of them needs no loader. */
+  readonly stops: Stops;
+  /** Chunks of the file that are loaded already: a piece that is one of these chunks is passed over. */
   readonly known: readonly LoadedChunkRow[];
-  readonly onKnown: (bytes: number, counts: Counts) => void;
-  /** Loads a piece once there is a loader for it; a chunk is aborted by the signal. */
-  readonly load: (read: ReadPiece, leave: AbortSignal) => Promise<void>;
+  readonly onKnown: LoadListener['decoded'];
+  /** Loads a piece as soon as a loader is free. */
+  readonly load: (read: ReadPiece, stops: Stops) => Promise<void>;
 }
 
 /**
@@ -31,10 +32,8 @@ export const loadStream = async ({
   onKnown,
   load,
 }: StreamLoad): Promise<void> => {
-  const { drain, leave, abort } = stops;
   const broken = new AbortController();
-  const breakOff = AbortSignal.any([leave, broken.signal]);
-  const stopReading = AbortSignal.any([breakOff, ...[drain, abort].filter((signal) => signal !== undefined)]);
+  const own = { ...stops, leave: stopSignal({ leave: stops.leave, abort: broken.signal }) };
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
@@ -42,7 +41,7 @@ export const loadStream = async ({
   const loading = new Set<Promise<void>>();
   const loaded = new Map(known.map((chunk) => [chunk.start, chunk]));
   try {
-    for await (const read of readStream(setup, memory, threads, stopReading)) {
+    for await (const read of readStream(setup, memory, threads, stopSignal(own))) {
       const { start, byteEnd, memory: taken } = read.piece;
       const before = loaded.get(start.byte);
       if (before !== undefined && before.end.byte === byteEnd) {
@@ -50,10 +49,10 @@ export const loadStream = async ({
         memory.give(taken);
         continue;
       }
-      const one = load(read, breakOff)
+      const one = load(read, own)
         .catch((error: unknown) => {
           fail(error);
-          if (!drain?.aborted) broken.abort(error);
+          if (!stops.drain?.aborted) broken.abort(error);
         })
         .finally(() => {
           memory.give(taken);

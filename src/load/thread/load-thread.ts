@@ -4,20 +4,17 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { EtlError } from '../../core/errors/errors.ts';
 import { threadReportMs } from '../../core/limits.ts';
 import type { Counts } from '../../core/model.ts';
+import type { Stops } from '../../core/stop.ts';
 import type { PipelineFile } from '../../pipeline/definition.ts';
-import type { SegmentTask } from '../chunk/load-segment.ts';
-import { createSegmentLoader, type LoaderSetup } from './segment-loader.ts';
 import { addCounts, noCounts } from '../../core/counts.ts';
-import {
-  plainError,
-  type FromThread,
-  type Stop,
-  type ThreadSetup,
-  type ToThread,
-} from './thread-messages.ts';
+import type { FileSegment, LoadListener } from '../chunk/loader.ts';
+import type { LoadPlan } from '../load-plan.ts';
+import { createLoader } from './main-loader.ts';
+import { plainError } from './plain-error.ts';
+import type { FromThread, ToThread } from './thread-loader.ts';
 
-/** The setup with the tables of the pipeline file, functions and all. */
-const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<LoaderSetup> => {
+/** The plan with the tables of the pipeline file, functions and all. */
+const withTablesOf = async (plan: LoadPlan, file: PipelineFile): Promise<LoadPlan> => {
   // Imported only here: the modules that declare and check pipelines take longer to load than the rest of a thread.
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { readDefinition } = await import('../../pipeline/definition.ts');
@@ -25,63 +22,61 @@ const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<Loa
   const { spec, hashes } = await readDefinition(pipeline, { params: file.params, directory });
   if (hashes.definition !== file.definition)
     throw new EtlError('ETL_JOIN_REFUSED', {
-      pipeline: setup.pipeline,
+      pipeline: plan.pipeline,
       problem: `${file.path} changed while the run began`,
     });
-  const tables = setup.tables.map(({ table, ...rest }) => {
+  const tables = plan.tables.map(({ table, ...rest }) => {
     const own = spec.tables.find(({ name }) => name === table.name);
     // The run may have raised the limit.
     return { ...rest, table: own?.kind === 'source' ? { ...own, rejectLimit: table.rejectLimit } : table };
   });
-  return { ...setup, tables };
+  return { ...plan, tables };
 };
 
 const port = parentPort!;
-const { loader: setup, file } = workerData as ThreadSetup;
+const plan = workerData as LoadPlan;
 const say = (message: FromThread): void => port.postMessage(message);
 
-let stops: Readonly<Record<Stop, AbortController>> | undefined;
+let stops: Readonly<Record<keyof Stops, AbortController>> | undefined;
 const making = (async () =>
-  createSegmentLoader(file === undefined ? setup : await withTablesOf(setup, file)))();
+  createLoader(plan.file === undefined ? plan : await withTablesOf(plan, plan.file)))();
 // Reported for the first segment.
 making.catch(() => undefined);
 
-/** Sums up the decoded counts, and reports them from time to time: each message wakes the main thread. */
-const createReport = () => {
+/** Sends the calls of a listener; those of `decoded` added up and from time to time, as each message wakes the main thread. */
+const createSender = (): LoadListener & { readonly flush: () => void } => {
   let [bytes, counts]: [number, Counts] = [0, noCounts];
   let said = performance.now();
   const flush = (): void => {
-    say({ type: 'decoded', bytes, counts });
+    say({ type: 'decoded', args: [bytes, counts] });
     [bytes, counts] = [0, noCounts];
     said = performance.now();
   };
-  const add = (moreBytes: number, moreCounts: Counts): void => {
-    [bytes, counts] = [bytes + moreBytes, addCounts(counts, moreCounts)];
-    if (performance.now() - said >= threadReportMs) flush();
+  return {
+    decoded: (moreBytes, moreCounts) => {
+      [bytes, counts] = [bytes + moreBytes, addCounts(counts, moreCounts)];
+      if (performance.now() - said >= threadReportMs) flush();
+    },
+    chunk: (chunk) => {
+      flush();
+      say({ type: 'chunk', args: [chunk] });
+    },
+    fileEnd: (byte) => say({ type: 'fileEnd', args: [byte] }),
+    flush,
   };
-  return { add, flush };
 };
 
-const load = async (task: SegmentTask): Promise<void> => {
-  const report = createReport();
+const load = async (segment: FileSegment): Promise<void> => {
+  const sender = createSender();
   stops = { drain: new AbortController(), leave: new AbortController(), abort: new AbortController() };
+  const { drain, leave, abort } = stops;
   try {
     const loader = await making;
-    await loader.load(task, {
-      onDecoded: report.add,
-      afterChunk: (times, news) => {
-        report.flush();
-        say({ type: 'chunk', times, news });
-      },
-      onFileEnd: (byte) => say({ type: 'fileEnd', byte }),
-      drain: stops.drain.signal,
-      leave: stops.leave.signal,
-      abort: stops.abort.signal,
-    });
-    report.flush();
+    await loader.load(segment, sender, { drain: drain.signal, leave: leave.signal, abort: abort.signal });
+    sender.flush();
     say({ type: 'done' });
   } catch (error) {
-    report.flush();
+    sender.flush();
     say({ type: 'failed', error: plainError(error) });
   } finally {
     stops = undefined;
@@ -96,7 +91,7 @@ const close = async (): Promise<void> => {
 };
 
 port.on('message', (message: ToThread) => {
-  if (message.type === 'load') void load(message.task);
+  if (message.type === 'load') void load(message.segment);
   else if (message.type === 'stop') stops?.[message.how].abort();
   else void close();
 });

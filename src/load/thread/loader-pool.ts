@@ -1,33 +1,23 @@
-// The segment loaders of one process: one per worker, in threads if that pays and the definition can be sent there.
+// The loaders of one process: one per worker, in threads if that pays and the definition can be sent there.
 
-import type { PipelineFile } from '../../pipeline/definition.ts';
-import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
+import type { Loader } from '../chunk/loader.ts';
+import type { LoadPlan } from '../load-plan.ts';
+import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
-import type { ThreadSetup } from './thread-messages.ts';
 
-/** Loaders of the workers: each belongs to one segment at a time. */
-export interface LoaderPool {
-  readonly use: (work: (loader: SegmentLoader) => Promise<void>) => Promise<void>;
-}
-
-/** The data that a loading thread starts with; undefined if the definition's functions cannot be sent to it. */
-const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): ThreadSetup | undefined => {
-  const withoutFunctions = {
-    ...loader,
-    tables: loader.tables.map(({ table, ...rest }) => ({
-      ...rest,
-      table: { ...table, columns: [], filter: [], publish: 'replace' as const },
-    })),
-  };
+/** The plan that a thread gets: without a file unless it needs that to find functions; undefined if it could not find them. */
+const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
+  const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
+    ...rest,
+    table: { ...table, columns: [], filter: [], publish: 'replace' as const },
+  }));
   // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it throws no error.
-  const hasSchema = loader.tables.some(({ table }) =>
-    table.columns.some(({ schema }) => schema !== undefined),
-  );
-  const setups = [
-    ...(hasSchema ? [] : [{ loader, file: undefined }]),
-    ...(file ? [{ loader: withoutFunctions, file }] : []),
+  const hasSchema = plan.tables.some(({ table }) => table.columns.some(({ schema }) => schema !== undefined));
+  const plans = [
+    ...(hasSchema ? [] : [{ ...plan, file: undefined }]),
+    ...(plan.file === undefined ? [] : [{ ...plan, tables: withoutFunctions }]),
   ];
-  return setups.find(isCloneable);
+  return plans.find(isCloneable);
 };
 
 const isCloneable = (value: unknown): boolean => {
@@ -41,57 +31,30 @@ const isCloneable = (value: unknown): boolean => {
 };
 
 /** How a loader is started. Only a process that loads in its main thread needs the decoders there. */
-const loaderStart = async (
-  setup: LoaderSetup,
-  file: PipelineFile | undefined,
-  isSmall: boolean,
-): Promise<() => SegmentLoader> => {
-  const inThread = threadSetup(setup, file);
-  // A function of the pipeline may take any time, even for one record: it does not run in the main thread for being cheap to start.
-  const isThread = inThread !== undefined && !(isSmall && inThread.file === undefined);
-  if (isThread) return () => startThreadLoader(inThread);
-  const { createSegmentLoader } = await import('./segment-loader.ts');
-  return () => createSegmentLoader(setup);
+const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
+  const forThread = planForThread(plan);
+  // A function of the pipeline may take any time, even for one record: it never runs in the main thread to save starting one.
+  const isThread = forThread !== undefined && !(isSmall && forThread.file === undefined);
+  if (isThread) return () => startThreadLoader(forThread);
+  const { createLoader } = await import('./main-loader.ts');
+  return () => createLoader(plan);
 };
 
-/**
- * One loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. When all are in use,
- * the next one that is free is waited for.
- */
+/** Makes one loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. */
 export const withLoaders = async <T>(
-  setup: LoaderSetup,
-  file: PipelineFile | undefined,
+  plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },
-  work: (pool: LoaderPool) => Promise<T>,
+  work: (loaders: Pool<Loader>) => Promise<T>,
 ): Promise<T> => {
-  const start = await loaderStart(setup, file, isSmall);
-  const all = Array.from({ length: busy }, start);
-  const idle = [...all];
-  const waiting: ((loader: SegmentLoader) => void)[] = [];
-  const take = async (): Promise<SegmentLoader> => {
-    const free = idle.pop();
-    if (free !== undefined) return free;
-    if (all.length === workers) return new Promise((resolve) => waiting.push(resolve));
-    const started = start();
-    all.push(started);
-    return started;
-  };
-  const give = (loader: SegmentLoader): void => {
-    const next = waiting.shift();
-    if (next === undefined) idle.push(loader);
-    else next(loader);
+  const start = await loaderStart(plan, isSmall);
+  const all: Loader[] = [];
+  const make = (): Loader => {
+    const loader = start();
+    all.push(loader);
+    return loader;
   };
   try {
-    return await work({
-      use: async (load) => {
-        const loader = await take();
-        try {
-          await load(loader);
-        } finally {
-          give(loader);
-        }
-      },
-    });
+    return await work(createPool(workers, make, Array.from({ length: busy }, make)));
   } finally {
     await Promise.all(all.map((loader) => loader.close()));
   }

@@ -5,10 +5,10 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { recordBlocks } from '../../format/split/record-blocks.ts';
 import { createSplitter } from '../../format/split/splitter.ts';
 import { openInput, type Meter } from '../../input/input.ts';
-import { expectedEnd } from '../chunk/segment-blocks.ts';
+import { expectedEnd } from '../chunk/block-source.ts';
 import { rangesOf } from './ranges.ts';
 import { streamPieces } from '../chunk/pieces.ts';
-import { plainError } from './thread-messages.ts';
+import { plainError } from './plain-error.ts';
 import type { FromReader, ReadSetup, ToReader } from './reader.ts';
 
 const port = parentPort!;
@@ -17,7 +17,7 @@ const say = (message: FromReader): void => port.postMessage(message);
 let waitedMs = 0;
 let receive: (memory: SharedArrayBuffer) => void = () => undefined;
 
-/** Memory for a piece: the main thread gives it when a loader is done with another one. */
+/** Asks the main thread for the memory of a piece, which it has when a loader is done with another piece. */
 const take = async (): Promise<SharedArrayBuffer> => {
   const asked = performance.now();
   const given = new Promise<SharedArrayBuffer>((resolve) => (receive = resolve));

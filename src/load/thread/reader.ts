@@ -1,4 +1,4 @@
-// A stream that a thread of its own reads, as the main thread sees it: pieces, in memory that is used again.
+// Pieces of a stream, which a thread of its own reads into memory that is used again.
 
 import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';
@@ -6,7 +6,8 @@ import type { Dialect, SourceSpec } from '../../core/declaration/declaration.ts'
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import type { Segment, SourceFile } from '../../core/model.ts';
 import type { Piece } from '../chunk/pieces.ts';
-import { errorFrom, type PlainError } from './thread-messages.ts';
+import { errorFrom, type PlainError } from './plain-error.ts';
+import { createPool, type Pool } from './pool.ts';
 import type { ReadingThreads } from './reading-threads.ts';
 
 /** What a reading thread is to read. */
@@ -14,17 +15,17 @@ export interface ReadSetup {
   readonly file: SourceFile;
   readonly source: SourceSpec;
   readonly dialect: Dialect;
-  /** What is missing of the file, in order. */
+  /** The ranges of the file that are not loaded, in order. */
   readonly gaps: readonly Segment[];
   readonly pieceBytes: number;
 }
 
-/** A piece, and what is known with it. */
+/** A piece that was read. */
 export interface ReadPiece {
   readonly piece: Piece;
-  /** Where the file may end; undefined: that is known. */
+  /** Where the file may end; undefined: its end was known before. */
   readonly expectedEnd: number | undefined;
-  /** Time that reading it took. */
+  /** Time that reading the piece took. */
   readonly readMs: number;
 }
 
@@ -39,35 +40,12 @@ export type FromReader =
   | { readonly type: 'end' }
   | { readonly type: 'failed'; readonly error: PlainError };
 
-/** Memory for the pieces of a process, bounded for all its streams together. */
-export interface PieceMemory {
-  /** Waits until there is some. */
-  readonly take: (bytes: number) => Promise<SharedArrayBuffer>;
-  /** Gives it back; undefined: it was lost with a thread. */
-  readonly give: (memory: SharedArrayBuffer | undefined) => void;
-}
-
-/** Room for the places of records of about a hundred bytes, as a part of their bytes: more is made when that is not enough. */
+/** Room for the positions of records of about a hundred bytes, as a part of their bytes: a piece that needs more makes more. */
 const roomForPlaces = 1 / 8;
 
-export const createPieceMemory = (pieces: number): PieceMemory => {
-  const free: SharedArrayBuffer[] = [];
-  const waiting: (() => void)[] = [];
-  let left = pieces;
-  return {
-    take: async (bytes) => {
-      if (left > 0) left -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      return free.pop() ?? new SharedArrayBuffer(Math.ceil(bytes * (1 + roomForPlaces)));
-    },
-    give: (memory) => {
-      if (memory !== undefined) free.push(memory);
-      const next = waiting.shift();
-      if (next === undefined) left += 1;
-      else next();
-    },
-  };
-};
+/** Memory for so many pieces, which all streams of the process share. */
+export const createPieceMemory = (pieces: number, pieceBytes: number): Pool<SharedArrayBuffer> =>
+  createPool(pieces, () => new SharedArrayBuffer(Math.ceil(pieceBytes * (1 + roomForPlaces))));
 
 const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =>
   new EtlError(
@@ -76,7 +54,7 @@ const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =
     cause === undefined ? {} : { cause },
   );
 
-/** Messages of a thread until it ends. Throws what nobody in it caught, and the reason of the signal. */
+/** Yields the messages of a thread until it ends. Throws an error that the thread did not catch, and the reason of the signal. */
 async function* messagesOf(
   thread: Worker,
   file: string,
@@ -97,7 +75,7 @@ async function* messagesOf(
  */
 export async function* readStream(
   setup: ReadSetup,
-  memory: PieceMemory,
+  memory: Pool<SharedArrayBuffer>,
   threads: ReadingThreads,
   signal: AbortSignal,
 ): AsyncGenerator<ReadPiece, void> {
@@ -108,7 +86,7 @@ export async function* readStream(
   let hasEnded = false;
   let lent = 0;
   const lend = async (): Promise<void> => {
-    const room = await memory.take(setup.pieceBytes);
+    const room = await memory.take();
     if (!isOpen) return memory.give(room);
     lent += 1;
     say({ type: 'memory', memory: room });

@@ -1,59 +1,67 @@
-// A segment loader in a thread of its own, so that the main thread has time for the queue and for the user.
+// A loader in a thread of its own, so that the main thread has time for the queue and for the user.
 
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { threadCloseTimeoutMs } from '../../core/limits.ts';
+import type { Stops } from '../../core/stop.ts';
 import { runnerOptions } from '../../pipeline/runner.ts';
-import type { SegmentTask, SegmentWatch } from '../chunk/load-segment.ts';
-import type { SegmentLoader } from './segment-loader.ts';
-import { errorFrom, type FromThread, type Stop, type ThreadSetup, type ToThread } from './thread-messages.ts';
+import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
+import type { LoadPlan } from '../load-plan.ts';
+import { errorFrom, type PlainError } from './plain-error.ts';
 
 /** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
+export type ToThread =
+  | { readonly type: 'load'; readonly segment: FileSegment }
+  | { readonly type: 'stop'; readonly how: keyof Stops }
+  | { readonly type: 'close' };
+
+/** A call of the segment's listener, as data. */
+type ListenerCall = {
+  [Name in keyof LoadListener]: { readonly type: Name; readonly args: Parameters<LoadListener[Name]> };
+}[keyof LoadListener];
+
+export type FromThread =
+  | ListenerCall
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly error: PlainError };
+
+/** Passes requests to stop on to the thread until the returned function is called. */
+const passOn = (stops: Stops, thread: Worker, say: (message: ToThread) => void): (() => void) => {
+  let late: NodeJS.Timeout | undefined;
+  const undo = (['drain', 'leave', 'abort'] as const).map((how) => {
+    const stop = (): void => {
+      say({ type: 'stop', how });
+      // A function of the pipeline may never return: then the thread does not receive the request.
+      if (how === 'abort') late = setTimeout(() => void thread.terminate(), threadCloseTimeoutMs);
+    };
+    if (stops[how]?.aborted) stop();
+    stops[how]?.addEventListener('abort', stop);
+    return () => stops[how]?.removeEventListener('abort', stop);
+  });
+  return () => {
+    clearTimeout(late);
+    undo.forEach((remove) => remove());
+  };
+};
+
 /** The segment that the thread is busy with. */
 interface Running {
-  readonly watch: SegmentWatch;
+  readonly listener: LoadListener;
   readonly settle: (error?: unknown) => void;
-  /** What the watch threw; reported once the thread has stopped. */
+  /** What the listener threw; reported once the thread has stopped. */
   refusal?: { readonly error: unknown };
 }
-
-const stopsOf = ({ drain, leave, abort }: SegmentWatch): readonly [Stop, AbortSignal | undefined][] => [
-  ['drain', drain],
-  ['leave', leave],
-  ['abort', abort],
-];
-
-/** Passes the watch's signals on to the thread; returns a function that stops that. */
-const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => void) => {
-  const undo = stopsOf(watch).map(([how, signal]) => {
-    const stop = (): void => say({ type: 'stop', how });
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop);
-    return () => signal?.removeEventListener('abort', stop);
-  });
-  return () => undo.forEach((remove) => remove());
-};
-
-/** Calls the watch; what it throws (it calls callbacks of the host) ends the segment, and not the process. */
-const callWatch = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
-  try {
-    news();
-  } catch (error) {
-    running.refusal ??= { error };
-    say({ type: 'stop', how });
-  }
-};
 
 const threadEnded = (problem: string, cause?: unknown): EtlError =>
   new EtlError('ETL_THREAD_ENDED', { problem }, cause === undefined ? {} : { cause });
 
 /** Starts a thread that loads one segment at a time. */
-export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
-  const thread = new Worker(threadModule, { workerData: setup, ...runnerOptions(threadModule) });
+export const startThreadLoader = (plan: LoadPlan): Loader => {
+  const thread = new Worker(threadModule, { workerData: plan, ...runnerOptions(threadModule) });
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   let running: Running | undefined;
   let death: EtlError | undefined;
@@ -61,14 +69,20 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
 
   const hear = (message: FromThread): void => {
     if (running === undefined) return;
-    const { watch } = running;
-    if (message.type === 'decoded')
-      callWatch(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
-    else if (message.type === 'fileEnd') watch.onFileEnd(message.byte);
-    else if (message.type === 'chunk')
-      callWatch(running, 'drain', say, () => watch.afterChunk(message.times, message.news));
-    else if (running.refusal !== undefined) running.settle(running.refusal.error);
-    else running.settle(message.type === 'failed' ? errorFrom(message.error) : undefined);
+    const { listener, settle, refusal } = running;
+    if (message.type === 'done') settle(refusal?.error);
+    else if (message.type === 'failed')
+      settle(refusal === undefined ? errorFrom(message.error) : refusal.error);
+    else
+      try {
+        if (message.type === 'decoded') listener.decoded(...message.args);
+        else if (message.type === 'chunk') listener.chunk(...message.args);
+        else listener.fileEnd(...message.args);
+      } catch (error) {
+        // The listener calls the host, whose error ends the segment, and not the process.
+        running.refusal ??= { error };
+        say({ type: 'stop', how: message.type === 'chunk' ? 'drain' : 'leave' });
+      }
   };
   const die = (cause: EtlError): void => {
     death ??= cause;
@@ -79,26 +93,18 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
   thread.on('error', (cause) => die(threadEnded(messageOf(cause), cause)));
   thread.on('exit', (code) => die(threadEnded(`with exit code ${code}`)));
 
-  const load = async (task: SegmentTask, watch: SegmentWatch): Promise<void> => {
+  const load: Loader['load'] = async (segment, listener, stops) => {
     if (death !== undefined) throw death;
     const done = new Promise<void>((resolve, reject) => {
       const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
-      running = { watch, settle };
+      running = { listener, settle };
     });
-    say({ type: 'load', task });
-    const release = passOn(watch, say);
-    // A function of the pipeline may never return: then the thread does not receive the request to stop.
-    let late: NodeJS.Timeout | undefined;
-    const endLate = (): void => {
-      late = setTimeout(() => void thread.terminate(), threadCloseTimeoutMs);
-    };
-    watch.abort?.addEventListener('abort', endLate, { once: true });
+    say({ type: 'load', segment });
+    const release = passOn(stops, thread, say);
     try {
       await done;
     } finally {
       release();
-      watch.abort?.removeEventListener('abort', endLate);
-      clearTimeout(late);
       running = undefined;
     }
   };

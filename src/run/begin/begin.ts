@@ -8,19 +8,24 @@ import { abandonRuns, renewEpoch } from '../../ledger/run/take-over.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { Lease, RunEvent } from '../../core/model.ts';
+import type { Lease, RunEvent, SourceFile } from '../../core/model.ts';
 import { dropBuildSchema } from '../../publish/aside/build-schema.ts';
 import { refuseStrangers } from '../../db/session/access.ts';
 import type { RunContext } from '../context.ts';
 import { recordedFormats } from '../../pipeline/definition.ts';
 import { directTables, sourceNames } from '../../db/landing.ts';
 import { forgetJobs } from './open-queue.ts';
-import type { LoadingRun } from '../../load/loading-run.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { Judging } from '../files/sieve.ts';
 import { adopt, adoptChanged } from './take-over.ts';
+
+/** A run that was written or taken over: the right to work for it, and its files in the ledger. */
+export interface BegunRun {
+  readonly lease: Lease;
+  readonly files: readonly SourceFile[];
+}
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
@@ -92,9 +97,10 @@ const announceResume = async ({ client, report }: RunContext, runId: number): Pr
 
 const announcePlan = (
   { report, spec, address, workers }: RunContext,
-  { lease, planned }: LoadingRun,
+  runId: number,
+  planned: readonly PlannedTable[],
 ): void => {
-  report.emit({ type: 'started', runId: lease.runId, pipeline: spec.name, server: address.label, workers });
+  report.emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
   const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
   const tables = spec.tables.map(({ name, kind }) => ({
     table: name,
@@ -114,7 +120,7 @@ export const beginRun = async (
   planned: readonly PlannedTable[],
   { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,
-): Promise<LoadingRun> => {
+): Promise<BegunRun> => {
   const { client, spec, report } = context;
   for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
@@ -128,8 +134,8 @@ export const beginRun = async (
   const { runId } = lease;
   if (!isNew) await runQuery(client, takeCorrections(runId));
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  const run = { lease, planned, files: await runFiles(client, runId) };
-  announcePlan(context, run);
+  const files = await runFiles(client, runId);
+  announcePlan(context, runId, planned);
   let news = back;
   if (beginning.kind === 'resume') {
     const recovered = await renewIfCrashed(context, runId, latest!.epoch);
@@ -137,11 +143,11 @@ export const beginRun = async (
     if (recovered.crashed) news = recovered;
   }
   if (news !== undefined) report.emit(news);
-  return run;
+  return { lease, files };
 };
 
 /** Continues a run of this process after a lost connection. */
-export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
+export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {
   const { runId, epoch } = run.lease;
   const latest = await latestRun(context.client, context.spec.name);
   if (latest?.id === runId && latest.state === 'cancelled') throw await whyStopped(context.client, runId);

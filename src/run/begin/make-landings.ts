@@ -9,14 +9,13 @@ import { authorsPath, buildSchema, dropBuiltTable } from '../../db/names.ts';
 import type { RunContext } from '../context.ts';
 import { landingTable, landsDirectly, namesOf } from '../../db/landing.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
-import type { LoadedTable } from '../../load/loading-run.ts';
 import { refuseOtherSchemas } from '../../db/session/access.ts';
 
 /** Names of the tables whose landing exists. */
 export const existingLandings = async (
   client: Client,
   spec: PipelineSpec,
-  planned: readonly LoadedTable[],
+  planned: readonly Pick<PlannedTable, 'table'>[],
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query(
     'select name from unnest($1::text[], $2::text[]) as t (name, landing) where to_regclass(landing) is not null',

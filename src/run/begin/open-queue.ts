@@ -2,7 +2,6 @@
 
 import { openLoadQueue, removeQueue, type LoadQueue } from '../../queue/load-queue.ts';
 import type { RunContext } from '../context.ts';
-import type { LoadingRun } from '../../load/loading-run.ts';
 
 /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
 const prepareQueues = async ({ client, queues, trust }: RunContext): Promise<void> => {
@@ -18,14 +17,10 @@ export const forgetJobs = async (context: RunContext, runId: number): Promise<vo
 };
 
 /**
- * Opens the queue of a run that has files: it is connected and emptied while the run is rehearsed, and closed while its tables are
- * built, for each of these waits for several answers of the server one after the other.
+ * Opens the queue of a run that has files. It is connected and emptied while the run is rehearsed, and closed while the tables are
+ * built: each of these waits for several answers of the server, one after another.
  */
-export const openRunQueue = async (
-  context: RunContext,
-  { lease, files }: LoadingRun,
-): Promise<LoadQueue | undefined> => {
-  if (files.length === 0) return undefined;
+export const openRunQueue = async (context: RunContext, runId: number): Promise<LoadQueue> => {
   await prepareQueues(context);
-  return openLoadQueue(context.queues, lease.runId, context.workers);
+  return openLoadQueue(context.queues, runId, context.workers);
 };

@@ -7,11 +7,14 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { typeOf } from '../../format/types/registry.ts';
 import { columnsMax, identifierBytesMax } from '../../core/limits.ts';
 import { refuseShape } from '../../publish/table/shape.ts';
-import type { LoadedTable } from '../../load/loading-run.ts';
 import type { Intake } from './sieve.ts';
 
-export interface PlannedTable extends LoadedTable {
-  /** What of its files the run brings. */
+export interface PlannedTable {
+  readonly table: SourceTableSpec;
+  /** The files that the run reads. */
+  readonly files: readonly NewFile[];
+  readonly staging: readonly StagingColumn[];
+  /** Which rows the run brings. */
   readonly intake: Intake;
 }
 

@@ -12,7 +12,7 @@ import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { isSeekable } from '../../input/input.ts';
 import { sharedFiles } from '../../load/cut-segments.ts';
-import { chooseDecoder, type DecoderChoice } from '../../load/chunk/table-load.ts';
+import { chooseDecoder, type DecoderChoice } from '../../load/chunk/file-reader.ts';
 import type { RunSettings } from '../options.ts';
 import type { TablePlan } from './contract.ts';
 

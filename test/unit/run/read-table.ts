@@ -3,7 +3,7 @@
 import { tableOfFile, type PipelineSpec, type ReadTable } from '../../../src/core/declaration/declaration.ts';
 import { openInput } from '../../../src/input/input.ts';
 import { planSources } from '../../../src/run/files/plan-sources.ts';
-import { openSegment } from '../../../src/load/chunk/segment-blocks.ts';
+import { openSegment } from '../../../src/load/chunk/block-source.ts';
 import { blocksOfPiece, streamPieces } from '../../../src/load/chunk/pieces.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
@@ -27,13 +27,13 @@ export const planFile = async ({ source, format, ...rest }: ReadTable): Promise<
 export const segmentBlocks = ({ table, file }: PlannedFile): AsyncIterable<RecordBlock> => {
   const { source: declared, format } = table;
   const start = { byte: file.dataByte, line: file.dataLine, record: 1 };
-  const split = createSplitter(format.dialect, file.header.length, file.lineEnd);
+  const splitter = createSplitter(format.dialect, file.header.length, file.lineEnd);
   return openSegment({
     file,
     access: { declared },
     start,
     byteEnd: file.dataEnd,
-    split,
+    splitter,
     chunkBytes: 1024 * 1024,
   }).from(start);
 };

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
-import { chooseDecoder } from '../../../../src/load/chunk/table-load.ts';
+import { chooseDecoder } from '../../../../src/load/chunk/file-reader.ts';
 import { tableOf } from '../../format/records/reading.ts';
 
 it.each<[CsvOptions, string?]>([

@@ -8,7 +8,7 @@ import { createSplitter, type Splitter } from '../../../../src/format/split/spli
 import { recordBytesMax } from '../../../../src/core/limits.ts';
 import type { Position, SourceFile } from '../../../../src/core/model.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
-import { openSegment } from '../../../../src/load/chunk/segment-blocks.ts';
+import { openSegment } from '../../../../src/load/chunk/block-source.ts';
 import { streamPieces, type Piece } from '../../../../src/load/chunk/pieces.ts';
 import { rangesOf } from '../../../../src/load/thread/ranges.ts';
 import { dialects, hostile, tidyTexts } from '../../format/records/generated-csv.ts';
@@ -44,7 +44,7 @@ const piecesOf = async (
 /** The blocks of a piece as a loader reads them. */
 const readPiece = async (piece: Piece, split: Splitter, from = piece.start): Promise<RecordBlock[]> => {
   const access = { declared: tableOf({}).source };
-  const part = { access, start: piece.start, byteEnd: piece.byteEnd, chunkBytes: 1, split };
+  const part = { access, start: piece.start, byteEnd: piece.byteEnd, chunkBytes: 1, splitter: split };
   const blocks: RecordBlock[] = [];
   // As it arrives in a thread.
   for await (const block of openSegment({

@@ -34,12 +34,12 @@ const setupOf = (name: string, bytes: Buffer, gaps?: ReadSetup['gaps']): ReadSet
 
 /** Memory for two pieces, and how many were out at once at the most. */
 const countedMemory = () => {
-  const memory = createPieceMemory(2);
+  const memory = createPieceMemory(2, pieceBytes);
   const count = { out: 0, most: 0 };
   return {
     count,
-    take: async (bytes: number) => {
-      const taken = await memory.take(bytes);
+    take: async () => {
+      const taken = await memory.take();
       count.out += 1;
       count.most = Math.max(count.most, count.out);
       return taken;
@@ -131,8 +131,8 @@ it('stops when it is asked to, also while it waits for memory, and gives all of 
   expect(await third).toBe(reason);
   for (const { piece } of kept) memory.give(piece.memory);
   // Both are free again.
-  await memory.take(1);
-  await memory.take(1);
+  await memory.take();
+  await memory.take();
   expect(memory.count.most).toBe(2);
 });
 

@@ -1,4 +1,4 @@
-// How files of one reading of a table are loaded: decoder and COPY statement.
+// How a file is loaded: what finds its records, what decodes them, and the COPY that takes the rows.
 
 import type { Dialect, ReadTable } from '../../core/declaration/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
@@ -25,37 +25,31 @@ import {
   type SuspectReader,
 } from './served-texts.ts';
 
-/** Bytes before and after the rows of one COPY. */
-export interface CopyFrame {
+/** COPY into the table that a file is loaded into. */
+export interface FileCopy {
+  /** Quoted name of the table. */
+  readonly target: string;
+  /** Names of its columns, in the order of COPY. */
+  readonly columns: readonly string[];
+  readonly statement: string;
+  /** COPY that skips rows with a text that the server refuses; undefined: the server reads no column. */
+  readonly skipping?: string;
+  /** Bytes before and after the rows of one COPY. */
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-/** The table that COPY fills. */
-export interface Landing {
-  /** Its quoted name. */
-  readonly target: string;
-  /** Names of its columns, in the order of COPY. */
-  readonly columns: readonly string[];
-  readonly copyStatement: string;
-  /** COPY that skips rows with a text that the server refuses; undefined: no column is read by the server. */
-  readonly skippingStatement?: string;
-  readonly frame: CopyFrame;
-}
-
-export interface TableLoad {
-  readonly table: ReadTable;
-  readonly landing: Landing;
-  readonly decoderFor: (file: SourceFile) => Decoder;
+/** Turns the records of a file into rows of COPY. */
+export interface FileReader {
+  readonly copy: FileCopy;
+  readonly splitter: Splitter;
+  readonly decode: Decoder;
   /** Reads what only the server can judge. */
-  readonly servedTextsFor: (file: SourceFile) => ServedReader;
-  readonly suspectsFor: (file: SourceFile) => SuspectReader;
-  readonly splitterFor: (file: SourceFile) => Splitter;
+  readonly servedTexts: ServedReader;
+  readonly suspects: SuspectReader;
 }
 
 const nothing = Buffer.alloc(0);
-const noFrame: CopyFrame = { head: nothing, tail: nothing };
-const binaryFrame: CopyFrame = { head: binaryHead, tail: binaryTail };
 
 /** Which decoder files get, and why, for the plan. */
 export interface DecoderChoice {
@@ -102,42 +96,41 @@ export const chooseDecoder = (table: ReadTable): DecoderChoice => {
       };
 };
 
-/** Puts the loading of files together; `target` is the quoted name of the table that COPY fills. */
-export const createTableLoad = (
-  target: string,
+/** Makes the reader of a file that is loaded into `target`. */
+export const createFileReader = (
+  file: SourceFile,
   table: ReadTable,
   staging: readonly StagingColumn[],
-): TableLoad => {
+  target: string,
+): FileReader => {
   const { dialect } = table.format;
-  const named = { target, columns: staging.map(({ name }) => name) };
+  const copy = { target, columns: staging.map(({ name }) => name), head: nothing, tail: nothing };
   const common = {
-    table,
-    servedTextsFor: (file: SourceFile) => createServedReader(table, file),
-    suspectsFor: (): SuspectReader => () => [],
-    splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
+    splitter: createSplitter(dialect, file.header.length, file.lineEnd),
+    servedTexts: createServedReader(table, file),
+    suspects: (): readonly number[] => [],
   };
   const { decoder } = chooseDecoder(table);
   if (decoder === 'verbatim')
     return {
       ...common,
-      landing: { ...named, frame: noFrame, copyStatement: copyVerbatim(target, staging, dialect) },
-      decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
-      suspectsFor: (file) => createSuspectReader(table, file),
+      copy: { ...copy, statement: copyVerbatim(target, staging, dialect) },
+      decode: createVerbatimDecoder(table, file.header.length, noQuote),
+      suspects: createSuspectReader(table, file),
     };
   if (decoder === 'compiled')
     return {
       ...common,
-      landing: { ...named, frame: binaryFrame, copyStatement: copyBinary(target, staging) },
-      decoderFor: (file) => createCompiledDecoder(table, file),
+      copy: { ...copy, statement: copyBinary(target, staging), head: binaryHead, tail: binaryTail },
+      decode: createCompiledDecoder(table, file),
     };
   return {
     ...common,
-    landing: {
-      ...named,
-      frame: noFrame,
-      copyStatement: copyText(target, staging),
-      skippingStatement: copySkipping(target, staging),
+    copy: {
+      ...copy,
+      statement: copyText(target, staging),
+      skipping: copySkipping(target, staging),
     },
-    decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
+    decode: createCompiledDecoder(table, file, encodeTextRow),
   };
 };

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { positionAfter } from '../../../../src/format/split/record-blocks.ts';
 import type { Position, SourceFile } from '../../../../src/core/model.ts';
-import { openSegment, type SegmentBlocks } from '../../../../src/load/chunk/segment-blocks.ts';
+import { openSegment, type BlockSource } from '../../../../src/load/chunk/block-source.ts';
 import { useFiles } from '../../../helpers/files.ts';
 import { accessWith } from '../../../helpers/source-access.ts';
 import { splitterOf, startOfFile as start } from '../../format/records/reading.ts';
@@ -19,11 +19,18 @@ const zipped = gzipSync(content);
 const plain = fileOf('plain.csv', content, null, content.length);
 const stream = fileOf('stream.csv', zipped, 'gzip', null);
 
-const open = (file: SourceFile, byteEnd: number | null): SegmentBlocks =>
-  openSegment({ file, access: accessWith(), start, byteEnd, split: splitterOf({}, 2), chunkBytes: 100_000 });
+const open = (file: SourceFile, byteEnd: number | null): BlockSource =>
+  openSegment({
+    file,
+    access: accessWith(),
+    start,
+    byteEnd,
+    splitter: splitterOf({}, 2),
+    chunkBytes: 100_000,
+  });
 
 /** Texts of so many blocks from a position on, and where the last one ends. */
-const read = async (blocks: SegmentBlocks, from: Position, most = Infinity) => {
+const read = async (blocks: BlockSource, from: Position, most = Infinity) => {
   const texts: string[] = [];
   let end = from;
   for await (const block of blocks.from(from)) {

@@ -3,26 +3,17 @@
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { Splitter } from '../../format/split/splitter.ts';
-import { readBytes } from '../../core/limits.ts';
+import { readBytes, streamChunkBytesMax } from '../../core/limits.ts';
 import type { Position, SourceFile } from '../../core/model.ts';
 import type { Access } from '../../input/sources/contract.ts';
 import { isSeekable, openInput, type Meter } from '../../input/input.ts';
+import type { FileSegment } from './loader.ts';
 import { blocksOfPiece, type Piece } from './pieces.ts';
 
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
 const readBytesMin = 64 * 1024;
 
-/** The blocks of a chunk of a stream are kept in memory until it is committed: each of several workers has so many bytes of them. */
-export const streamChunkBytesMax = 8 * 1024 * 1024;
-
-/** A single worker waits for each commit, and may have as many bytes as four would. */
-const streamChunkBytesAlone = 4 * streamChunkBytesMax;
-
-/** Bytes of a chunk of a stream, if each of `workers` reads a stream of its own. */
-export const streamChunkBytesOf = (workers: number): number =>
-  workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax;
-
-export interface SegmentBlocks {
+export interface BlockSource {
   /** Blocks from a record on: where a chunk began, or where the next one does. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
   /** How many bytes a chunk may have. */
@@ -34,30 +25,25 @@ export interface SegmentBlocks {
   readonly close: () => Promise<void>;
 }
 
-/** A part of a file, and what finds its records. */
-export interface Part {
-  readonly file: SourceFile;
-  /** Its signal ends the reading of a stream, also before the first block of the part. */
+/** A segment, and what finds its records. */
+interface Reading extends FileSegment {
+  /** Its signal ends the reading of a stream, also before the first block of the segment. */
   readonly access: Access;
-  readonly start: Position;
-  readonly byteEnd: number | null;
-  readonly split: Splitter;
+  readonly splitter: Splitter;
   readonly chunkBytes: number;
-  /** The same of a stream; by default as much as several workers may have. */
+  /** The same of a stream. */
   readonly streamChunkBytes?: number;
-  /** It is in memory already. */
-  readonly piece?: Piece | undefined;
 }
 
 /** Reads a seekable file from any position, and keeps nothing. */
-const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+const readAgain = ({ file, access, byteEnd, splitter, chunkBytes }: Reading): BlockSource => {
   const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
   return {
     from: (position) =>
       recordBlocks(
         openInput(file, access, position.byte, byteEnd ?? undefined, { blockBytes }),
         position,
-        split,
+        splitter,
       ),
     chunkBytes,
     isOpenEnded: false,
@@ -77,7 +63,7 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
 };
 
 /** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
-const readPiece = (piece: Piece): SegmentBlocks => {
+const readPiece = (piece: Piece): BlockSource => {
   const blocks = blocksOfPiece(piece);
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
     for (const block of blocks) {
@@ -135,13 +121,13 @@ const createBlockMemory = () => {
 };
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
-const readOnce = (stream: Part): SegmentBlocks => {
-  const { file, access, start, byteEnd, split, streamChunkBytes = streamChunkBytesMax } = stream;
+const readOnce = (stream: Reading): BlockSource => {
+  const { file, access, start, byteEnd, splitter, streamChunkBytes = streamChunkBytesMax } = stream;
   const meter: Meter = { stored: 0, decoded: 0 };
   const blocks = recordBlocks(
     openInput(file, access, start.byte, byteEnd ?? undefined, { meter }),
     start,
-    split,
+    splitter,
   );
   const isOpenEnded = byteEnd === null;
   const memory = createBlockMemory();
@@ -171,7 +157,7 @@ const readOnce = (stream: Part): SegmentBlocks => {
   };
 };
 
-export const openSegment = (part: Part): SegmentBlocks => {
-  if (part.piece !== undefined) return readPiece(part.piece);
-  return isSeekable(part.file) ? readAgain(part) : readOnce(part);
+export const openSegment = (segment: Reading): BlockSource => {
+  if (segment.piece !== undefined) return readPiece(segment.piece);
+  return isSeekable(segment.file) ? readAgain(segment) : readOnce(segment);
 };

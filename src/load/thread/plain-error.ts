@@ -1,33 +1,6 @@
-// Messages between a run's main thread and its loading threads: plain data, because they are cloned.
+// Errors as plain data, which is cloned on its way to another thread.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../core/errors/errors.ts';
-import type { Counts } from '../../core/model.ts';
-import type { LoadTimes } from '../../core/profile.ts';
-import type { ChunkNews } from '../../report/run-trace.ts';
-import type { PipelineFile } from '../../pipeline/definition.ts';
-import type { SegmentTask } from '../chunk/load-segment.ts';
-import type { LoaderSetup } from './segment-loader.ts';
-
-/** What a thread begins with. With `file`, the tables' columns and filters are that file's. */
-export interface ThreadSetup {
-  readonly loader: LoaderSetup;
-  readonly file: PipelineFile | undefined;
-}
-
-/** How a segment is stopped: after its chunk in flight, by breaking its COPY off, by ending its connection. */
-export type Stop = 'drain' | 'leave' | 'abort';
-
-export type ToThread =
-  | { readonly type: 'load'; readonly task: SegmentTask }
-  | { readonly type: 'stop'; readonly how: Stop }
-  | { readonly type: 'close' };
-
-export type FromThread =
-  | { readonly type: 'decoded'; readonly bytes: number; readonly counts: Counts }
-  | { readonly type: 'chunk'; readonly times: LoadTimes; readonly news: ChunkNews }
-  | { readonly type: 'fileEnd'; readonly byte: number }
-  | { readonly type: 'done' }
-  | { readonly type: 'failed'; readonly error: PlainError };
 
 /** An error as data: cloning would keep neither its class nor its code. */
 export interface PlainError {

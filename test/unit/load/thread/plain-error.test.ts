@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryOf } from '../../../../src/db/retry.ts';
 import { EtlError } from '../../../../src/core/errors/errors.ts';
-import { errorFrom, plainError } from '../../../../src/load/thread/thread-messages.ts';
+import { errorFrom, plainError } from '../../../../src/load/thread/plain-error.ts';
 
 const sent = (error: unknown): Error => errorFrom(structuredClone(plainError(error)));
 

@@ -1,0 +1,98 @@
+// One chunk of a file as blocks of records, and the outcomes of its records as they are decoded.
+
+import type { Client } from '../../db/client.ts';
+import { rejectsPerChunkMax } from '../../core/limits.ts';
+import type { Counts, Lease, Position, Reject, SourceFile } from '../../core/model.ts';
+import type { Times } from '../../core/profile.ts';
+import type { DecodedBlock } from '../../format/rows/decoder.ts';
+import { positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
+import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
+import { addCounts, noCounts } from '../../core/counts.ts';
+import type { BlockSource } from './block-source.ts';
+import type { FileReader } from './file-reader.ts';
+import type { LoadListener } from './loader.ts';
+
+/** What the chunks of a segment are loaded with. */
+export interface ChunkLoad {
+  readonly client: Client;
+  readonly lease: Lease;
+  readonly file: SourceFile;
+  readonly reader: FileReader;
+  readonly source: BlockSource;
+  /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
+  readonly rejectsMax: number;
+  readonly listener: Pick<LoadListener, 'decoded'>;
+  /** Aborts the chunk in flight. */
+  readonly breakOff: AbortSignal;
+}
+
+/** A chunk, and the outcomes of its records so far. */
+export interface Chunk {
+  readonly start: Position;
+  end: Position;
+  /** The end of the file was seen after it; false where that was known before. */
+  isLast: boolean;
+  counts: Counts;
+  readonly rejects: Reject[];
+  readonly times: Times;
+}
+
+/** A chunk before its first block. */
+export const emptyChunk = (start: Position): Chunk => ({
+  start,
+  end: start,
+  isLast: false,
+  counts: noCounts,
+  rejects: [],
+  times: { read: 0, decode: 0, copy: 0, ledger: 0 },
+});
+
+/**
+ * Yields the blocks of a chunk: whole records, about `chunkBytes` of them, fewer if many are rejected. No block has more
+ * records than a chunk may have rejects: this bounds the decoded size of a block, however short its records are.
+ */
+export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerator<RecordBlock, void> {
+  const { rejectsMax, source, breakOff } = load;
+  const { chunkBytes } = source;
+  for await (const whole of source.from(chunk.start))
+    for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
+      breakOff.throwIfAborted();
+      yield block;
+      // A chunk ends where the next block would take its size further away from `chunkBytes`.
+      if (positionAfter(block).byte - chunk.start.byte + block.fileBytes / 2 >= chunkBytes) return;
+      if (chunk.rejects.length >= rejectsMax) return;
+    }
+  chunk.isLast = source.isOpenEnded;
+}
+
+/** The decoded rows of a block, and the block. */
+export interface Rows extends DecodedBlock {
+  readonly block: RecordBlock;
+}
+
+/**
+ * Decodes a block; if the chunk may not have all of the block's rejects, only the records up to the last reject that it may
+ * have. Not called for a chunk that is full (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
+ */
+export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {
+  const rows = reader.decode(block);
+  const room = rejectsMax - chunk.rejects.length;
+  if (rows.rejects.length <= room) return { ...rows, block };
+  const last = rows.rejects[room - 1]!.position.record;
+  const part = sliceBlock(block, 0, last + 1 - block.position.record);
+  return { ...reader.decode(part), block: part };
+};
+
+/** Adds the outcomes of a block's records to the chunk, and reports them. */
+export const addRows = (
+  { listener }: ChunkLoad,
+  { block, counts, rejects }: Omit<Rows, 'copyBytes'>,
+  chunk: Chunk,
+): void => {
+  const end = positionAfter(block);
+  // Blank lines before a block's first record may be in no block, if the block is a part of another one.
+  listener.decoded(end.byte - chunk.end.byte, counts);
+  chunk.end = end;
+  chunk.counts = addCounts(chunk.counts, counts);
+  for (const reject of rejects) chunk.rejects.push(reject);
+};

@@ -1,0 +1,30 @@
+// What loads segments, in a thread or in the main thread, and what it tells about them.
+
+import type { Counts, Segment, SourceFile } from '../../core/model.ts';
+import type { Stops } from '../../core/stop.ts';
+import type { LoadedChunk } from '../../report/run-trace.ts';
+import type { Piece } from './pieces.ts';
+
+/** A segment of a file that is known. */
+export interface FileSegment extends Omit<Segment, 'fileId'> {
+  readonly file: SourceFile;
+  /** Set if the segment's bytes are in memory already. */
+  readonly piece?: Piece | undefined;
+}
+
+/** Hears how a segment is loaded; what it throws ends the segment. A thread sends the calls as data. */
+export interface LoadListener {
+  /** Called with bytes and counts as they are decoded; with the negative when a chunk is rolled back. */
+  readonly decoded: (bytes: number, counts: Counts) => void;
+  /** Called when a chunk is committed. */
+  readonly chunk: (chunk: LoadedChunk) => void;
+  /** Called with the byte where the file's data ends, as far as is known, if its end was unknown before. */
+  readonly fileEnd: (byte: number) => void;
+}
+
+/** Loads one segment at a time, over a connection of its own. */
+export interface Loader {
+  /** Loads a segment, chunk after chunk. Errors: those of loadChunk; the reason of the request that stopped it. */
+  readonly load: (segment: FileSegment, listener: LoadListener, stops: Stops) => Promise<void>;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,67 @@
+// What loading needs of a run.
+
+import { landingTable } from '../db/landing.ts';
+import type { StagingColumn } from '../db/staging.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
+import type { Client } from '../db/client.ts';
+import type { PipelineSpec, RejectLimit, SourceTableSpec } from '../core/declaration/declaration.ts';
+import { streamChunkBytesAlone, streamChunkBytesMax } from '../core/limits.ts';
+import type { Lease } from '../core/model.ts';
+import type { Stops } from '../core/stop.ts';
+import type { Queues } from '../queue/job-queue.ts';
+import type { PipelineFile } from '../pipeline/definition.ts';
+import type { Reporter } from '../report/report.ts';
+
+/** What the loaders of a run have in common. Plain data, which a thread gets a clone of. */
+export interface LoadPlan {
+  readonly pipeline: string;
+  readonly address: ServerAddress;
+  readonly lease: Lease;
+  readonly chunkBytes: number;
+  /** Of a stream, at most. */
+  readonly streamChunkBytes: number;
+  /** The limit of all tables together. */
+  readonly rejectLimit: RejectLimit | undefined;
+  /** Where a thread finds the functions of the definition, which cannot be cloned. */
+  readonly file: PipelineFile | undefined;
+  readonly tables: readonly {
+    readonly table: SourceTableSpec;
+    readonly staging: readonly StagingColumn[];
+    /** Quoted name of the table that COPY fills. */
+    readonly target: string;
+  }[];
+}
+
+/** What a process loads with. */
+export interface LoadWork extends Stops {
+  readonly client: Client;
+  readonly queues: Queues;
+  /** The job that asked for the run; undefined: none did. */
+  readonly jobId: string | undefined;
+  readonly workers: number;
+  readonly report: Pick<Reporter, 'emit' | 'segment' | 'trace'>;
+}
+
+/** Plans the loading of these tables, under the right that `lease` is. */
+export const makeLoadPlan = (
+  context: Pick<LoadPlan, 'address' | 'chunkBytes' | 'file'> & {
+    readonly spec: PipelineSpec;
+    readonly workers: number;
+  },
+  lease: Lease,
+  planned: readonly Omit<LoadPlan['tables'][number], 'target'>[],
+): LoadPlan => {
+  const { spec, address, chunkBytes, file, workers } = context;
+  const { config, label, sessionName } = address;
+  return {
+    pipeline: spec.name,
+    address: { config, label, sessionName },
+    lease,
+    chunkBytes,
+    // A single worker waits for each commit, and may have as many bytes as four would.
+    streamChunkBytes: workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax,
+    rejectLimit: spec.rejectLimit,
+    file,
+    tables: planned.map(({ table, staging }) => ({ table, staging, target: landingTable(spec, table) })),
+  };
+};

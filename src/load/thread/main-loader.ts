@@ -1,0 +1,58 @@
+// A loader with a connection of its own; a thread has one, too.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
+import { closeTimeoutMs } from '../../core/limits.ts';
+import type { Counts } from '../../core/model.ts';
+import type { Loader } from '../chunk/loader.ts';
+import { loadSegment } from '../chunk/load-segment.ts';
+import type { LoadPlan } from '../load-plan.ts';
+
+/** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
+export const createLoader = (plan: LoadPlan): Loader => {
+  const { address } = plan;
+  const counts = new Map<string, Counts>();
+  const first = openClient(address);
+  let idle: Promise<Client> | undefined = first;
+  // The first segment, which may come much later, tries again.
+  first.catch(() => {
+    if (idle === first) idle = undefined;
+  });
+  let busy: Client | undefined;
+  const closing: Promise<void>[] = [];
+
+  const load: Loader['load'] = async (segment, listener, stops) => {
+    const opening = idle ?? openClient(address);
+    idle = undefined;
+    const client = await opening;
+    busy = client;
+    // An aborted COPY waits for the server's answer; stopping at once does not
+    // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
+    const end = (): void => destroyClient(client, new Error('aborted'));
+    stops.abort?.addEventListener('abort', end);
+    if (stops.abort?.aborted) end();
+    try {
+      await loadSegment(client, plan, counts, segment, listener, stops);
+      idle = opening;
+    } catch (error) {
+      // A connection whose segment failed is not used again: it may be in the middle of a COPY.
+      closing.push(closeClient(client));
+      throw lossOf(client, address, error);
+    } finally {
+      busy = undefined;
+      stops.abort?.removeEventListener('abort', end);
+    }
+  };
+
+  return {
+    load,
+    close: async () => {
+      // No caller waits for a segment in flight any more: its transaction must not outlive the loader.
+      if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
+      if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
+      idle = undefined;
+      // One that is still being opened is closed when it is.
+      await Promise.race([Promise.all(closing), sleep(closeTimeoutMs, undefined, { ref: false })]);
+    },
+  };
+};
