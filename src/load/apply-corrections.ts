@@ -1,5 +1,6 @@
-// Loads corrections of rejected records in the place of those records. A correction is a record of RFC 4180 that is checked like any
-// record of its file; the transaction that loads it takes the reject away and changes the counts, so each is loaded once.
+// Loads corrections in place of rejected records. A correction is a record of RFC 4180, checked
+// like any record of its file. The transaction that loads it deletes the reject and changes the
+// counts, so each correction is loaded once.
 
 import { ok as assert } from 'node:assert';
 import {
@@ -25,7 +26,7 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Corrections of one transaction: memory holds them as fields and as rows, and a record may have two megabytes. */
+/** Corrections of one transaction: a record may have two megabytes, and its row as many. */
 const correctionsAtOnce = 100;
 
 /** Files that a notice names. */
@@ -69,7 +70,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** Copies the rows of files that are loaded in the same way; rows that the server refuses become faults. */
+/** Copies rows that have the same COPY statement; a row that the server refuses becomes a fault. */
 const copyRows = async (
   { client, abort }: LoadWork,
   reader: FileReader,
@@ -96,7 +97,9 @@ const copyRows = async (
   return isRefused ? copied : judged;
 };
 
-/** Loads some corrections of a table in one transaction; none when there are no more. */
+/**
+ * Loads some corrections of a table in one transaction; returns an empty list when none is left.
+ */
 const applySome = (
   work: LoadWork,
   lease: Lease,
@@ -152,8 +155,8 @@ const sayApplied = (
 };
 
 /**
- * Loads every correction that the run knows and has not tried, in the place of its reject. Records are copied, filtered or
- * rejected as before, and add up as before.
+ * Loads every correction that the run has not tried yet, in place of its reject. The counts still
+ * add up: a corrected record is copied, filtered or rejected.
  */
 export const applyCorrections = async (
   work: LoadWork,
@@ -197,8 +200,8 @@ const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
 /**
- * Returns the plan with limits that leave room for rejects that are corrected later. The rejects that remain are judged under the
- * declared limits.
+ * Returns the plan with limits that leave room for rejects that are corrected later. The rejects
+ * that remain are judged under the declared limits.
  */
 export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
   const corrected = await correctionsByTable(client, plan.lease.runId);

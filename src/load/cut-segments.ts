@@ -1,5 +1,6 @@
-// Divides the missing ranges among the workers: whole files if their sizes divide evenly, small ones together, otherwise segments
-// that a scan cuts ahead of the loaders, and streams that all loaders of a process load.
+// Divides the missing ranges among the workers. Whole files stay whole if their sizes divide
+// evenly, and small files share a job. Otherwise a scan ahead of the loaders cuts files into
+// segments; a stream, which cannot be cut, is loaded by all loaders of one process.
 
 import { createSplitter } from '../format/split/splitter.ts';
 import { segmentCuts } from '../format/split/segment-cuts.ts';
@@ -19,7 +20,7 @@ import { isSeekable, openInput } from '../input/input.ts';
 /** A segment that may be cut, because its end is known and its file can be opened anywhere. */
 type Gap = Segment & { readonly byteEnd: number };
 
-/** The assumed ratio of decoded to stored bytes of a compressed file whose end is unknown; CSV has 4 to 10. */
+/** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
 const decodedTimes = 5;
 
 /** The assumed size of a stream whose source does not report it. */
@@ -38,7 +39,7 @@ const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) =
 
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
-/** Bytes of the busiest worker, when each takes the largest that is left: close to the best that can be done. */
+/** Bytes of the busiest worker, if free workers take the largest file left: nearly optimal. */
 const longestShare = (sizes: readonly number[], workers: number): number => {
   const shares = Array.from({ length: workers }, () => 0);
   for (const size of sizes.toSorted((one, other) => other - one)) {
@@ -59,19 +60,19 @@ export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes
 interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
-  /** Of this process. */
+  /** Workers of this process. */
   readonly workers: number;
   /** The number of workers that files are cut for: other processes may help. */
   readonly workersMax: number;
   readonly chunkBytes: number;
 }
 
-/** The same, and how records are found. */
+/** The missing ranges, and the tables that say how records are found. */
 export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
-/** The gaps of each stream together, as many as a job may have. */
+/** Groups the gaps of each stream, at most as many as a job may have. */
 const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[])[] => {
   const streams = new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
   const groups: Segment[][] = [];
@@ -85,8 +86,8 @@ const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[
 };
 
 /**
- * Streams that all loaders of one process load: those with several gaps, which are read once for all of them, and those that would
- * leave workers of this process idle.
+ * Returns the streams that all loaders of one process load together: a stream with several gaps is
+ * read once for all gaps, and a large stream would leave the other workers idle.
  */
 const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly Work[] => {
   const { missing, workers, chunkBytes } = all;
@@ -97,11 +98,11 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
     .map((segments) => ({ segments, pieceBytes: bytes }));
 };
 
-/** Numbers of the files that all workers of a process load together. */
+/** Ids of the files that all workers of a process load together. */
 export const sharedFiles = (all: Missing): ReadonlySet<number> =>
   new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
 
-/** The gaps that stay whole, those that are cut, and the bytes of a segment. A gap that is hardly larger than its share is not worth a scan. */
+/** Sorts gaps. One that is hardly larger than a segment is not cut: a scan would cost more. */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
   const sizeOf = sizesOf(files);
@@ -115,10 +116,10 @@ const sorted = (all: Missing) => {
   return { shared, whole, cut: missing.filter(isCut), bytes, sizeOf };
 };
 
-/** Loaded in a tenth of the processor time that a thread takes to start (docs/decisions/workers.md). */
+/** Loading so few bytes takes a tenth of a thread's start (docs/decisions/workers.md). */
 const smallBytes = 1024 * 1024;
 
-/** Whether so little is missing that starting threads would take longer than loading it. A stream, whose size is unknown, never is. */
+/** Whether starting threads takes longer than loading. A stream's size is unknown: never. */
 export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
   total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte)) <= smallBytes;
 
@@ -128,7 +129,9 @@ export const busyWorkers = (missing: Missing): number => {
   return shared.length + cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
 };
 
-/** Segments of one gap, found one after the other. Reads the file once, from the gap's first byte. */
+/**
+ * Yields the segments of a gap as they are found. Reads the file once, from the gap's first byte.
+ */
 async function* piecesOf(
   gap: Gap,
   { files, tables }: Division,
@@ -147,9 +150,7 @@ async function* piecesOf(
   yield { fileId: file.id, start, byteEnd: gap.byteEnd };
 }
 
-/**
- * Small gaps together, so that each does not cost the queue a job: so many that every worker still gets several. Pure.
- */
+/** Groups small gaps, as each job costs time; every worker still gets several jobs. Pure. */
 export const jobsOf = (
   gaps: readonly Segment[],
   workers: number,
@@ -171,7 +172,7 @@ export const jobsOf = (
   return jobs;
 };
 
-/** Yields the jobs of a load: first the streams that are shared, and the gaps that stay whole; then the segments of the others as they are found. */
+/** Yields the jobs of a load; segments of gaps that are cut come last, as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
   const { shared, whole, cut, bytes, sizeOf } = sorted(division);
   const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));

@@ -4,9 +4,14 @@ import { landingTable } from '../db/landing.ts';
 import type { StagingColumn } from '../db/staging.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
-import type { PipelineSpec, RejectLimit, SourceTableSpec } from '../core/declaration/declaration.ts';
+import {
+  tableOfFile,
+  type PipelineSpec,
+  type RejectLimit,
+  type SourceTableSpec,
+} from '../core/declaration/declaration.ts';
 import { streamChunkBytesAlone, streamChunkBytesMax } from '../core/limits.ts';
-import type { Lease } from '../core/model.ts';
+import type { Lease, SourceFile } from '../core/model.ts';
 import type { Stops } from '../core/stop.ts';
 import type { Queues } from '../queue/job-queue.ts';
 import type { PipelineFile } from '../pipeline/definition.ts';
@@ -64,4 +69,12 @@ export const makeLoadPlan = (
     file,
     tables: planned.map(({ table, staging }) => ({ table, staging, target: landingTable(spec, table) })),
   };
+};
+
+/**
+ * Returns how a file is loaded: its table as the file is read, the table's staging, and the target.
+ */
+export const loadedTable = ({ tables }: LoadPlan, file: SourceFile) => {
+  const { table, ...rest } = tables.find((one) => one.table.name === file.table)!;
+  return { ...rest, table: tableOfFile(table, file) };
 };

@@ -1,22 +1,21 @@
-// Loads the missing segments of a run into staging: one job per segment on the run's queue, and one thread per worker with
-// its own connection.
+// Loads the missing segments of a run into staging: one job per segment on the run's queue, one
+// thread with its own connection per worker.
 
 import { missingSegments } from '../ledger/run/resume.ts';
 import { loadedChunks, runFiles, type LoadedChunkRow } from '../ledger/run/ledger.ts';
 import { whenLost, type Client } from '../db/client.ts';
-import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { helpedShare, streamChunkBytesMax } from '../core/limits.ts';
 import type { Counts, SourceFile } from '../core/model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
 import type { LoadQueue, SegmentJob, ServeOptions } from '../queue/load-queue.ts';
-import { stopIfHopeless } from '../ledger/rejects/store.ts';
 import { stopIfAsked, stopSignal, type Stops } from '../core/stop.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
 import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
-import type { LoadPlan, LoadWork } from './load-plan.ts';
+import { loadedTable, type LoadPlan, type LoadWork } from './load-plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
+import { rejectsAllowed } from './rejects-allowed.ts';
 import { withLoaders } from './thread/loader-pool.ts';
 import { loadStream } from './thread/load-stream.ts';
 import type { Pool } from './thread/pool.ts';
@@ -24,42 +23,31 @@ import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
 /**
- * Pieces of streams in memory beside those that are being loaded: reading one takes much less time than loading one
- * (docs/benchmarks/findings.md).
+ * Pieces that wait in memory for a loader. One is enough, because a piece is read much faster than
+ * it is loaded (docs/benchmarks/findings.md).
  */
 const piecesWaiting = 1;
 
-/** A table that is being loaded, and its progress. */
-interface LoadingTable {
-  readonly table: SourceTableSpec;
-  readonly progress: TableProgress;
-}
-
+/** Follows the progress of each table. */
 const followTables = (
   { report }: LoadWork,
   { tables }: LoadPlan,
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
-): ReadonlyMap<string, LoadingTable> =>
+): ReadonlyMap<string, TableProgress> =>
   new Map(
-    tables.map(({ table }) => {
-      const own = files.filter((file) => file.table === table.name);
-      return [table.name, { table, progress: followTable(table.name, own, chunks, report.emit) }];
+    tables.map(({ table: { name } }) => {
+      const own = files.filter((file) => file.table === name);
+      return [name, followTable(name, own, chunks, report.emit)];
     }),
   );
-
-/** Stops the run when all of its tables together are certainly over the limit of the run. Errors: ETL_REJECT_LIMIT. */
-const stopRun = ({ lease, rejectLimit }: LoadPlan, counts: readonly Counts[]): void => {
-  if (rejectLimit !== undefined)
-    stopIfHopeless(lease.runId, { rejectLimit }, counts.reduce(addCounts, noCounts));
-};
 
 /** What the process needs to load jobs of the run. */
 interface Loading {
   readonly work: LoadWork;
   readonly plan: LoadPlan;
   readonly files: readonly SourceFile[];
-  readonly tables: ReadonlyMap<string, LoadingTable>;
+  readonly progress: ReadonlyMap<string, TableProgress>;
   readonly loaders: Pool<Loader>;
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
@@ -68,8 +56,9 @@ interface Loading {
 }
 
 /**
- * Queries one after the other: the jobs share a connection, and node-postgres takes one statement at a time. Proved by
- * test/integration/library.test.ts, "loads many streams at once".
+ * Returns a function that sends its queries one after another: jobs share the connection, and
+ * node-postgres takes one statement at a time. Proved by test/integration/library.test.ts, "loads
+ * many streams at once".
  */
 const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   let last: Promise<unknown> = Promise.resolve();
@@ -82,29 +71,25 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
 
 /** Loads a segment with the next loader that is free. `readMs`: how long its piece was read. */
 const loadSegment = async (
-  { plan, tables, loaders }: Loading,
+  { plan, progress, loaders }: Loading,
   segment: FileSegment,
   stops: Stops,
   report: ReturnType<LoadWork['report']['segment']>,
   readMs = 0,
 ): Promise<void> => {
-  const { id, table: name } = segment.file;
-  const { table, progress } = tables.get(name)!;
+  const { id, table } = segment.file;
+  const own = progress.get(table)!;
   let notReported = readMs;
   const loader = await loaders.take();
   try {
     stopIfAsked(stops);
     const listener: LoadListener = {
-      decoded: progress.add,
-      fileEnd: (byte) => progress.endAt(id, byte),
+      decoded: own.add,
+      fileEnd: (byte) => own.endAt(id, byte),
       chunk: (chunk) => {
         report.loaded({ ...chunk, times: { ...chunk.times, read: chunk.times.read + notReported } });
         notReported = 0;
-        stopRun(
-          plan,
-          [...tables.values()].map((each) => each.progress.counts()),
-        );
-        stopIfHopeless(plan.lease.runId, table, progress.counts());
+        rejectsAllowed(plan, [table], (name) => progress.get(name)!.counts());
       },
     };
     await loader.load(segment, listener, stops);
@@ -113,22 +98,22 @@ const loadSegment = async (
   }
 };
 
-/** Loads segments of a file one after the other, or, of a stream, their pieces with all loaders. */
+/** Loads segments of a file in turn; with `pieceBytes`, all loaders load pieces of a stream. */
 const loadFile = async (
   loading: Loading,
   file: SourceFile,
   { segments, pieceBytes, trace }: SegmentJob,
   stops: Stops,
 ): Promise<void> => {
-  const { work, plan, tables, memory, threads, chunksOf } = loading;
-  const { table, progress } = tables.get(file.table)!;
-  const report = work.report.segment({ run: plan.lease.runId, table: table.name, file: file.name }, trace);
+  const { work, plan, memory, threads, chunksOf } = loading;
+  const progress = loading.progress.get(file.table)!;
+  const report = work.report.segment({ run: plan.lease.runId, table: file.table, file: file.name }, trace);
   try {
     if (pieceBytes === undefined)
       for (const { start, byteEnd } of segments)
         await loadSegment(loading, { file, start, byteEnd }, stops, report);
     else {
-      const { source, format } = tableOfFile(table, file);
+      const { source, format } = loadedTable(plan, file).table;
       await loadStream({
         setup: { file, source, dialect: format.dialect, gaps: segments, pieceBytes },
         memory,
@@ -145,14 +130,14 @@ const loadFile = async (
       });
     }
   } catch (error) {
-    // A segment that is aborted because of another one's error is not reported as failed.
+    // A segment that was asked to stop has not failed.
     if (!stopSignal(stops).aborted) report.failed(error);
     throw error;
   }
   progress.segmentDone(file.id);
 };
 
-/** How a process loads a job of the run. */
+/** Returns the function that loads a job of the run. */
 const jobWork = (loading: Loading): ServeOptions['load'] => {
   const filesById = new Map(loading.files.map((file) => [file.id, file]));
   const { abort, drain } = loading.work;
@@ -180,8 +165,8 @@ export const withSegmentWork = async <T>(
 ): Promise<T> => {
   const { client, queues, workers, drain, report } = work;
   const { address, lease, chunkBytes } = plan;
-  const tables = followTables(work, plan, files, chunks);
-  const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
+  const progress = followTables(work, plan, files, chunks);
+  const seconds = () => new Map([...progress].map(([name, one]) => [name, one.seconds()]));
   const missing = missingSegments(files, chunks);
   const all = { missing, files, workers, workersMax: workers, chunkBytes };
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
@@ -195,7 +180,7 @@ export const withSegmentWork = async <T>(
     workers,
     drain,
     outside: whenLost(client, address),
-    load: jobWork({ work, plan, files, tables, loaders, memory, threads, chunksOf }),
+    load: jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf }),
     read: readSegmentJob,
     trace: report.trace(),
   });
@@ -214,7 +199,7 @@ const filesNow = async (
 ): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
-/** Checks that the ledger has no gap when all jobs are done: else the queue was emptied, and the run starts over from the ledger. */
+/** Throws if the ledger has gaps after all jobs: the queue was emptied, and the run starts over. */
 const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly SourceFile[]): Promise<void> => {
   const { client, queues } = work;
   const chunks = await loadedChunks(client, plan.lease.runId);
@@ -224,15 +209,24 @@ const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly Sour
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
-/** Sums of the chunks of a table. */
-const countsOf = (files: readonly SourceFile[], table: string, chunks: readonly LoadedChunkRow[]): Counts => {
-  const own = new Set(files.filter((file) => file.table === table).map(({ id }) => id));
-  return chunks.filter(({ fileId }) => own.has(fileId)).reduce<Counts>(addCounts, noCounts);
+/** Sums of the chunks of each table. */
+const countsOf = (
+  files: readonly SourceFile[],
+  chunks: readonly LoadedChunkRow[],
+): ReadonlyMap<string, Counts> => {
+  const tables = new Map(files.map(({ id, table }) => [id, table]));
+  const counts = new Map<string, Counts>();
+  for (const chunk of chunks) {
+    const table = tables.get(chunk.fileId)!;
+    counts.set(table, addCounts(counts.get(table) ?? noCounts, chunk));
+  }
+  return counts;
 };
 
 /**
- * Loads the segments that the ledger lacks, and returns the seconds of each table. A run without a queue has no files.
- * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is certainly over its limit.
+ * Loads the segments that the ledger lacks, and returns the seconds of each table. A run without a
+ * queue has no files. Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is
+ * certainly over its limit.
  */
 export const loadMissing = async (
   work: LoadWork,
@@ -252,16 +246,17 @@ export const loadMissing = async (
     return new Map();
   }
   const tables = plan.tables.map(({ table }) => table);
-  // A run that stopped because of its rejects need not collect more of them while its files are unchanged.
-  for (const table of tables) stopIfHopeless(lease.runId, table, countsOf(files, table.name, chunks));
-  stopRun(plan, chunks);
-  // A run from the queue is also cut for workers that may help.
+  const counts = countsOf(files, chunks);
+  // A run that stopped because of its rejects need not collect more of them while its files are
+  // unchanged.
+  rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
+  // Other workers may help with a run from the queue.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {
     const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });
-    // Meanwhile the loading threads start.
+    // The loading threads start meanwhile.
     await queue!.workOff(options, division);
-    // Asked while the loading threads end.
+    // The answer comes while the loading threads end.
     const proving = expectLoaded(work, plan, files);
     proving.catch(() => undefined);
     return { seconds: secondsOf(), proof: proving };

@@ -9,7 +9,7 @@ import { addCounts, noCounts } from '../core/counts.ts';
 export interface TableProgress {
   /** Adds what a segment decoded; negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
-  /** Sets where the data of a file ends, or may end, if that was unknown before. */
+  /** Sets where the data of a file ends, or probably ends, if its end was unknown. */
   readonly endAt: (fileId: number, byte: number) => void;
   /** Marks a segment of a file as done; when all bytes are read, the table is done. */
   readonly segmentDone: (fileId: number) => void;
@@ -27,7 +27,8 @@ export const followTable = (
 ): TableProgress => {
   const filesById = new Map(files.map((file) => [file.id, file]));
   const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
-  // The stored bytes of a file whose end is not known are a guess, and may be fewer than those of its header.
+  // If a file's end is unknown, its stored bytes are a guess; they may be fewer than the bytes of
+  // its header.
   const sizes = new Map(
     files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
       id,
@@ -52,7 +53,8 @@ export const followTable = (
     report();
     emit({ type: 'loaded', table, seconds });
   };
-  // Where this process begins: without it, its speed could not be separated from an earlier process's progress.
+  // Listeners need the starting point to tell this process's speed from the progress of an earlier
+  // process.
   report();
   reportWhenLoaded();
   return {

@@ -6,23 +6,24 @@ import { onOneLine } from '../../core/wording.ts';
 import type { FileCopy } from './file-reader.ts';
 import type { ServedTexts } from './served-texts.ts';
 
-/** The types of columns of the landing; no row from a server that cannot be asked about texts: it came with PostgreSQL 16. */
+/** Asks for the types of columns; before PostgreSQL 16, which can check texts, returns no row. */
 const selectTypes = `select name, format_type(atttypid, atttypmod) as type
   from unnest($2::text[]) with ordinality as c (name, place) join pg_attribute on attrelid = $1::regclass and attname = name
   where to_regprocedure('pg_input_error_info(text, text)') is not null order by place`;
 
-/** Refused texts of the nth column: a type is a parameter by itself, as the function then looks it up once. */
+/** Asks for refused texts of the nth column. As a parameter, the type is looked up only once. */
 const selectRefused = (index: number): string =>
   `select ${index} as index, t.text, e.sql_error_code || ' ' || e.message as reason
   from unnest($${2 * index + 1}::text[]) as t (text), pg_input_error_info(t.text, $${2 * index + 2}) as e
   where not pg_input_is_valid(t.text, $${2 * index + 2})`;
 
-/** Names and types of the served columns of a landing, which stay while a run loads. */
+/** Names and types of the served columns of a target. They stay the same while a run loads. */
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
 /**
- * Asks the server which texts for the landing it refuses, and why: passes each fault to `take` with the records that have it, in the order
- * of the columns. An error that only ends the statement is thrown, as some types do for a text that they refuse.
+ * Asks the server which texts it refuses, and why. Passes each fault to `take` with the indexes of
+ * its records, in the order of the columns. Throws the server's error for a type that cannot check
+ * a text without ending the statement.
  */
 export const askServer = async (
   client: Client,

@@ -1,4 +1,5 @@
-// Attempts under a savepoint: what the server refuses leaves nothing, and the transaction goes on.
+// Attempts under a savepoint: if the server refuses one, its effects are undone and the transaction
+// goes on.
 
 import { copyIn } from './copy-in.ts';
 import { runTogether, type Client } from '../../db/client.ts';
@@ -7,19 +8,20 @@ import type { Query } from '../../db/sql.ts';
 import type { ChunkLoad } from './chunk.ts';
 import type { FileReader } from './file-reader.ts';
 
-/** A savepoint under which one thing after another is tried. */
+/** Attempts of one transaction, one after another. */
 export interface Attempts {
-  /** Tries what `work` does after it has sent these statements; returns the server's refusal, which leaves nothing of that. */
+  /** Tries `work`, which sends the statements first; a refusal is undone and returned. */
   readonly attempt: (work: (first: readonly Query[]) => Promise<unknown>) => Promise<Error | undefined>;
-  /** Takes back what the last one did. */
+  /** Undoes the last attempt. */
   readonly undo: () => void;
-  /** Keeps what was done. */
+  /** Keeps the successful attempts. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * Makes attempts. What becomes of one goes ahead of the next one, which spares a round trip. A refusal does not open another level:
- * each level holds a lock of a table that all share. Proved by test/integration/load-chunk.test.ts, "more refusals than the server has
+ * The release or rollback of an attempt is sent with the next attempt, which spares a round trip.
+ * There is one savepoint at a time, because each nested one would take an entry of the server's
+ * lock table. Proved by test/integration/load-chunk.test.ts, "more refusals than the server has
  * locks".
  */
 export const createAttempts = (client: Client): Attempts => {
@@ -52,7 +54,7 @@ export const createAttempts = (client: Client): Attempts => {
 /** What a COPY of some rows needs. */
 type CopyTarget = Pick<ChunkLoad, 'client' | 'breakOff'> & { readonly reader: Pick<FileReader, 'copy'> };
 
-/** Copies rows behind these statements; returns how many the server took. */
+/** Sends the statements, then copies rows; returns how many rows the server took. */
 export const copyRows = (
   { client, reader, breakOff }: CopyTarget,
   statement: string,

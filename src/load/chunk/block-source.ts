@@ -1,4 +1,5 @@
-// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again until the next chunk is begun.
+// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again
+// until the next chunk is begun.
 
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
@@ -10,17 +11,17 @@ import { isSeekable, openInput, type Meter } from '../../input/input.ts';
 import type { FileSegment } from './loader.ts';
 import { blocksOfPiece, type Piece } from './pieces.ts';
 
-/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
+/** Smallest read, because a record that spans many reads is copied once for each read. */
 const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
-  /** Blocks from a record on: where a chunk began, or where the next one does. */
+  /** Reads blocks from a record on: the first record of the current chunk, or of the next chunk. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
   /** How many bytes a chunk may have. */
   readonly chunkBytes: number;
-  /** The segment ends where the file does, wherever that is. */
+  /** The segment ends with the file, and where the file ends is unknown. */
   readonly isOpenEnded: boolean;
-  /** Where the file ends, as far as is known now; undefined: its end was known before. */
+  /** Estimates where the file ends; undefined if its end was known before. */
   readonly expectedEnd: () => number | undefined;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +32,7 @@ interface Reading extends FileSegment {
   readonly access: Access;
   readonly splitter: Splitter;
   readonly chunkBytes: number;
-  /** The same of a stream. */
+  /** Limit of `chunkBytes` for a stream. */
   readonly streamChunkBytes?: number;
 }
 
@@ -62,7 +63,7 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
     : sliceBlock(block, first, records);
 };
 
-/** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
+/** Reads a piece of a stream: one chunk, or more if a chunk ends early, at its last reject. */
 const readPiece = (piece: Piece): BlockSource => {
   const blocks = blocksOfPiece(piece);
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
@@ -80,7 +81,7 @@ const readPiece = (piece: Piece): BlockSource => {
   };
 };
 
-/** Where a stream may end, judged by what was read so far. */
+/** Estimates where a stream ends, from the ratio of decoded to stored bytes so far. */
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
@@ -90,18 +91,16 @@ interface KeptBlock {
   readonly memory: Buffer;
 }
 
-/** Memory of blocks differs by less than this, so that nearly any fits another one. */
+/** Memory is allocated in multiples of this, so that it usually fits the next block, too. */
 const keptStepBytes = 256 * 1024;
 
-/**
- * Copies of blocks, whose memory is used again: fresh memory for each costs more than copying, and is garbage that a thread collects late.
- */
+/** Copies blocks into memory that is used again: allocating costs more than copying. */
 const createBlockMemory = () => {
   const free: Buffer[] = [];
   const take = (bytes: number): Buffer => {
     const fitting = free.findIndex(({ length }) => length >= bytes);
     if (fitting !== -1) return free.splice(fitting, 1)[0]!;
-    // What is too small for one block is for the others, too.
+    // Memory too small for this block is too small for most others, too.
     free.pop();
     return Buffer.allocUnsafeSlow(Math.ceil(bytes / keptStepBytes) * keptStepBytes);
   };
@@ -120,7 +119,7 @@ const createBlockMemory = () => {
   };
 };
 
-/** Reads a stream once, and keeps the blocks of the chunk that is under way. */
+/** Reads a stream once, and keeps the blocks of the current chunk, which may be loaded again. */
 const readOnce = (stream: Reading): BlockSource => {
   const { file, access, start, byteEnd, splitter, streamChunkBytes = streamChunkBytesMax } = stream;
   const meter: Meter = { stored: 0, decoded: 0 };

@@ -48,8 +48,9 @@ export const emptyChunk = (start: Position): Chunk => ({
 });
 
 /**
- * Yields the blocks of a chunk: whole records, about `chunkBytes` of them, fewer if many are rejected. No block has more
- * records than a chunk may have rejects: this bounds the decoded size of a block, however short its records are.
+ * Yields the blocks of a chunk: whole records, about `chunkBytes` of them, fewer if many are
+ * rejected. No block has more records than a chunk may have rejects: this bounds the decoded size
+ * of a block, however short its records are.
  */
 export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerator<RecordBlock, void> {
   const { rejectsMax, source, breakOff } = load;
@@ -71,8 +72,9 @@ export interface Rows extends DecodedBlock {
 }
 
 /**
- * Decodes a block; if the chunk may not have all of the block's rejects, only the records up to the last reject that it may
- * have. Not called for a chunk that is full (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
+ * Decodes a block; if the chunk may not have all of the block's rejects, only the records up to the
+ * last reject that it may have. Not called for a chunk that is full
+ * (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
  */
 export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {
   const rows = reader.decode(block);
@@ -90,7 +92,8 @@ export const addRows = (
   chunk: Chunk,
 ): void => {
   const end = positionAfter(block);
-  // Blank lines before a block's first record may be in no block, if the block is a part of another one.
+  // Blank lines before a block's first record may be in no block, if the block is a part of another
+  // one.
   listener.decoded(end.byte - chunk.end.byte, counts);
   chunk.end = end;
   chunk.counts = addCounts(chunk.counts, counts);

@@ -8,26 +8,27 @@ import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
 /**
- * Passes large buffers through; copies small ones, whose memory is reused. The stream requests the next buffer when one of at
- * least its high-water mark is on its way; it keeps a reference to a smaller one.
+ * Passes large buffers through and copies small ones. The stream asks for the next buffer once a
+ * large buffer (of its high-water mark or more) is sent, but it keeps references to small buffers,
+ * whose memory the caller uses again.
  */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
 }
 
-/** Statements that go ahead of a COPY in its message, which spares a round trip. */
+/** Statements sent before a COPY in the same message, which spares a round trip. */
 export interface AheadOfCopy {
   readonly statements: readonly Query[];
-  /** Gets the results of those that return rows when the server is ready for the COPY's bytes. What it throws ends the COPY. */
+  /** Gets the statements' results before the COPY's bytes are sent; an error ends the COPY. */
   readonly judge: (results: readonly QueryResult[]) => void;
 }
 
-/** What pg-copy-streams' types leave out. */
+/** A method that the types of pg-copy-streams leave out. */
 interface CopyMessages {
   handleCopyInResponse(connection: unknown): void;
 }
 
-/** A COPY whose message has statements ahead of it, and what their judge threw. */
+/** Makes a COPY with statements before it; `judged` gets the error that `judge` throws. */
 const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
   const text = [...statements.map(inline), statement].join(';\n');
   const stream = copyFrom(text, { highWaterMark: copyPieceBytes }) as CopyStreamQuery & CopyMessages;
@@ -39,7 +40,7 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
       judge(results);
     } catch (error) {
       judged.refusal = { error };
-      // Sends a CopyFail, for which the server rolls back.
+      // Sends a CopyFail: the server then rolls back.
       stream.destroy(error as Error);
     }
     begin(connection);
@@ -52,10 +53,10 @@ const nothingAhead: AheadOfCopy = { statements: [], judge: () => undefined };
 /**
  * Runs one COPY … FROM STDIN with these bytes and returns the number of rows the server took.
  *
- * Backpressure comes from the socket: the next bytes are asked for when the last ones are on their way, or copied, so that
- * a piece's memory may be used again then (test/integration/copy-in.test.ts). The first bytes are asked for at once, while the server
- * answers what is ahead of the COPY. When `bytes` or the judge throws, the server gets a CopyFail, the transaction is to be rolled back,
- * and the error is passed on.
+ * Backpressure comes from the socket: the next buffer is requested when the last one is sent or
+ * copied, so its memory may be used again (test/integration/copy-in.test.ts). The first buffer is
+ * requested at once, while the server answers the statements before the COPY. If `bytes` or `judge`
+ * throws, the server gets a CopyFail and the error is passed on; the caller rolls back.
  */
 export const copyIn = async (
   client: Client,
@@ -71,7 +72,8 @@ export const copyIn = async (
   } catch (error) {
     throw judged.refusal === undefined ? error : judged.refusal.error;
   } finally {
-    // When the server refuses, the next piece may be in the making: nobody counts it after the error.
+    // If the server refuses, the next buffer may still be in the making: its records must not be
+    // counted.
     await bytes.return();
   }
 };

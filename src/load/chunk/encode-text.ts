@@ -10,7 +10,9 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** One row; null is \N, which no text can be because its backslash would be doubled. */
+/**
+ * Writes one row. A null is \N; no text looks like that, because a backslash in a text is doubled.
+ */
 export const encodeTextRow = (values: readonly (string | null)[]): string => {
   let row = '';
   for (let index = 0; index < values.length; index += 1) {
@@ -31,7 +33,7 @@ const decodeField = (field: string): string | null => {
   return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
 };
 
-/** Some values, by their places, of each row that `encodeTextRow` wrote, or the row routine in its place; or of the nth rows alone. */
+/** Reads the values at these indexes from rows; `wanted`: only from these rows, from 1. */
 export const decodeTextRows = (
   rows: Buffer,
   places: readonly number[],

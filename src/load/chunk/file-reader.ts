@@ -1,4 +1,5 @@
-// How a file is loaded: what finds its records, what decodes them, and the COPY that takes the rows.
+// How a file is loaded: the splitter that finds its records, their decoder, and the COPY that takes
+// the rows.
 
 import type { Dialect, ReadTable } from '../../core/declaration/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
@@ -32,7 +33,7 @@ export interface FileCopy {
   /** Names of its columns, in the order of COPY. */
   readonly columns: readonly string[];
   readonly statement: string;
-  /** COPY that skips rows with a text that the server refuses; undefined: the server reads no column. */
+  /** COPY that skips rows with refused texts; undefined: the server reads no column. */
   readonly skipping?: string;
   /** Bytes before and after the rows of one COPY. */
   readonly head: Buffer;
@@ -44,21 +45,22 @@ export interface FileReader {
   readonly copy: FileCopy;
   readonly splitter: Splitter;
   readonly decode: Decoder;
-  /** Reads what only the server can judge. */
+  /** Reads the texts that only the server can check. */
   readonly servedTexts: ServedReader;
+  /** Finds records that the server may refuse because of their number of fields. */
   readonly suspects: SuspectReader;
 }
 
 const nothing = Buffer.alloc(0);
 
-/** Which decoder files get, and why, for the plan. */
+/** The decoder of a table's files, and why, for the plan. */
 export interface DecoderChoice {
-  /** The compiled decoder writes rows in COPY's binary format, or as text if the server has to read a column. */
+  /** 'compiled to text': rows as text, because the server has to read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
   readonly why: string;
 }
 
-/** Records that the compiled decoder leaves to the record judge, although they have no fault. */
+/** Which records without a fault the compiled decoder still passes to the slower record judge. */
 const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
   const seesNulls = quote === null && Buffer.byteLength(delimiter) === 1;
   if (escapes !== null) return seesNulls ? String.raw`with another backslash than \N` : 'with a backslash';
@@ -66,14 +68,16 @@ const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): 
   return escape === null || escape === quote ? undefined : `with the escape ${escape}`;
 };
 
-/** Records whose ends the fast pass (format/split/record-pass.ts) does not look for, or cannot be sure of. */
+/**
+ * Which records have ends that the fast pass (format/split/record-pass.ts) cannot find for certain.
+ */
 const walkedRecords = ({ delimiter, escape, quote, lineEnd }: Dialect): string | undefined => {
   if (lineEnd === 'crlf' || lineEnd === 'cr') return `between line ends '${lineEnd}'`;
   const isOdd = Buffer.byteLength(delimiter) > 1 || (escape !== null && escape !== quote);
   return quote !== null && isOdd ? 'with quotes' : undefined;
 };
 
-/** What is slower than the decoder's name says. */
+/** Says which records are read more slowly than the decoder's name suggests. */
 const slowParts = (dialect: Dialect): string => {
   const [judged, walked] = [judgedRecords(dialect), walkedRecords(dialect)];
   const parts = [
@@ -83,7 +87,7 @@ const slowParts = (dialect: Dialect): string => {
   return parts.length === 0 ? '' : `; ${parts.join(' and ')}, which is slower`;
 };
 
-/** The compiled decoder, unless the bytes are taken over as they are. */
+/** Chooses the compiled decoder, unless staging gets the bytes unchanged. */
 export const chooseDecoder = (table: ReadTable): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const slowly = slowParts(table.format.dialect);

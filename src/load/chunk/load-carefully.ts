@@ -1,8 +1,9 @@
 // Loads a chunk that the server refused: finds the records at fault, and makes them rejects.
 //
-// Texts of types that only the server knows are judged by the server, a block of records at a time and each text once. What that does
-// not find is found by COPY under savepoints: its error names a line, so that three COPYs find a record. A line is only a hint: a
-// record is at fault if the server refuses it alone. All that is for what skip-refused.ts cannot do.
+// First the server checks the texts of types that only it knows, a block of records at a time and
+// each text once. Other faults are found by COPY under savepoints: its error names a line, so three
+// COPYs find a record. The line is only a hint: a record is at fault if the server refuses it
+// alone. Used for blocks that skip-refused.ts cannot load.
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -18,27 +19,27 @@ import { copyAndSkip } from './skip-refused.ts';
 import type { FileCopy } from './file-reader.ts';
 
 /**
- * What COPY says of where it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the file may look like that, too: only
- * a place that is alone is surely COPY's.
+ * Finds where COPY says it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the
+ * file may look the same, so only a single match is certainly COPY's.
  */
 const placesIn = (error: Error): readonly { readonly line: number; readonly rest: string }[] =>
   [...((error as { where?: string }).where ?? '').matchAll(/^COPY .+?, \S+ (\d+)(.*)/gm)].map(
     ([, line, rest]) => ({ line: Number(line), rest: rest! }),
   );
 
-/** The fault that the server's refusal makes of a record. */
+/** The fault of a record that the server refused with this error. */
 export const refusalOf = ({ columns }: FileCopy, error: Error): Fault => {
   const rest = placesIn(error)[0]?.rest ?? '';
   const named = columns.filter((name) => `${rest}:`.startsWith(`, column ${name}:`));
   return {
-    // A name may begin with another one and a colon.
+    // One column's name may begin with the name of another column and a colon.
     column: named.toSorted((a, b) => b.length - a.length)[0] ?? null,
     code: 'server',
     reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
   };
 };
 
-/** A block of a chunk whose faults grow: the records that the server refuses become some, with its reasons beside them. */
+/** A block in which refused records are searched for; `refused` and its faults grow. */
 interface Sifting {
   readonly load: ChunkLoad;
   readonly attempts: Attempts;
@@ -51,7 +52,7 @@ interface Sifting {
 
 const isFull = ({ load, chunk }: Sifting): boolean => chunk.rejects.length >= load.rejectsMax;
 
-/** Adds records, by their indexes, to those that the server refuses; of two faults of a record, the first counts. */
+/** Adds refused records, by their indexes. If a record has two faults, the first is kept. */
 const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly number[]): void => {
   for (const record of records)
     if (!refused.has(record)) {
@@ -60,12 +61,13 @@ const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly num
     }
 };
 
-/** Copies the rows of records [from, to), as far as the chunk may have their rejects; returns the server's refusal of them. */
+/** Copies the rows of records [from, to), as far as the chunk may have their rejects. */
 const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
   const { load, attempts, chunk, refused } = sifting;
   load.breakOff.throwIfAborted();
   const whole = sifting.block;
-  // A part of a block does not have the bytes that its block leaves out: those of a record that is too long, or between no records.
+  // A whole block also counts bytes that belong to no record, or to a record that is too long; a
+  // slice does not.
   const isWhole = to - from === whole.spans.starts.length && refused.size === 0;
   const rows = decodeRows(load, isWhole ? whole : sliceBlock(whole, from, to), chunk);
   const refusal = rows.counts.copied === 0 ? undefined : await tryCopy(load, attempts, rows.copyBytes);
@@ -76,14 +78,14 @@ const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<
   return undefined;
 };
 
-/** Tries the records that may be refused alone: one COPY for each, and no search. */
+/** Tries each suspect alone: one COPY for each, without a search. */
 const trySuspects = async (sifting: Sifting): Promise<void> => {
   const { load, attempts, chunk, block, refused } = sifting;
   for (const record of load.reader.suspects(block)) {
     if (chunk.rejects.length + refused.size >= load.rejectsMax) return;
     load.breakOff.throwIfAborted();
     const { copyBytes } = load.reader.decode(sliceBlock(block, record, record + 1));
-    // We have refused it by ourselves.
+    // Our own decoder rejected the record.
     if (copyBytes.length === 0) continue;
     const refusal = await tryCopy(load, attempts, copyBytes);
     if (refusal === undefined) attempts.undo();
@@ -91,14 +93,14 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
   }
 };
 
-/** Asks the server which texts and suspects of the block it refuses; false: none that were not known. */
+/** Asks the server which texts and suspects it refuses. Returns whether there are new ones. */
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
   const served = (sifting.served = load.reader.servedTexts(block));
   const before = refused.size;
   const take = (fault: Fault, records: readonly number[]): void => refuse(sifting, fault, records);
-  // Some types and checks end the statement instead of answering: COPY tells which records these are.
+  // Some types and checks end the statement instead of answering; COPY then finds their records.
   if (served.size > 0)
     await attempts.attempt(async (first) => {
       await runTogether(load.client, first);
@@ -108,7 +110,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   return refused.size > before;
 };
 
-/** The index of the record of the nth row of records [from, to); from `to` on if they have fewer rows. */
+/** Returns the record that made the nth row of records [from, to); `to` or more: none did. */
 const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
   const hasRow = (end: number): boolean =>
     load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
@@ -120,15 +122,16 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   return low;
 };
 
-/** The record that COPY says it stopped at: only a hint, as a text of the file may look like that. */
+/** Returns the record at which COPY says it stopped: a hint, as a text may look the same. */
 const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): number => {
   const [place, ...others] = placesIn(refusal);
   return place === undefined || others.length > 0 ? -1 : recordOfRow(sifting, from, to, place.line);
 };
 
 /**
- * Finds the first of records [from, to) that the server refuses alone, after it refused them together: copies those before it, and
- * returns its index; `to` when it now takes all of them. Undefined: the chunk is full.
+ * Finds the first of records [from, to) that the server refuses alone, after it refused them
+ * together. Copies the records before it and returns its index; `to` if the server now takes all;
+ * undefined if the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,
@@ -139,7 +142,7 @@ const findRefused = async (
   const hint = hintOf(sifting, from, to, refusal);
   let [first, end, last] = [from, to, refusal];
   for (let isAlone = to - from === 1; !isAlone;) {
-    // Those before the hint, then that one, then halves.
+    // First the records before the hint, then the hinted record, then halves.
     const half = hint === first ? first + 1 : (first + end + 1) >> 1;
     const cut = first < hint && hint < end ? hint : half;
     const refused = await copyRecords(sifting, first, cut);
@@ -151,14 +154,14 @@ const findRefused = async (
   }
   const fault = refusalOf(sifting.load.reader.copy, last);
   refuse(sifting, fault, [first]);
-  // Whatever else has this text is refused, too.
+  // Other records with the same text are refused, too.
   const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
   for (const records of texts ? texts.values() : [])
     if (records.includes(first)) refuse(sifting, fault, records);
   return first;
 };
 
-/** Copies a block, until the chunk has all the rejects that it may. */
+/** Copies a block; stops when the chunk has all rejects that it may have. */
 const copyBlock = async (
   load: ChunkLoad,
   attempts: Attempts,
@@ -168,11 +171,11 @@ const copyBlock = async (
   const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
   const sifting: Sifting = { load, attempts, chunk, block, refused: new Map() };
   const records = block.spans.starts.length;
-  /** Records of the next COPY: few where refused ones are near each other, as what follows one is sent in vain. */
+  /** Records of the next COPY: few near refused records, after which records are sent in vain. */
   let step = records;
   let lastFound = 0;
   let from = 0;
-  // Also a block without a record has bytes that count.
+  // A block without a record still has bytes to count.
   do {
     const to = Math.min(records, from + step);
     const refusal = await copyRecords(sifting, from, to);
@@ -189,8 +192,8 @@ const copyBlock = async (
 };
 
 /**
- * Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. Throws what it
- * refuses of no record at all: that is about the table or the session.
+ * Loads a chunk block by block; records that the server refuses become rejects. Throws if the
+ * server refuses even a COPY without rows: that error concerns the table or the session.
  */
 export const copyCarefully = async (load: ChunkLoad, chunk: Chunk): Promise<number> => {
   const attempts = createAttempts(load.client);

@@ -25,7 +25,9 @@ const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   };
 };
 
-/** Copies the whole chunk with one COPY; `ahead`: what is sent before the COPY, in the same message. */
+/**
+ * Copies the whole chunk with one COPY; `ahead`: what is sent before the COPY, in the same message.
+ */
 const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
   const lap = stopwatch(chunk.times);
   const { statement, head, tail } = load.reader.copy;
@@ -57,7 +59,7 @@ const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied:
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 
-/** Writes the rejects of a chunk that was copied; returns the statements for the message that commits. */
+/** Writes the rejects of a chunk; returns the statements for the message that commits. */
 const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<readonly Query[]> => {
   const { client, file, lease } = load;
   const { start, end, counts, isLast, rejects } = chunk;
@@ -91,8 +93,9 @@ const attempt = async (
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any byte: if no row comes back, the chunk is
- * loaded already. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+ * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any
+ * byte: if no row comes back, the chunk is loaded already. Proved by
+ * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
   selectLoading(lease),
@@ -101,7 +104,7 @@ const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[
 
 const notToBeLoaded = new Error('the chunk is not to be loaded');
 
-/** The usual attempt: one message begins, claims and starts the COPY. When it fails, it is not known which of these failed. */
+/** The usual attempt: one message begins, claims and starts COPY. A failure may be any of these. */
 const together: Attempt = async (load, start) => {
   const { client, lease } = load;
   let hasBegun = false;
@@ -133,7 +136,7 @@ const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): 
   chunk.counts = counts;
 };
 
-/** An attempt that begins in a message of its own, before anything is copied, so that each failure has its reason. */
+/** An attempt that begins in a message of its own, so that each failure has its reason. */
 const apart =
   (copy: (load: ChunkLoad, chunk: Chunk) => Promise<number>): Attempt =>
   async (load, start) => {
@@ -152,8 +155,9 @@ const apart =
     try {
       return await attempt(load, start, async (chunk) => void (await work(chunk)));
     } catch (error) {
-      // A process that took over the run may have deleted the file's row: then that is the error, not the missing row.
-      // Proved by test/integration/generation.test.ts, "of a file that is forgotten".
+      // A process that took over the run may have deleted the file's row: then that is the error,
+      // not the missing row. Proved by test/integration/generation.test.ts, "of a file that is
+      // forgotten".
       if (codeOf(error) === '23503')
         await judgeLoading(client, lease, await runQuery(client, selectLoading(lease)));
       throw error;
@@ -164,11 +168,12 @@ const wholeApart = apart(copyWhole);
 const carefully = apart(copyCarefully);
 
 /**
- * Loads the chunk that begins at `start` exactly once: a chunk that the ledger has is not copied again.
+ * Loads the chunk that begins at `start` exactly once: a chunk that the ledger has is not copied
+ * again.
  *
- * If the server refuses a value that we could not check (`column.of`, text staging), the chunk is loaded again
- * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE,
- * ETL_USER_FUNCTION; the driver's own when the connection is lost.
+ * If the server refuses a value that we could not check (`column.of`, text staging), the chunk is
+ * loaded again carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED,
+ * ETL_INCOMPLETE, ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */
 export const loadChunk = async (load: ChunkLoad, start: Position): Promise<Readonly<Chunk>> => {
   let attempting = together;

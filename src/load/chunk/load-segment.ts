@@ -3,26 +3,25 @@
 import { judgeLoading, selectLoading } from '../../ledger/run/epoch.ts';
 import { endFile } from '../../ledger/run/ledger.ts';
 import { commit, runTogether, withTransaction, type Client } from '../../db/client.ts';
-import { tableOfFile } from '../../core/declaration/declaration.ts';
 import { rejectsPerChunkMax } from '../../core/limits.ts';
 import type { Counts, Position } from '../../core/model.ts';
-import { rejectsKeptMax, stopIfHopeless, type Limited } from '../../ledger/rejects/store.ts';
 import { stopIfAsked, stopSignal, type Stops } from '../../core/stop.ts';
 import { addCounts, noCounts } from '../../core/counts.ts';
-import type { LoadPlan } from '../load-plan.ts';
+import { loadedTable, type LoadPlan } from '../load-plan.ts';
+import { rejectsAllowed } from '../rejects-allowed.ts';
 import type { ChunkLoad } from './chunk.ts';
 import { loadChunk } from './load-chunk.ts';
 import { openSegment, type BlockSource } from './block-source.ts';
 import { createFileReader } from './file-reader.ts';
 import type { FileSegment, LoadListener } from './loader.ts';
 
-/** Whether nothing of a stream is left. */
+/** Whether the stream has no record left. */
 const isAtEnd = async (source: BlockSource, at: Position): Promise<boolean> => {
   for await (const _ of source.from(at)) return false;
   return true;
 };
 
-/** Records where a file ends, if no chunk was left in whose transaction to record it. */
+/** Records where a file ends, when there is no chunk whose transaction could record it. */
 const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte: number): Promise<void> =>
   withTransaction(client, ([loading]) => judgeLoading(client, lease, loading!), {
     first: [selectLoading(lease)],
@@ -30,27 +29,9 @@ const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte:
   });
 
 /**
- * Returns how many rejects the next chunk may have. The main thread counts for all loaders, but it hears of a chunk when
- * the next one may have begun. Errors: ETL_REJECT_LIMIT, if this loader alone is over a limit.
+ * Loads a segment. `counts`: those of this loader, by table. Errors: those of loadChunk; the reason
+ * of the request that stopped it.
  */
-const rejectsAllowed = (
-  { lease, rejectLimit }: LoadPlan,
-  table: Limited & { readonly name: string },
-  counts: ReadonlyMap<string, Counts>,
-): number => {
-  const all = [...counts.values()].reduce(addCounts, noCounts);
-  const limits: readonly (readonly [Limited, Counts])[] = [
-    [table, counts.get(table.name) ?? noCounts],
-    ...(rejectLimit === undefined ? [] : [[{ rejectLimit }, all] as const]),
-  ];
-  const rooms = limits.map(([limited, found]) => {
-    stopIfHopeless(lease.runId, limited, found);
-    return rejectsKeptMax(limited.rejectLimit) - found.rejected;
-  });
-  return Math.min(rejectsPerChunkMax, ...rooms);
-};
-
-/** Loads a segment. `counts`: those of this loader, by table. Errors: those of loadChunk; the reason of the request that stopped it. */
 export const loadSegment = async (
   client: Client,
   plan: LoadPlan,
@@ -60,8 +41,7 @@ export const loadSegment = async (
   stops: Stops,
 ): Promise<void> => {
   const { lease, chunkBytes, streamChunkBytes } = plan;
-  const { table: declared, staging, target } = plan.tables.find(({ table }) => table.name === file.table)!;
-  const table = tableOfFile(declared, file);
+  const { table, staging, target } = loadedTable(plan, file);
   const breakOff = stopSignal({ abort: stops.abort, leave: stops.leave });
   const reader = createFileReader(file, table, staging, target);
   const access = { declared: table.source, signal: breakOff };
@@ -73,18 +53,20 @@ export const loadSegment = async (
   try {
     while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
       stopIfAsked(stops);
-      const rejectsMax = rejectsAllowed(plan, declared, counts);
+      // The main thread counts for all loaders, but it hears of a chunk when the next one may have
+      // begun.
+      const allowed = rejectsAllowed(plan, [table.name], (name) => counts.get(name) ?? noCounts);
       if (byteEnd === null && (await isAtEnd(source, at))) {
         await recordEnd(load, at.byte);
         break;
       }
-      const chunk = await loadChunk({ ...load, rejectsMax }, at);
+      const chunk = await loadChunk({ ...load, rejectsMax: Math.min(rejectsPerChunkMax, allowed) }, at);
       counts.set(table.name, addCounts(counts.get(table.name) ?? noCounts, chunk.counts));
       at = chunk.end;
       hasEnded = chunk.isLast;
       const expectedEnd = source.expectedEnd();
       if (expectedEnd !== undefined) listener.fileEnd(expectedEnd);
-      // Its rejects are in the ledger, and may have megabytes.
+      // Listeners need no rejects: these are in the ledger, and may have megabytes.
       const { rejects: _, ...loaded } = chunk;
       listener.chunk({ ...loaded, endMs: Date.now() });
     }

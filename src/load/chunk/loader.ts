@@ -12,19 +12,21 @@ export interface FileSegment extends Omit<Segment, 'fileId'> {
   readonly piece?: Piece | undefined;
 }
 
-/** Hears how a segment is loaded; what it throws ends the segment. A thread sends the calls as data. */
+/**
+ * Hears how a segment is loaded; what it throws ends the segment. A thread sends the calls as data.
+ */
 export interface LoadListener {
-  /** Called with bytes and counts as they are decoded; with the negative when a chunk is rolled back. */
+  /** Called with what was decoded; with the negative when a chunk is rolled back. */
   readonly decoded: (bytes: number, counts: Counts) => void;
   /** Called when a chunk is committed. */
   readonly chunk: (chunk: LoadedChunk) => void;
-  /** Called with the byte where the file's data ends, as far as is known, if its end was unknown before. */
+  /** Called with the byte where the file probably ends, if its end was unknown. */
   readonly fileEnd: (byte: number) => void;
 }
 
 /** Loads one segment at a time, over a connection of its own. */
 export interface Loader {
-  /** Loads a segment, chunk after chunk. Errors: those of loadChunk; the reason of the request that stopped it. */
+  /** Loads a segment. Errors: those of loadChunk; the reason of the signal that stopped it. */
   readonly load: (segment: FileSegment, listener: LoadListener, stops: Stops) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Cuts a stream into pieces: blocks of whole records, with their bytes and places in memory that every thread sees. A piece is a chunk.
+// Cuts a stream into pieces: blocks of whole records, with bytes and positions in memory that all
+// threads share. A piece becomes a chunk.
 
 import { placeAlike } from '../../core/shared-copy.ts';
 import { longLineBlock, positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
@@ -6,22 +7,22 @@ import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { RecordSpans } from '../../format/split/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
-/** The lists of where records are. What is in shared memory is not copied on its way through two threads. */
+/** Lists of record positions. In shared memory, they are not copied between threads. */
 type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
 
-/** A block whose bytes and places are a part of a piece's memory. */
+/** A block whose bytes and position lists are in the memory of its piece. */
 interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
   readonly spans: Omit<RecordSpans, keyof Places>;
   readonly offset: number;
   readonly length: number;
-  /** Where the lists are: one after the other, of so many records each. */
+  /** Offset of the three lists, each of `records` numbers. */
   readonly places: number;
   readonly records: number;
 }
 
 export interface Piece {
   readonly start: Position;
-  /** null: the file ends with it. */
+  /** null: the file ends with this piece. */
   readonly byteEnd: number | null;
   readonly memory: SharedArrayBuffer;
   readonly blocks: readonly PieceBlock[];
@@ -29,7 +30,7 @@ export interface Piece {
 
 const placeBytes = Int32Array.BYTES_PER_ELEMENT;
 
-/** The lists of a block in the memory of its piece. */
+/** Position lists of a block, in the memory of its piece. */
 const placesIn = (memory: SharedArrayBuffer, at: number, records: number): Places => {
   const list = (number: number): Int32Array =>
     new Int32Array(memory, at + number * placeBytes * records, records);
@@ -49,24 +50,24 @@ export interface PiecedRange {
   readonly blocks: AsyncIterable<RecordBlock>;
   readonly start: Position;
   readonly byteEnd: number | null;
-  /** The last record of a piece begins before this many bytes of it. */
+  /** The last record of a piece begins within this many bytes. */
   readonly pieceBytes: number;
 }
 
-/** Where each record is takes twelve bytes, and a record may be shorter than that. */
+/** Bounds the position lists: a record takes twelve bytes there, and may itself be shorter. */
 const recordsPerPieceMax = 500_000;
 
 /** A piece that is being filled. */
 interface Filling {
   readonly start: Position;
   memory: SharedArrayBuffer;
-  /** Of the memory, that are used. */
+  /** Bytes of the memory that are used. */
   bytes: number;
   records: number;
   readonly blocks: PieceBlock[];
 }
 
-/** Room for more of what there was no room for, as a part of all: the end of a long record, or the places of many short ones. */
+/** Extra room in larger memory, as a fraction: for the end of a long record, for example. */
 const growth = 1 / 16;
 
 /** Appends a block; memory that is too small is replaced. */
@@ -92,7 +93,7 @@ const append = (
   piece.records += records;
 };
 
-/** Adds bytes without a record, such as blank lines: they are counted and not kept, together with those before them. */
+/** Counts bytes without a record, such as blank lines; the bytes are not kept. */
 const addOthers = (
   piece: Filling,
   fileBytes: number,
@@ -110,7 +111,7 @@ const addOthers = (
   if (others.fileBytes > 0) append(piece, longLineBlock(others, newline, before?.position ?? at));
 };
 
-/** Adds the records [from, to) of a block; bytes before its first record are in no block, unless they are all there is. */
+/** Adds the records [from, to) of a block; bytes before them only if there is no record. */
 const add = (piece: Filling, block: RecordBlock, from: number, to: number): void => {
   const { starts, lines, newlines, newline } = block.spans;
   if (starts.length === 0) addOthers(piece, block.fileBytes, newlines, newline, block.position);
@@ -118,7 +119,7 @@ const add = (piece: Filling, block: RecordBlock, from: number, to: number): void
   else append(piece, to - from === starts.length ? block : sliceBlock(block, from, to));
 };
 
-/** The first record of a block from `from` on that belongs to the next piece; the number of its records when none does. */
+/** Returns the first record, from `from` on, of the next piece; the number of records if none. */
 const nextPieceAt = (
   piece: Filling,
   { spans, position }: RecordBlock,
@@ -138,12 +139,13 @@ const nextPieceAt = (
 };
 
 /**
- * Yields the pieces of a range, in memory that `take` gives. A piece ends before the first record that begins `pieceBytes` after
- * it, or is too many.
+ * Yields the pieces of a range, in memory that `take` gives. A piece ends before the first record
+ * that begins `pieceBytes` or more after the piece, or that would be one record too many.
  *
- * Where a piece ends depends on the content of the stream and on where the range begins, never on how the bytes arrive: pieces
- * of a job that is delivered twice are the same, and the ledger knows them by their start
- * (test/unit/load/chunk/pieces.test.ts, "and are the same however its bytes arrive").
+ * The end of a piece depends on the content of the stream and on the start of the range, never on
+ * how the bytes arrive. So a job that is delivered twice has the same pieces, and the ledger
+ * recognizes a piece by its start (test/unit/load/chunk/pieces.test.ts, "and are the same however
+ * its bytes arrive").
  */
 export async function* streamPieces(
   { blocks, start, byteEnd, pieceBytes }: PiecedRange,

@@ -1,4 +1,5 @@
-// What only the server can judge: the texts of columns of its own types (`column.of`), and records that go to it as they are.
+// Texts that only the server can check (columns with `column.of`), and records that staging gets as
+// unchanged bytes.
 
 import { ok as assert } from 'node:assert';
 import { decodeTextRows, encodeTextRow } from './encode-text.ts';
@@ -13,15 +14,16 @@ import { madeColumn } from '../../pipeline/check/made-column.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 
-/** The texts of each such column in a block, null among them, each with the records that have it, by their indexes. */
+/** The texts of such columns in a block, also null, each with the indexes of its records. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
-/** Reads those of a block; of its nth rows alone, if these are given. */
+/** Reads the texts of a block; `rows`: only of the rows with these numbers, from 1. */
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
 /**
- * Makes the reader of such texts. It decodes the table with the line of each record added: which records are filtered or rejected
- * cannot be seen in the rows.
+ * Makes the reader of such texts. It decodes the block with the line of each record as another
+ * column, because a row does not say which record it comes from: some records are filtered or
+ * rejected.
  */
 export const createServedReader = (table: ReadTable, file: SourceFile): ServedReader => {
   const served = table.columns.filter(isServed);
@@ -47,10 +49,10 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
   };
 };
 
-/** Which records of a block the server may refuse, by their indexes. */
+/** Returns the indexes of the records that the server may refuse. */
 export type SuspectReader = (block: RecordBlock) => readonly number[];
 
-/** Makes the reader of records whose bytes go to the server as they are, and that have another number of fields than the header. */
+/** Makes the reader that finds records with another number of fields than the header. */
 export const createSuspectReader = (table: ReadTable, file: SourceFile): SuspectReader => {
   let decode: Decoder | undefined;
   return (block) => {

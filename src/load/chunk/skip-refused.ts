@@ -1,4 +1,5 @@
-// From PostgreSQL 17 on, COPY skips records with a text that its type refuses: one COPY for a block, however many these are.
+// From PostgreSQL 17 on, COPY skips records with a text that its type refuses: one COPY for a
+// block, however many records are refused.
 
 import type { Query } from '../../db/sql.ts';
 import { rejectOf } from '../../format/rows/record-judge.ts';
@@ -10,8 +11,10 @@ import { copyRows, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 
 /**
- * Copies rows; returns the numbers of those that the server skipped, from 1 on, as its notices give them: one for each, and one that
- * counts them. Their words depend on the server's language, so that the numbers are only hints. Undefined: there are not as many.
+ * Copies rows; returns the numbers, from 1, of the rows that the server skipped. They come from
+ * notices: one for each row, and a last one with the count. The texts of notices depend on the
+ * server's language, so the numbers are only hints. Undefined: there are not as many numbers as
+ * skipped rows.
  */
 const copySkipping = async (
   load: ChunkLoad,
@@ -32,8 +35,8 @@ const copySkipping = async (
 };
 
 /**
- * Copies a block; returns the faults of the records that the server skipped, by their indexes. Undefined: it does not refuse a text of
- * each record that its notices name.
+ * Copies a block; returns the faults of skipped records, by their indexes. Undefined: for some
+ * record that the notices name, the server refuses none of the texts.
  */
 const skipRefused = async (
   load: ChunkLoad,
@@ -52,8 +55,8 @@ const skipRefused = async (
 };
 
 /**
- * Copies a block, as far as the chunk may have its rejects. False: nothing was copied, because the server cannot skip its records, or
- * does not say which and why.
+ * Copies a block, up to the last reject that the chunk may have. Returns false if nothing was
+ * copied, because the server cannot skip records, or does not say which it skipped and why.
  */
 export const copyAndSkip = async (
   load: ChunkLoad,

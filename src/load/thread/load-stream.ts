@@ -1,4 +1,5 @@
-// Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes to a loader.
+// Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes
+// to a loader.
 
 import type { LoadedChunkRow } from '../../ledger/run/ledger.ts';
 import { stopSignal, type Stops } from '../../core/stop.ts';
@@ -12,7 +13,9 @@ export interface StreamLoad {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly stops: Stops;
-  /** Chunks of the file that are loaded already: a piece that is one of these chunks is passed over. */
+  /**
+   * Chunks of the file that are loaded already: a piece that is one of these chunks is passed over.
+   */
   readonly known: readonly LoadedChunkRow[];
   readonly onKnown: LoadListener['decoded'];
   /** Loads a piece as soon as a loader is free. */
@@ -20,8 +23,9 @@ export interface StreamLoad {
 }
 
 /**
- * Loads what was read before an error of reading, and then throws that error; the first error of a loader aborts the other chunks in
- * flight, unless they are to be finished. Errors: those of readStream and of loadSegment; the reason of the signal that stopped it.
+ * Loads the pieces of a stream. If reading fails, the pieces read before are loaded, then the error
+ * is thrown. If a loader fails, the other chunks in flight are aborted, unless the run is draining.
+ * Errors: those of readStream and of the loaders.
  */
 export const loadStream = async ({
   setup,

@@ -1,17 +1,19 @@
-// The loaders of one process: one per worker, in threads if that pays and the definition can be sent there.
+// The loaders of one process: one per worker, in threads if that pays and the definition can be
+// sent there.
 
 import type { Loader } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
 
-/** The plan that a thread gets: without a file unless it needs that to find functions; undefined if it could not find them. */
+/** The plan for a thread, with `file` only if needed for functions; undefined: impossible. */
 const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
   const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
     ...rest,
     table: { ...table, columns: [], filter: [], publish: 'replace' as const },
   }));
-  // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it throws no error.
+  // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it
+  // throws no error.
   const hasSchema = plan.tables.some(({ table }) => table.columns.some(({ schema }) => schema !== undefined));
   const plans = [
     ...(hasSchema ? [] : [{ ...plan, file: undefined }]),
@@ -30,17 +32,20 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
-/** How a loader is started. Only a process that loads in its main thread needs the decoders there. */
+/**
+ * How a loader is started. Only a process that loads in its main thread needs the decoders there.
+ */
 const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
   const forThread = planForThread(plan);
-  // A function of the pipeline may take any time, even for one record: it never runs in the main thread to save starting one.
+  // A function of the pipeline may take any time, even for one record: it never runs in the main
+  // thread to save starting one.
   const isThread = forThread !== undefined && !(isSmall && forThread.file === undefined);
   if (isThread) return () => startThreadLoader(forThread);
   const { createLoader } = await import('./main-loader.ts');
   return () => createLoader(plan);
 };
 
-/** Makes one loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. */
+/** Makes one loader per worker, in threads unless there is little to load; `busy` of them now. */
 export const withLoaders = async <T>(
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },

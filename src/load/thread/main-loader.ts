@@ -8,7 +8,7 @@ import type { Loader } from '../chunk/loader.ts';
 import { loadSegment } from '../chunk/load-segment.ts';
 import type { LoadPlan } from '../load-plan.ts';
 
-/** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
+/** Makes a loader. It connects at once, while its first segment is on the way. */
 export const createLoader = (plan: LoadPlan): Loader => {
   const { address } = plan;
   const counts = new Map<string, Counts>();
@@ -47,7 +47,8 @@ export const createLoader = (plan: LoadPlan): Loader => {
   return {
     load,
     close: async () => {
-      // No caller waits for a segment in flight any more: its transaction must not outlive the loader.
+      // No caller waits for a segment in flight any more: its transaction must not outlive the
+      // loader.
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;

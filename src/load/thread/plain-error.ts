@@ -8,9 +8,11 @@ export interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: PlainError | undefined;
-  /** Code of an error of ours, which is created again from it. */
+  /** Code of an EtlError, which is created again in the other thread. */
   readonly ours: ErrorCode | undefined;
-  /** `details` of an error of ours; of others what they carry in texts and numbers: SQLSTATE, column, detail … */
+  /**
+   * `details` of an EtlError; of another error its texts and numbers: SQLSTATE, column, detail …
+   */
   readonly details: ErrorDetails;
 }
 
@@ -19,7 +21,7 @@ const textsOf = (error: object): ErrorDetails =>
     Object.entries(error).filter(([, value]) => typeof value === 'string' || typeof value === 'number'),
   );
 
-/** Takes an error apart, for the way to another thread. */
+/** Turns an error into plain data. */
 export const plainError = (thrown: unknown): PlainError => {
   const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
   const { name, message, stack, cause } = error;
@@ -34,7 +36,7 @@ export const plainError = (thrown: unknown): PlainError => {
   };
 };
 
-/** Puts an error together again: ours with its class, any other with its name and whatever its driver said. */
+/** Makes the error again: an EtlError with its class, another with its driver's details. */
 export const errorFrom = ({ name, message, stack, cause, ours, details }: PlainError): Error => {
   const options = cause === undefined ? {} : { cause: errorFrom(cause) };
   const error =

@@ -1,8 +1,9 @@
-// Ranges of a stream that is read once, one after the other.
+// Reads ranges of a stream, in order, although the stream is read once.
 
 /**
- * Returns a function that gives the bytes [from, to) of a stream that begins at byte `at`; what lies between two ranges is passed over.
- * A range must be read to its end before the next one. It is shorter when the stream is.
+ * Returns a function that reads the bytes [from, to) of a stream that begins at byte `at`, and
+ * skips bytes between two ranges. A range must be read to its end before the next range. A range is
+ * shorter if the stream ends within it.
  */
 export const rangesOf = (
   reads: AsyncIterable<Buffer>,

@@ -1,4 +1,5 @@
-// A reading thread: decodes one stream after the other and cuts it into pieces, for all loaders of the process.
+// A reading thread: decodes one stream after another and cuts it into pieces for all loaders of the
+// process.
 
 import { parentPort } from 'node:worker_threads';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -17,7 +18,7 @@ const say = (message: FromReader): void => port.postMessage(message);
 let waitedMs = 0;
 let receive: (memory: SharedArrayBuffer) => void = () => undefined;
 
-/** Asks the main thread for the memory of a piece, which it has when a loader is done with another piece. */
+/** Asks the main thread for memory of a piece; waits until a loader is done with another piece. */
 const take = async (): Promise<SharedArrayBuffer> => {
   const asked = performance.now();
   const given = new Promise<SharedArrayBuffer>((resolve) => (receive = resolve));
@@ -57,7 +58,7 @@ const serve = (setup: ReadSetup): Promise<void> =>
     (error: unknown) => say({ type: 'failed', error: plainError(error) }),
   );
 
-// The main thread ends this one.
+// The main thread terminates this thread.
 port.on('message', (message: ToReader) => {
   if (message.type === 'memory') receive(message.memory);
   else void serve(message.setup);

@@ -10,7 +10,7 @@ import { errorFrom, type PlainError } from './plain-error.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { ReadingThreads } from './reading-threads.ts';
 
-/** What a reading thread is to read. */
+/** The ranges of a stream that a thread reads. */
 export interface ReadSetup {
   readonly file: SourceFile;
   readonly source: SourceSpec;
@@ -40,10 +40,13 @@ export type FromReader =
   | { readonly type: 'end' }
   | { readonly type: 'failed'; readonly error: PlainError };
 
-/** Room for the positions of records of about a hundred bytes, as a part of their bytes: a piece that needs more makes more. */
+/**
+ * Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes; a
+ * piece that needs more allocates more.
+ */
 const roomForPlaces = 1 / 8;
 
-/** Memory for so many pieces, which all streams of the process share. */
+/** Makes memory for so many pieces, which all streams of the process share. */
 export const createPieceMemory = (pieces: number, pieceBytes: number): Pool<SharedArrayBuffer> =>
   createPool(pieces, () => new SharedArrayBuffer(Math.ceil(pieceBytes * (1 + roomForPlaces))));
 
@@ -54,7 +57,7 @@ const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =
     cause === undefined ? {} : { cause },
   );
 
-/** Yields the messages of a thread until it ends. Throws an error that the thread did not catch, and the reason of the signal. */
+/** Yields the messages of a thread. Throws the thread's error, or the reason of the signal. */
 async function* messagesOf(
   thread: Worker,
   file: string,
@@ -70,8 +73,9 @@ async function* messagesOf(
 }
 
 /**
- * Yields the pieces of a stream as they are read, until `signal` is aborted: then its reason is thrown. The caller
- * gives its memory back. Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED.
+ * Yields the pieces of a stream as they are read; throws the reason of `signal` when it is aborted.
+ * The caller gives the memory of each piece back. Errors: those of reading; ETL_SOURCE_CHANGED;
+ * ETL_THREAD_ENDED.
  */
 export async function* readStream(
   setup: ReadSetup,

@@ -1,13 +1,14 @@
-// The threads of a process that read streams: one is started before its stream is known, and reads others afterwards.
+// The threads of a process that read streams. A thread may start before its first stream is known,
+// and is used again.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { runnerOptions } from '../../pipeline/runner.ts';
 
 export interface ReadingThreads {
-  /** One that has nothing to read. */
+  /** Takes an idle thread, or starts one. */
   readonly take: () => Worker;
-  /** Gives back one that has read its stream to the end. */
+  /** Gives back a thread that has read its stream to the end. */
   readonly give: (thread: Worker) => void;
   readonly close: () => Promise<void>;
 }
@@ -15,13 +16,13 @@ export interface ReadingThreads {
 /** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** `eager` of them start at once, while the queue is prepared. */
+/** Starts `eager` threads at once, while the queue is prepared. */
 export const createReadingThreads = (eager: number): ReadingThreads => {
   const idle = new Set<Worker>();
   let isClosed = false;
   const start = (): Worker => {
     const thread = new Worker(threadModule, runnerOptions(threadModule));
-    // One that comes after the last message that is read concerns nobody, and must not end the process.
+    // An error after the last message concerns nobody, and must not end the process.
     thread.on('error', () => undefined);
     thread.once('exit', () => idle.delete(thread));
     return thread;
