@@ -19,7 +19,7 @@ export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
   drain?.throwIfAborted();
 };
 
-/** Aborted by any of these requests: for work without chunks in flight. */
+/** Aborted by any of the requests that are given. */
 export const stopSignal = ({ abort, leave, drain }: Partial<Stops>): AbortSignal => {
   const signal = AbortSignal.any([abort, leave, drain].filter((stop) => stop !== undefined));
   // Every file that is looked at listens.
