@@ -14,7 +14,7 @@ import { tidyBuildSchema } from '../publish/aside/build-schema.ts';
 import { RowsRefused } from '../publish/table/refused-rows.ts';
 import { builtName, keptSchema, type TableNames } from '../db/names.ts';
 import { productionTables, type ProductionTable } from '../publish/table/production.ts';
-import { buildFor, choosePublication } from '../publish/modes/registry.ts';
+import { buildFor, chooseStrategy } from '../publish/modes/registry.ts';
 import type { BuiltTable, DeclaredTable } from '../publish/table/tables.ts';
 import { noneOutgoing } from '../run/files/sieve.ts';
 import { ensureBuildSchema } from '../run/build/empty-schema.ts';
@@ -84,7 +84,7 @@ const makeReady = async (
   const start = performance.now();
   const { keep = 0 } = table;
   const declared = declaredBack(spec, back);
-  const isMoved = version.indexes !== null && !choosePublication(declared, production).writes;
+  const isMoved = version.indexes !== null && !chooseStrategy(declared, production).writes;
   const { names, rows } = isMoved
     ? {
         names: { ...declared, buildSchema: keptSchema, built: version.name },

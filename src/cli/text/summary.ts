@@ -1,7 +1,7 @@
 // What a run leaves on the screen: pure functions from its result to lines.
 
 import type { RunResult, StepTime, TableResult } from '../../core/model.ts';
-import { publicationNamed } from '../../publish/modes/registry.ts';
+import { strategyNamed } from '../../publish/modes/registry.ts';
 import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import { alignFitting, visibleText, wrapUnder, type Alignment } from '../layout.ts';
@@ -86,10 +86,10 @@ const tableLines = (result: RunResult, before: LoadedBefore, width: number, pain
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
 
-/** What publications say of the tables that they published. */
-const publicationNotes = (tables: readonly TableResult[]): string[] =>
+/** What strategies say of the tables that they published. */
+const strategyNotes = (tables: readonly TableResult[]): string[] =>
   [...new Set(tables.map(({ strategy }) => strategy))].flatMap((name) => {
-    const summary = publicationNamed(name)?.summary;
+    const summary = strategyNamed(name)?.summary;
     const names = tables.filter(({ strategy }) => strategy === name).map(({ table }) => visibleText(table));
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
@@ -127,7 +127,7 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
           ),
         ]
       : []),
-    ...publicationNotes(tables),
+    ...strategyNotes(tables),
     ...mergeNotes(tables),
     ...partitionNotes(tables),
   ];

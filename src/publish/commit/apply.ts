@@ -1,4 +1,4 @@
-// Applies the publications of all tables of a run, in the order in which readers wait least.
+// Applies the strategies of all tables of a run, in the order in which readers wait least.
 
 import { withPath, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
@@ -27,18 +27,18 @@ export interface Applied {
 
 /** Plans that fill the existing table, and plans that replace it. */
 export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], PublishPlan[]] => [
-  plans.filter(({ publication }) => publication.writes),
-  plans.filter(({ publication }) => !publication.writes),
+  plans.filter(({ strategy }) => strategy.writes),
+  plans.filter(({ strategy }) => !strategy.writes),
 ];
 
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/** Plans that are applied together: all of one publication, or each table alone, in order, if deletions may cascade. */
+/** Plans that are applied together: all of one strategy, or each table alone, in order, if deletions may cascade. */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
-  const ways = new Set(some.map(({ publication }) => publication.apply));
-  return [...ways].map((way) => some.filter(({ publication }) => publication.apply === way));
+  const ways = new Set(some.map(({ strategy }) => strategy.apply));
+  return [...ways].map((way) => some.filter(({ strategy }) => strategy.apply === way));
 };
 
 /** Counts tables that lose rows to cascading deletions, which are over when all is written. */
@@ -116,10 +116,10 @@ export const applyAll = async (
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
     for (const own of groupsOf(some, isOrdered(written))) {
-      rests.push(await own[0]!.publication.apply(client, own));
+      rests.push(await own[0]!.strategy.apply(client, own));
       for (const plan of own) {
         const { table } = plan.table;
-        const { verify } = plan.publication;
+        const { verify } = plan.strategy;
         const verified = verify(client, plan, copied.get(table), before.get(table) ?? null);
         rows.set(
           table,
@@ -128,7 +128,7 @@ export const applyAll = async (
           }),
         );
         if (plan.table.merge !== undefined)
-          changes.set(table, (await plan.publication.changes?.(client, plan)) ?? allInserted(plan.table));
+          changes.set(table, (await plan.strategy.changes?.(client, plan)) ?? allInserted(plan.table));
       }
     }
     return rests;
@@ -139,7 +139,7 @@ export const applyAll = async (
   for (const { finish } of rests) await finish?.();
   await makeForeignKeys(
     client,
-    plans.map((plan) => ({ ...plan, oid: plan.publication.oidInProduction(plan) })),
+    plans.map((plan) => ({ ...plan, oid: plan.strategy.oidInProduction(plan) })),
   );
   return {
     views: rests.flatMap(({ views = [] }) => views),

@@ -1,4 +1,4 @@
-// Plans how the tables of a run are published, and records it: which publication each one gets, given the table that is in production.
+// Plans how the tables of a run are published, and records it: which strategy each one gets, given the table that is in production.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -8,7 +8,7 @@ import { checkConditions } from '../table/constraints.ts';
 import { foreignKeysOf } from '../table/foreign-keys.ts';
 import { checkTargetsOutside } from '../table/targets-outside.ts';
 import type { Applied } from './apply.ts';
-import type { Publication, PublishPlan } from '../modes/contract.ts';
+import type { Strategy, PublishPlan } from '../modes/contract.ts';
 import type { BuiltOver, Found } from '../table/built-over.ts';
 import type { Dependent } from '../table/dependents.ts';
 import { keyChanges } from '../alter/keys.ts';
@@ -17,7 +17,7 @@ import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from '../table/production.ts';
 import { refuseChangedByHand } from '../table/by-hand.ts';
 import { refuseGone } from './gone.ts';
-import { choosePublication, modes } from '../modes/registry.ts';
+import { chooseStrategy, modes } from '../modes/registry.ts';
 import { refuseOtherDivision } from '../table/partition-shape.ts';
 import { refuseOther } from '../table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from '../table/table-state.ts';
@@ -41,22 +41,22 @@ const publishedOf = (
   return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
 };
 
-/** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
+/** The strategy for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
 const choose = (
   table: DeclaredTable,
   columns: readonly TableColumn[],
   production: ProductionTable | undefined,
   found?: Found,
-): Publication => {
-  const publication = choosePublication(table, production, found);
+): Strategy => {
+  const strategy = chooseStrategy(table, production, found);
   if (production === undefined) {
     if (table.extent === 'part') refuseGone(table);
-    return publication;
+    return strategy;
   }
   refuseOther(table, production);
   refuseOtherDivision(table, production);
-  publication.check(table, columns, production);
-  return publication;
+  strategy.check(table, columns, production);
+  return strategy;
 };
 
 /** Refuses before loading what publishing would refuse. Returns what is in production, in their order. */
@@ -84,17 +84,17 @@ export const checkTargets = async (
 };
 
 /** The plan of a table, after what was found in its rows. */
-const planOf = (over: BuiltOver, publication: Publication, found?: Found): PublishPlan => {
+const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan => {
   const { table, builtAs, production } = over;
-  const chosen = found === undefined ? publication : choose(table, builtAs.columns, production, found);
+  const chosen = found === undefined ? strategy : choose(table, builtAs.columns, production, found);
   const { rebuilt } = found ?? {};
   const plan =
     rebuilt === undefined
       ? over
       : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
-  // A publication that writes alters the table first, where it differs from the declaration.
+  // A strategy that writes alters the table first, where it differs from the declaration.
   const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
-  return { ...plan, publication: chosen, found, blocksReaders };
+  return { ...plan, strategy: chosen, found, blocksReaders };
 };
 
 interface Planning {
@@ -116,13 +116,13 @@ export const planOver = async (
   const built = await builtStates(client, tables);
   const chosen = tables.map((table, index) => {
     const over = { table, builtAs: built[index]!, production: productions[index] };
-    return { found: over, publication: choose(table, over.builtAs.columns, over.production) };
+    return { found: over, strategy: choose(table, over.builtAs.columns, over.production) };
   });
   const plans: PublishPlan[] = [];
-  for (const { found, publication } of chosen) {
-    const over = { ...found, unlike: (await publication.tryAside?.(client, found)) ?? [] };
+  for (const { found, strategy } of chosen) {
+    const over = { ...found, unlike: (await strategy.tryAside?.(client, found)) ?? [] };
     const { look } = modes[over.table.mode];
-    plans.push({ ...planOf(over, publication, looks ? await look?.(client, over) : undefined), stays });
+    plans.push({ ...planOf(over, strategy, looks ? await look?.(client, over) : undefined), stays });
   }
   return plans;
 };
@@ -166,7 +166,7 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
   await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())
     if (!isSame(now[index], production)) throw new ProductionChanged();
-  const replacing = plans.filter(({ publication }) => !publication.writes);
+  const replacing = plans.filter(({ strategy }) => !strategy.writes);
   await refuseChangedByHand(
     client,
     replacing.map(({ table }) => table),
@@ -199,12 +199,12 @@ export const insertPublished = (
     runId,
     JSON.stringify(
       plans.map((plan) => {
-        const { table, builtAs, publication } = plan;
+        const { table, builtAs, strategy } = plan;
         return {
           schema_name: table.schema,
           table_name: table.table,
-          table_oid: publication.oidInProduction(plan),
-          strategy: publication.name,
+          table_oid: strategy.oidInProduction(plan),
+          strategy: strategy.name,
           rows: rows.get(table.table),
           seconds: table.seconds,
           indexes: table.indexes,
@@ -216,7 +216,7 @@ export const insertPublished = (
           // A version that returns has those of its own time.
           constraints: [
             ...new Set(
-              [...(publication.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(
+              [...(strategy.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(
                 ({ name }) => name,
               ),
             ),

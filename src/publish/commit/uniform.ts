@@ -21,11 +21,11 @@ const inPlaceBytesMax = 256 * 2 ** 20;
 
 /** Plans by which a new table replaces an existing one. */
 const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
-  plans.filter(({ publication, production }) => !publication.writes && production !== undefined);
+  plans.filter(({ strategy, production }) => !strategy.writes && production !== undefined);
 
 /** Whether the server writes the rows of the existing table again, because a column gets another type. */
-const isRewritten = ({ publication, table, builtAs, production }: PublishPlan): boolean =>
-  publication.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
+const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boolean =>
+  strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
 /**
  * Plans after which the table has rows that an older snapshot does not show, and no others. An earlier version that returns is not one of
@@ -38,7 +38,7 @@ export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPl
 
 /** Why new tables may not replace others: rows are written to another table of the run; undefined: they may. */
 export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined => {
-  const written = plans.find(({ publication, production }) => publication.writes && production !== undefined);
+  const written = plans.find(({ strategy, production }) => strategy.writes && production !== undefined);
   if (written === undefined || movedOver(plans).length === 0) return undefined;
   return { kind: rowsWritten, name: `${written.table.schema}.${written.table.table}` };
 };

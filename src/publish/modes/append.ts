@@ -1,4 +1,4 @@
-// The publication 'append': inserts the rows of some files beside those that are there, and deletes those of files that have left.
+// The strategy 'append': inserts the rows of some files beside those that are there, and deletes those of files that have left.
 //
 // Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
 
@@ -8,7 +8,7 @@ import { codeOf } from '../../core/errors/errors.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { writeEach, beside } from './beside.ts';
 import { checkCopied } from '../aside/build-table.ts';
-import type { PublishPlan, Publication } from './contract.ts';
+import type { PublishPlan, Strategy } from './contract.ts';
 import { DuplicateRows, findDuplicates } from '../table/duplicates.ts';
 import { inKeyOrder } from './key-order.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
@@ -97,7 +97,7 @@ const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly K
   return [...changes.key, ...changes.make];
 };
 
-export const append: Publication = {
+export const append: Strategy = {
   ...beside,
   name: 'append',
 

@@ -1,4 +1,4 @@
-// Applies a publication that writes into existing tables: one after the other, and their keys and indexes when all rows are in.
+// Applies a strategy that writes into existing tables: one after the other, and their keys and indexes when all rows are in.
 
 import type { Client } from '../../db/client.ts';
 import type { PublishPlan, Rest } from './contract.ts';

@@ -1,11 +1,11 @@
-// Shared by publications that write rows of some files into the existing table.
+// Shared by strategies that write rows of some files into the existing table.
 
 import type { Client } from '../../db/client.ts';
 import { applyEach } from './apply-each.ts';
 import { buildDeclared } from '../aside/build-table.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
 import { DuplicateRows } from '../table/duplicates.ts';
-import type { PublishPlan, Publication, Rest } from './contract.ts';
+import type { PublishPlan, Strategy, Rest } from './contract.ts';
 import { refuseUnfit } from '../alter/evolve.ts';
 import { keyChanges } from '../alter/keys.ts';
 import { refusalOf } from '../refusals.ts';
@@ -43,4 +43,4 @@ export const beside = {
   },
 
   oidInProduction: ({ production }) => production!.oid,
-} satisfies Partial<Publication>;
+} satisfies Partial<Strategy>;

@@ -1,7 +1,7 @@
-// A publication, one way of bringing rows into production: the port between a run and its tables.
+// A strategy, one way of bringing rows into production: the port between a run and its tables.
 //
-// The tables of a run are published together, each by its own Publication, in one transaction. So `apply` takes all tables of one
-// Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
+// The tables of a run are published together, each by its own Strategy, in one transaction. So `apply` takes all tables of one
+// Strategy, and it returns the statements that readers would feel instead of executing them: they become one message to the
 // server.
 
 import type { Client } from '../../db/client.ts';
@@ -16,7 +16,7 @@ import type { ViewOver } from '../table/views.ts';
 
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
-  readonly publication: Publication;
+  readonly strategy: Strategy;
   /** Why no table of the run is replaced by a new one, although nothing depends on it; undefined: new tables are allowed. */
   readonly stays?: Dependent | undefined;
   /** Undefined: nobody looked for differences, or production has changed since. */
@@ -39,7 +39,7 @@ export interface Rest {
   readonly last?: readonly string[];
 }
 
-export interface Publication {
+export interface Strategy {
   /** In etl.published_table, results and `etl status`. */
   readonly name: string;
   /** Writes rows into the existing table, whose writers wait; otherwise a new table replaces it in the last message. */
@@ -68,7 +68,7 @@ export interface Publication {
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
   /**
-   * Completes the table built aside, for `apply`. All publications that one extent of a mode chooses from share it, because
+   * Completes the table built aside, for `apply`. All strategies that one extent of a mode chooses from share it, because
    * production may change meanwhile.
    */
   build(work: Building): Promise<void>;

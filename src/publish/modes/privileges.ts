@@ -10,7 +10,7 @@ export const refuseLacking = async (client: Client, plans: readonly PublishPlan[
   const needed = plans
     .filter(({ production }) => production !== undefined)
     .flatMap((plan) =>
-      (plan.publication.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
+      (plan.strategy.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
     );
   if (needed.length === 0) return;
   // One that was granted on columns may be enough.

@@ -1,9 +1,9 @@
-// The publications by the declared `publish`: a new one is a file beside this and a line here.
+// The strategies by the declared `publish`: a new one is a file beside this and a line here.
 
 import type { Extent, PublishMode } from '../../core/declaration/declaration.ts';
 import { append } from './append.ts';
 import type { Client } from '../../db/client.ts';
-import type { Publication } from './contract.ts';
+import type { Strategy } from './contract.ts';
 import type { BuiltOver, Found } from '../table/built-over.ts';
 import { history } from './history/history.ts';
 import { inPlace } from './replace/in-place.ts';
@@ -17,9 +17,9 @@ import { swap } from './replace/swap.ts';
 /** What a mode publishes with. The first that takes the existing table is chosen, and the last takes any. They share one `build`. */
 export interface Mode {
   /** All rows of the table. */
-  readonly whole: readonly Publication[];
+  readonly whole: readonly Strategy[];
   /** The rows of some files, into the existing table; undefined: every run of the mode brings all rows. */
-  readonly part?: readonly Publication[];
+  readonly part?: readonly Strategy[];
   /** What some of them have to know about the rows: asked once, before any lock. */
   readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
 }
@@ -32,26 +32,24 @@ export const modes: Readonly<Record<PublishMode, Mode>> = {
   touched: { whole: [partitions, swap, inPlace], part: [partitions, inPlace] },
 };
 
-const publicationsOf = (mode: PublishMode, extent: Extent): readonly Publication[] => modes[mode][extent]!;
+const strategiesOf = (mode: PublishMode, extent: Extent): readonly Strategy[] => modes[mode][extent]!;
 
-export const choosePublication = (
+export const chooseStrategy = (
   table: DeclaredTable,
   production: ProductionTable | undefined,
   found?: Found,
-): Publication =>
-  publicationsOf(table.mode, table.extent).find((publication) =>
-    publication.takes(table, production, found),
-  )!;
+): Strategy =>
+  strategiesOf(table.mode, table.extent).find((strategy) => strategy.takes(table, production, found))!;
 
 /** Completes the rows of a table for any of them: production may change until one is chosen. */
-export const buildFor = (mode: PublishMode, extent: Extent): Publication['build'] =>
-  publicationsOf(mode, extent)[0]!.build;
+export const buildFor = (mode: PublishMode, extent: Extent): Strategy['build'] =>
+  strategiesOf(mode, extent)[0]!.build;
 
 /** All of them, each once. */
-export const publications: readonly Publication[] = [
+export const strategies: readonly Strategy[] = [
   ...new Set(Object.values(modes).flatMap(({ whole, part = [] }) => [...whole, ...part])),
 ];
 
 /** The one of this name; undefined for the name of a later version of ours. */
-export const publicationNamed = (name: string): Publication | undefined =>
-  publications.find((publication) => publication.name === name);
+export const strategyNamed = (name: string): Strategy | undefined =>
+  strategies.find((strategy) => strategy.name === name);

@@ -8,8 +8,8 @@ import { adviceTaken } from '../refusals.ts';
 
 /** Called before anything is loaded; publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED. */
 export const refuseTakenNames = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
-  const wanted = plans.flatMap(({ table: { schema, table }, builtAs, publication }) =>
-    publication.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
+  const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
+    strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
   );
   // The tables of the run hand their names to each other.
   const { rows } = await client.query(

@@ -1,4 +1,4 @@
-// How a rehearsed table gets into production: by which publication and why, what is altered, and who waits.
+// How a rehearsed table gets into production: by which strategy and why, what is altered, and who waits.
 
 import { keyChanges } from '../../publish/alter/keys.ts';
 import {
@@ -24,17 +24,17 @@ export const modeText = (mode: PublishMode): string =>
 
 /** Whether the existing table stays, whatever happens to its rows. */
 const isSameTable = (plan: PublishPlan): boolean =>
-  plan.publication.oidInProduction(plan) === plan.production?.oid;
+  plan.strategy.oidInProduction(plan) === plan.production?.oid;
 
 const whyOf = (plan: PublishPlan): string => {
-  const { table, production, publication } = plan;
+  const { table, production, strategy } = plan;
   const { mode, extent, partitionBy } = table;
   if (extent === 'part')
-    return publication.name === 'in place'
+    return strategy.name === 'in place'
       ? `partitions cannot be exchanged because of ${inPlaceReasons(table, production!)}`
       : `production has rows of other files, and publish is ${modeText(mode)}`;
   if (production === undefined) return 'there is no table yet';
-  if (publication.name === 'in place')
+  if (strategy.name === 'in place')
     return `the table has to stay because of ${inPlaceReasons(table, production)}`;
   if (partitionBy === undefined) return 'nothing depends on the table';
   return isSameTable(plan)
@@ -75,24 +75,23 @@ const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> 
   return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
 };
 
-const waits = ({ production, publication, blocksReaders }: PublishPlan): readonly [Wait, Wait] => {
+const waits = ({ production, strategy, blocksReaders }: PublishPlan): readonly [Wait, Wait] => {
   if (production === undefined) return ['none', 'none'];
-  if (!publication.writes)
-    return ['instant', publication.holdsWriters ? 'while rows are written' : 'instant'];
+  if (!strategy.writes) return ['instant', strategy.holdsWriters ? 'while rows are written' : 'instant'];
   return [blocksReaders ? 'while rows are written' : 'none', 'while rows are written'];
 };
 
 export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
-  const { table, production, publication } = plan;
+  const { table, production, strategy } = plan;
   const [readersWait, writersWait] = waits(plan);
-  const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
-  const notices = [publication.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
+  const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== strategy.name);
+  const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
   const free = { ...plan, production: production && { ...production, dependents } };
   const orElse = others.find(({ mayTake }) => mayTake?.(free) === true);
   return {
-    strategy: publication.name,
+    strategy: strategy.name,
     orElse: orElse?.name ?? null,
     why: whyOf(plan),
     readersWait,

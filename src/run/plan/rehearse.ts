@@ -2,7 +2,7 @@
 //
 // It goes the way of the build, in a schema of its own that nobody else sees, so that what the server would refuse after the load
 // it refuses now: SQL files, keys, indexes, constraints, columns that the server fills, changes of columns, data tests, hooks. And
-// what would be chosen by the tables in production is chosen: the publication of each one, with what it changes. No row is read: SQL
+// what would be chosen by the tables in production is chosen: the strategy of each one, with what it changes. No row is read: SQL
 // of the author is planned, and its privileges are checked, with `limit 0`, so that not even a volatile function of it is called.
 // Production is locked as a reader locks it, and nothing waits long for a lock.
 //
@@ -82,7 +82,7 @@ const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[])
 /** Changes of columns, on a copy of the table without its rows. */
 const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table, builtAs, production } = plan;
-  if (production === undefined || !plan.publication.writes) return;
+  if (production === undefined || !plan.strategy.writes) return;
   const copy = { ...table, schema: table.buildSchema, table: fittingName(`${table.table}__evolved`) };
   const { messages } = evolutionOf(copy, builtAs.columns, production);
   if (messages.length === 0) return;

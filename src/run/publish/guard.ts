@@ -46,14 +46,10 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
  * counted. Before a table is refused for its loss it is always counted: people may have deleted rows since, which is not the run's loss.
  * Proved by test/modes/dropped-partitions.test.ts.
  */
-const measure = async (
-  client: Client,
-  guard: Guard,
-  { table, publication }: PublishPlan,
-): Promise<Measured> => {
+const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
   const measured = (before: number | null): Measured => ({
     before,
-    after: publication.rowsAtLeast(table, before),
+    after: strategy.rowsAtLeast(table, before),
     replaced: table.touched?.rows ?? before ?? 0,
   });
   const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;

@@ -43,8 +43,8 @@ export class Overtaken extends Error {
  * Whether writers have to wait from the beginning of the publishing transaction although a new table takes the place of the old one: the new
  * one has rows of the old one, or all rows under the condition that the old one has no others.
  */
-export const keepsWritersOut = ({ publication, table, production }: PublishPlan): boolean =>
-  publication.holdsWriters === true ||
+export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): boolean =>
+  strategy.holdsWriters === true ||
   (production !== undefined && table.extent === 'whole' && takesParts(table.mode));
 
 /** Why a run may not add rows to a table: those that were to stay are gone. Undefined: they are there. */

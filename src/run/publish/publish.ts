@@ -1,4 +1,4 @@
-// Publishes all tables of a run in one transaction, as a list of steps; each publication knows how its tables are published.
+// Publishes all tables of a run in one transaction, as a list of steps; each strategy knows how its tables are published.
 
 import { assertPublishing } from '../../ledger/run/epoch.ts';
 import { markPublished } from '../../ledger/run/ledger.ts';
@@ -34,7 +34,7 @@ const frozenMs = 5_000;
 
 /** Why tables are published: files were loaded, or a rollback puts back an earlier version. */
 export interface Occasion {
-  /** Undefined: a rollback, which is a run only with its publication. */
+  /** Undefined: a rollback, which is a run only once it is published. */
   readonly runId?: number;
   /** Returns the rows in production by table; throws when a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
@@ -161,7 +161,7 @@ export const publishTables = async (
     const by = judgedBy(plans);
     if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
-    announce(plans.flatMap((one) => [one.publication.notice(one), replacedText(context.spec.name, one)]));
+    announce(plans.flatMap((one) => [one.strategy.notice(one), replacedText(context.spec.name, one)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });

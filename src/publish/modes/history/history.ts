@@ -1,4 +1,4 @@
-// The publication 'history': every version of a row by primary key is kept, with its times.
+// The strategy 'history': every version of a row by primary key is kept, with its times.
 //
 // The versions of the keys of a run are made of its records and of those that are there, and compared with these: only what
 // differs is written. So a late record comes in between, and one that was seen before changes nothing.
@@ -6,7 +6,7 @@
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
 import { writeEach } from '../beside.ts';
-import type { PublishPlan, Publication } from '../contract.ts';
+import type { PublishPlan, Strategy } from '../contract.ts';
 import { keyOf } from '../merge/merge-sql.ts';
 import {
   columnNames,
@@ -74,7 +74,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   );
 };
 
-export const history: Publication = {
+export const history: Strategy = {
   ...merge,
   name: 'history',
 

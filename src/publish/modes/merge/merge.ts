@@ -1,4 +1,4 @@
-// The publication 'merge': rows of some files take the place of those with the same primary key, and others come beside them.
+// The strategy 'merge': rows of some files take the place of those with the same primary key, and others come beside them.
 //
 // What differs is found first, in one pass, and only that is written: a row that is there as it comes costs no log and leaves no
 // dead row. Rows that stay are updated, so that triggers, foreign keys and policies see the same row. Readers see all of it at the
@@ -9,7 +9,7 @@ import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
 import { writeEach, beside } from '../beside.ts';
 import { checkCopied } from '../../aside/build-table.ts';
-import type { PublishPlan, Publication } from '../contract.ts';
+import type { PublishPlan, Strategy } from '../contract.ts';
 import { differencesOf, findDifferences, writeFound } from './differences.ts';
 import type { KeyStep } from '../../alter/keys.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
@@ -40,7 +40,7 @@ const write = (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> =
         throw mayBeStale.has(codeOf(cause) ?? '') ? new ProductionChanged() : cause;
       });
 
-export const merge: Publication = {
+export const merge: Strategy = {
   ...beside,
   name: 'merge',
 

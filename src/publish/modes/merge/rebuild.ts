@@ -1,4 +1,4 @@
-// The publication 'rebuild': a merge that changes much of a table builds it again aside, of its own rows and those of the run, and
+// The strategy 'rebuild': a merge that changes much of a table builds it again aside, of its own rows and those of the run, and
 // swaps.
 //
 // It is built from one snapshot of production, while others read and write. Then writers wait, and if one of them has written since
@@ -12,7 +12,7 @@ import { quoteNames } from '../../../db/sql.ts';
 import { EtlError } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
 import { completeStatistics } from '../../aside/build-table.ts';
-import type { Publication } from '../contract.ts';
+import type { Strategy } from '../contract.ts';
 import type { BuiltOver, Differences, Found, ReadState, Rebuilt } from '../../table/built-over.ts';
 import {
   atColumn,
@@ -203,7 +203,7 @@ export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<F
   });
 };
 
-export const rebuild: Publication = {
+export const rebuild: Strategy = {
   ...merge,
   name: 'rebuild',
   writes: false,

@@ -1,4 +1,4 @@
-// The publication 'in place': replaces the rows of a production table that has to stay because something depends on it.
+// The strategy 'in place': replaces the rows of a production table that has to stay because something depends on it.
 //
 // Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
 
@@ -9,7 +9,7 @@ import { EtlError, codeOf, messageOf } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
 import { applyEach } from '../apply-each.ts';
 import { buildAside, checkCopied } from '../../aside/build-table.ts';
-import type { PublishPlan, Publication } from '../contract.ts';
+import type { PublishPlan, Strategy } from '../contract.ts';
 import { inPlaceReasons } from '../../table/partition-shape.ts';
 import { ownRows } from '../../table/own-rows.ts';
 import { dependText, dependentsText, isForReaders, rowsWritten } from '../../table/dependents.ts';
@@ -147,7 +147,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   return [...left, ...changes.make];
 };
 
-export const inPlace: Publication = {
+export const inPlace: Strategy = {
   name: 'in place',
   writes: true,
   summary: 'Rows were replaced in place',

@@ -68,7 +68,7 @@ export const insertKept = (runId: number, pipeline: string, plans: readonly Publ
     pipeline,
     runId,
     JSON.stringify(
-      plans.filter(isKept).map(({ table, production, publication: { writes } }) => ({
+      plans.filter(isKept).map(({ table, production, strategy: { writes } }) => ({
         schema_name: table.schema,
         table_name: table.table,
         run_id: versionOf(production),

@@ -1,4 +1,4 @@
-// The publication 'partitions': puts partitions that were built aside in the places of production's. The table itself stays where
+// The strategy 'partitions': puts partitions that were built aside in the places of production's. The table itself stays where
 // something hangs on it, or where other partitions do; otherwise all come at once, with a new table (whole.ts).
 //
 // Readers feel one message to the server, as with a swap: it locks the table, detaches the old partitions, attaches the new ones and
@@ -10,7 +10,7 @@ import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
 import { buildAside, checkCopied } from '../../aside/build-table.ts';
 import { makeOwnByHand } from '../../table/constraints-by-hand.ts';
-import type { PublishPlan, Publication, Rest } from '../contract.ts';
+import type { PublishPlan, Strategy, Rest } from '../contract.ts';
 import { inheritGrants } from '../../table/grants.ts';
 import { inherit } from '../../aside/inherit.ts';
 import { keyChanges } from '../../alter/keys.ts';
@@ -209,7 +209,7 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
   };
 };
 
-export const partitions: Publication = {
+export const partitions: Strategy = {
   name: 'partitions',
   writes: false,
   summary: undefined,

@@ -1,4 +1,4 @@
-// The publication 'swap': replaces production tables by built ones. Readers notice only one message to the server.
+// The strategy 'swap': replaces production tables by built ones. Readers notice only one message to the server.
 //
 // The message locks, checks that nothing has changed, swaps and commits, so that no lock that affects readers is ever held
 // while the server waits for us: neither for a distant client nor for a frozen one. Before it, the new tables are moved into
@@ -11,7 +11,7 @@ import { quoteName } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
 import { buildAside, checkCopied } from '../../aside/build-table.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
-import type { Publication, PublishPlan } from '../contract.ts';
+import type { Strategy, PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
 import type { Catalogues } from '../../table/extensions.ts';
 import { inheritGrants } from '../../table/grants.ts';
@@ -130,7 +130,7 @@ const noticeOutside = ({ table }: PublishPlan): string | undefined => {
   return `${table.schema}.${table.table}: writers of ${[...new Set(names)].join(', ')} wait while its foreign keys are made`;
 };
 
-export const swap: Publication = {
+export const swap: Strategy = {
   name: 'swap',
   writes: false,
   summary: undefined,

@@ -1,11 +1,11 @@
-// What every Publication must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
+// What every Strategy must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
 
 import { rmSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hash, list, runPipeline, sqlFile } from '../../src/index.ts';
-import type { Publication } from '../../src/publish/modes/contract.ts';
+import type { Strategy } from '../../src/publish/modes/contract.ts';
 import type { DeclaredTable } from '../../src/publish/table/tables.ts';
-import { modes, publications } from '../../src/publish/modes/registry.ts';
+import { modes, strategies } from '../../src/publish/modes/registry.ts';
 import { catalogueOf, dependents, settings } from '../helpers/catalogue.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -13,10 +13,10 @@ import { withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { readProjectFile } from '../unit/project/source-files.ts';
 
-/** What makes production such that a publication is chosen, and what it then says. */
+/** What makes production such that a strategy is chosen, and what it then says. */
 interface Scene {
   readonly name: string;
-  /** Left out: the name is that of the publication. */
+  /** Left out: the name is that of the strategy. */
   readonly strategy?: string;
   readonly publish: string | { readonly mode: string; readonly only: string };
   readonly change?: object;
@@ -178,7 +178,7 @@ const dependentsDivided = dependentsWithout(/ geo\.visit |trigger|rule noted|inh
 const dependentsOfVersions = dependentsWithout(/ geo\.visit /);
 
 it('each has its row here, and its name in the reference', () => {
-  const names = publications.map(({ name }) => name);
+  const names = strategies.map(({ name }) => name);
   expect([...new Set(scenes.map(({ name, strategy = name }) => strategy))]).toEqual(names);
   for (const name of names) expect(readProjectFile('docs/reference/events.md')).toContain(`\`${name}\`: `);
 });
@@ -188,11 +188,11 @@ it.each(Object.entries(modes))(
   (_, { whole, part = [] }) => {
     expect(new Set(whole.map(({ build }) => build)).size).toBe(1);
     expect(new Set(part.map(({ build }) => build)).size).toBeLessThan(2);
-    expect(whole.some((publication) => publication.takes({} as DeclaredTable, undefined))).toBe(true);
+    expect(whole.some((strategy) => strategy.takes({} as DeclaredTable, undefined))).toBe(true);
   },
 );
 
-/** What publishes a table on which something depends, where it is another publication. */
+/** What publishes a table on which something depends, where it is another strategy. */
 const stays: Readonly<Record<string, string>> = { swap: 'in place', rebuild: 'merge' };
 
 /** Where a run may fail; `finish` and `last` are what `apply` leaves to do. */
@@ -201,27 +201,27 @@ type Step = (typeof steps)[number];
 
 /** Calls `then` after each step, which is really done; `last` follows the statements of the last message. */
 const follow = (
-  publication: Publication,
+  strategy: Strategy,
   then: (step: Step) => Promise<void> | undefined,
   last: readonly string[] = [],
 ): void => {
-  const { check, notice, apply, verify } = publication;
-  vi.spyOn(publication, 'check').mockImplementation((...given) => {
+  const { check, notice, apply, verify } = strategy;
+  vi.spyOn(strategy, 'check').mockImplementation((...given) => {
     check(...given);
     void then('check');
   });
-  vi.spyOn(publication, 'notice').mockImplementation((plan) => {
+  vi.spyOn(strategy, 'notice').mockImplementation((plan) => {
     void then('notice');
     return notice(plan);
   });
   const lists = Object.values(modes).flatMap(({ whole, part = [] }) => [whole, part]);
-  const builder = lists.find((all) => all.includes(publication))![0]!;
+  const builder = lists.find((all) => all.includes(strategy))![0]!;
   const { build } = builder;
   vi.spyOn(builder, 'build').mockImplementation(async (work) => {
     await build(work);
     await then('build');
   });
-  vi.spyOn(publication, 'apply').mockImplementation(async (...given) => {
+  vi.spyOn(strategy, 'apply').mockImplementation(async (...given) => {
     const rest = await apply(...given);
     await then('apply');
     const finish = async () => {
@@ -230,7 +230,7 @@ const follow = (
     };
     return { ...rest, finish, last: [...(rest.last ?? []), ...last] };
   });
-  vi.spyOn(publication, 'verify').mockImplementation(async (...given) => {
+  vi.spyOn(strategy, 'verify').mockImplementation(async (...given) => {
     const rows = await verify(...given);
     await then('verify');
     return rows;
@@ -255,7 +255,7 @@ describe.each(scenes)('$name', (scene) => {
   const isDivided = change !== undefined && 'partitionBy' in change;
   const files = useFiles();
   const database = useDatabase();
-  const publication = publications.find((one) => one.name === name)!;
+  const strategy = strategies.find((one) => one.name === name)!;
   const source = writeCities(files).replace('city.csv', 'city*.csv');
   const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
@@ -301,7 +301,7 @@ describe.each(scenes)('$name', (scene) => {
     const strike = (at: Step): undefined => {
       if (at === step) throw new Error('struck');
     };
-    follow(publication, strike, step === 'last' ? ['select 1 / 0;'] : []);
+    follow(strategy, strike, step === 'last' ? ['select 1 / 0;'] : []);
     await expect(run(again)).rejects.toThrow(step === 'last' ? 'division by zero' : 'struck');
     expect(await rowsOf(rowsSql)).toEqual(old);
     expect([await oids(), await kept()]).toEqual(before);
@@ -329,7 +329,7 @@ describe.each(scenes)('$name', (scene) => {
     const before = await kept();
     const [oid] = await oids();
     const within: unknown[] = [];
-    follow(publication, async () => void within.push(...(await rowsOf(rowsSql))));
+    follow(strategy, async () => void within.push(...(await rowsOf(rowsSql))));
     const notices: string[] = [];
     const onEvent = (event: { type: string; message?: string }) =>
       event.type === 'notice' && notices.push(event.message!);
@@ -357,7 +357,7 @@ describe.each(scenes)('$name', (scene) => {
       { table: 'city', strategy: name, rowsBefore: 2, rows: rowsAfter },
       {
         table: 'big',
-        strategy: publications.find((one) => one.name === name)!.writes ? 'in place' : 'swap',
+        strategy: strategies.find((one) => one.name === name)!.writes ? 'in place' : 'swap',
         rowsBefore: 1,
         rows: publish === 'merge' ? 3 : 2,
       },
