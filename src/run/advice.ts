@@ -5,7 +5,7 @@ import { formatSeconds } from '../core/amounts.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
 import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
-import { modeOf } from '../publish/table/tables.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
 
 /** A machine that is busier has nothing left for more workers. */
 const busyShareMin = 0.85;
@@ -111,7 +111,7 @@ const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
       table.staging === 'typed' &&
       table.transform === undefined &&
       table.partitionBy === undefined &&
-      modeOf(table.publish) === 'replace',
+      !meaningOf(table.publish).takesParts,
   );
   return new Set(direct.map(({ name }) => name));
 };

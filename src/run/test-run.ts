@@ -11,6 +11,7 @@ import { quoteName } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { mentions } from '../publish/table/table-order.ts';
 import { authorsPath, buildSchema } from '../db/names.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import { partRows, showRows } from '../publish/modes/views.ts';
 import { planPublish } from '../publish/commit/plan.ts';
@@ -28,9 +29,9 @@ import {
 
 /** Columns of the keys that the table will have, or the run fails. Of versions of a row one counts. */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
-  const from = typeof publish === 'object' && publish.mode === 'history' ? publish.from : undefined;
+  const { versions } = meaningOf(publish);
   return [
-    primaryKey.filter((name) => name !== from),
+    primaryKey.filter((name) => name !== versions?.from),
     ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
     ...indexes.flatMap(({ unique, where, columns }) => (unique && where === undefined ? [columns] : [])),
   ].filter((columns) => columns.length > 0);

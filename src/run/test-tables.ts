@@ -20,7 +20,7 @@ import { fileColumn } from '../db/names.ts';
 import { isOverLimit } from '../ledger/rejects/store.ts';
 import { placeInSql, type SqlText } from '../db/sql-file.ts';
 import { formatCount, onOneLine, plural, asList } from '../core/wording.ts';
-import { versionsOf } from '../publish/table/declared.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
 import { rounded } from '../core/amounts.ts';
 
 /** Where the tables of a pipeline are that are tested. */
@@ -129,7 +129,7 @@ const testedOf = async (
   { table: { name, tests = [], publish }, brought, keys, before }: TableToTest,
 ): Promise<Tested> => {
   const rows = site.nameOf(name);
-  const versions = versionsOf(publish);
+  const { versions } = meaningOf(publish);
   const texts = tests.flatMap((test) => {
     const sql = site.testTexts.get(test);
     return sql === undefined ? [] : [[test.name, sql.text] as const];

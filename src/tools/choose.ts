@@ -4,7 +4,7 @@ import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.t
 import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { fileColumn } from '../db/names.ts';
-import { modeOf } from '../publish/table/tables.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
 import type { RunContext } from '../run/context.ts';
 
 /** What is asked for, and what there is. */
@@ -29,15 +29,14 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
 const undoOf = ({ name, publish, ...table }: TableSpec): string => {
   const again = `run with --full-refresh --allow-shrink ${name}`;
   if (table.kind === 'derived') return again;
-  const mode = modeOf(publish);
-  if (mode === 'merge' || mode === 'history')
+  if (meaningOf(publish).rowsKnownBy === 'key')
     return `correct the file and \`etl reload\` it, or remove the file and ${again}`;
   return table.columns.some((column) => column.name === fileColumn)
     ? '`etl unload` takes the rows of a file out'
     : `remove the file and ${again}`;
 };
 
-/** Publications that put all rows in the place of others, which may be kept. */
+/** Strategies that put all rows in the place of others, which may be kept. */
 const replacing = new Set(['swap', 'in place']);
 
 /** The rollback that made the tables what they are, and the newest kept version that is older still; undefined: none of them went back. */
@@ -68,7 +67,7 @@ export const runBefore = (choice: Choice): number => {
       `Those that were rolled back are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
     );
   const changed = spec.tables.filter(
-    ({ name, publish }) => tables.includes(name) && modeOf(publish) !== 'replace',
+    ({ name, publish }) => tables.includes(name) && meaningOf(publish).takesParts,
   );
   const hint =
     changed.length > 0

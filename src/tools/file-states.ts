@@ -21,6 +21,7 @@ import type { Found } from '../run/files/found-files.ts';
 import { Sightings, type Moves, type Unsettled } from '../run/files/moves.ts';
 import { takeEverything, type Sieve } from '../run/files/sieve.ts';
 import { planSources } from '../run/files/plan-sources.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
 import { readDefinition } from '../pipeline/definition.ts';
 import { resolveOptions, type RunOptions } from '../run/options.ts';
 
@@ -59,10 +60,9 @@ const statesOfOthers = async (
   missing: readonly PublishedFile[],
 ): Promise<ReadonlyMap<Unsettled['file'], FileState>> => {
   const states = new Map<Unsettled['file'], FileState>();
-  const { publish } = table;
-  const reloads = publish === 'replace' || publish.changed === 'reload';
-  const leaves = publish === 'replace' || publish.mode === 'replace' || publish.gone === 'unload';
-  const leaving = leaves ? missing.map(({ id }) => id) : [];
+  const { changed, gone: choice, replacesPartitions } = meaningOf(table.publish);
+  const reloads = changed === 'reload';
+  const leaving = choice === 'unload' || replacesPartitions === true ? missing.map(({ id }) => id) : [];
   const loaded: Unsettled['file'][] = [];
   for (const one of unsettled.values()) {
     const { file, version } = one;

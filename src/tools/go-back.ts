@@ -14,15 +14,17 @@ import { tidyBuildSchema } from '../publish/aside/build-schema.ts';
 import { RowsRefused } from '../publish/table/refused-rows.ts';
 import { builtName, keptSchema, type TableNames } from '../db/names.ts';
 import { productionTables, type ProductionTable } from '../publish/table/production.ts';
-import { buildFor, chooseStrategy } from '../publish/modes/registry.ts';
+import { chooseStrategy } from '../publish/modes/registry.ts';
 import type { BuiltTable, DeclaredTable } from '../publish/table/tables.ts';
 import { noneOutgoing } from '../run/files/sieve.ts';
 import { ensureBuildSchema } from '../run/build/empty-schema.ts';
-import { eachStaged } from '../run/build/fill-typed.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
+import { allRows } from '../publish/modes/replace/mode.ts';
+import { eachStaged } from '../publish/modes/fill-all.ts';
 import type { RunContext } from '../run/context.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { namesOf, sourceNames } from '../db/landing.ts';
-import { declaredAs } from '../publish/table/declared.ts';
+import { declaredAs } from '../publish/modes/declared.ts';
 import { rowsInProduction } from '../run/publish/guard.ts';
 import { publishTables } from '../run/publish/publish.ts';
 import type { Return } from './choose.ts';
@@ -44,7 +46,7 @@ const throwUnfit =
 /** A table that goes back, for publishing. A version is always one of a replaced table, even if the table is appended to by now. */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
-  mode: 'replace',
+  mode: meaningOf('replace'),
 });
 
 /** Copies the rows of a version into a new table, and completes it like production's. */
@@ -58,18 +60,17 @@ const copyBack = async (
   await client.query(`create table ${built} (like ${kept})`);
   const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
   await dropServerColumns(client, names);
-  await buildFor(
-    'replace',
-    'whole',
-  )({
-    client,
-    names,
-    primaryKey: table.primaryKey,
-    indexes: table.indexes,
-    constraints: table.constraints ?? [],
-    making: (_, work) => work(),
-    announce: (message) => report.emit({ type: 'notice', message }),
-  }).catch(throwUnfit([back]));
+  await allRows
+    .complete({
+      client,
+      names,
+      primaryKey: table.primaryKey,
+      indexes: table.indexes,
+      constraints: table.constraints ?? [],
+      making: (_, work) => work(),
+      announce: (message) => report.emit({ type: 'notice', message }),
+    })
+    .catch(throwUnfit([back]));
   return { names, rows: rowCount ?? 0 };
 };
 
@@ -95,7 +96,6 @@ const makeReady = async (
     ...declared,
     ...names,
     ...eachStaged(rows, builtName(names)),
-    merge: undefined,
     outgoing: noneOutgoing,
     leaving: 0,
     indexes: table.indexes.map(({ name }) => name),

@@ -11,8 +11,8 @@ import { asServerError } from '../db/connect/server-error.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import type { RunEvent } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { modeOf } from '../publish/table/tables.ts';
-import { namesOfTouched } from '../publish/modes/touched.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
+import { namesOfTouched } from '../publish/modes/replace/touched.ts';
 import { freeBytesOf } from '../db/session/facts.ts';
 import { preflight } from '../run/begin/preflight.ts';
 import { plural } from '../core/wording.ts';
@@ -62,7 +62,7 @@ const touchedPartitions = async (
   { planned, partitions }: Findings,
 ): Promise<void> => {
   for (const { table, intake } of planned) {
-    if (modeOf(table.publish) !== 'touched' || intake.extent === 'whole') continue;
+    if (meaningOf(table.publish).replacesPartitions !== true || intake.extent === 'whole') continue;
     partitions.set(table.name, await namesOfTouched(client, namesOf(spec, table), intake.outgoing.files));
   }
 };

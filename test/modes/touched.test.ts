@@ -17,7 +17,7 @@ import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { isSame, productionTables } from '../../src/publish/table/production.ts';
-import { declaredAs } from '../../src/publish/table/declared.ts';
+import { declaredAs } from '../../src/publish/modes/declared.ts';
 import { makePlan } from '../../src/tools/make-plan.ts';
 import { filesOf } from '../../src/tools/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';

@@ -28,7 +28,7 @@ export const historySchema = strict({
   to: columnName.default('valid_to'),
   at: columnName.optional(),
   deleted: filterSchema,
-});
+}).transform((written): HistorySpec => ({ ...written, at: written.at }));
 
 /** The column of the start of a version: the time of the run, or of the record. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {

@@ -12,6 +12,7 @@ import {
 import { neededFields } from '../../format/rows/header-check.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../db/names.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { filterSchema } from '../declare/filter.ts';
 import type { Known } from './declared-values.ts';
 import { madeColumn } from './made-column.ts';
@@ -31,7 +32,7 @@ export const mergeSchema = strict({
   deleted: filterSchema,
   twice: choice(['last', 'reject']).default('last'),
   by: choice(['upsert', 'rebuild']).optional(),
-});
+}).transform((written): MergeSpec => ({ ...written, update: written.update, newer: written.newer }));
 
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
@@ -93,10 +94,10 @@ export const checkMerge = (
 
 /** Checks how a table that SQL makes from others is published. */
 export const checkDerived = (publish: PublishSpec, problems: Problems): void => {
-  if (publish === 'replace') return;
-  if (publish.mode !== 'merge')
+  const { mayBeDerived, takesParts, changed } = meaningOf(publish);
+  if (mayBeDerived !== true)
     problems.add(
       "is made from other tables, and can only be replaced or merged; remove publish, or use 'merge'",
     );
-  else if (publish.changed !== 'error') problems.add('has no files; remove changed');
+  else if (takesParts && changed !== 'error') problems.add('has no files; remove changed');
 };

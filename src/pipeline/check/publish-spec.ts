@@ -15,7 +15,8 @@ import {
 } from '../../core/declaration/declaration.ts';
 import { columnsMax } from '../../core/limits.ts';
 import { fileColumn, partName } from '../../db/names.ts';
-import { modeOf, publishedColumns } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
+import { publishedColumns } from '../../publish/table/tables.ts';
 import { derivedProblem } from '../names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';
@@ -31,7 +32,9 @@ const appendSchema = strict({
 const replaceSchema = strict({
   mode: z.literal('replace'),
   only: z.literal('touched', mustBe("'touched'")).optional(),
-});
+}).transform(({ mode, only }): PublishSpec =>
+  only === undefined ? mode : { mode, only, changed: 'reload', gone: 'keep' },
+);
 
 const choices =
   "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
@@ -39,21 +42,12 @@ const choices =
 /** `publish`: a mode, or a mode with its choices. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
-  z
-    .discriminatedUnion('mode', [replaceSchema, appendSchema, mergeSchema, historySchema], {
-      error: ({ input }) =>
-        typeof input === 'object' && input !== null && 'mode' in input
-          ? mustBeOneOf(publishModes).error({ input: input.mode })
-          : mustBe(choices).error({ input }),
-    })
-    .transform((written): PublishSpec => {
-      if (written.mode === 'append') return written;
-      if (written.mode === 'history') return { ...written, at: written.at };
-      if (written.mode === 'merge') return { ...written, update: written.update, newer: written.newer };
-      return written.only === undefined
-        ? 'replace'
-        : { mode: 'replace', only: 'touched', changed: 'reload', gone: 'keep' };
-    }),
+  z.discriminatedUnion('mode', [replaceSchema, appendSchema, mergeSchema, historySchema], {
+    error: ({ input }) =>
+      typeof input === 'object' && input !== null && 'mode' in input
+        ? mustBeOneOf(publishModes).error({ input: input.mode })
+        : mustBe(choices).error({ input }),
+  }),
 );
 
 /** Refuses `evolve` where a table does not stay. */
@@ -61,7 +55,7 @@ export const checkEvolve = (
   { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
   problems: Problems,
 ): void => {
-  if (['replace', 'touched'].includes(modeOf(publish)) && evolve !== undefined)
+  if (!meaningOf(publish).stays && evolve !== undefined)
     problems.add('evolve is for tables that stay, and this one is replaced; remove evolve');
 };
 
@@ -70,17 +64,11 @@ export const checkKeep = (
   { publish, keep }: Pick<TableSpec, 'publish' | 'keep'>,
   problems: Problems,
 ): void => {
-  if (publish !== 'replace' && keep !== undefined)
+  if (meaningOf(publish).takesParts && keep !== undefined)
     problems.add("keep needs publish: 'replace', which is the default; remove keep");
 };
 
-/** Whether rows must be known by their file, because those of a single file may leave. */
-const needsFile = (publish: PublishSpec): boolean =>
-  typeof publish !== 'string' &&
-  (publish.mode === 'replace' ||
-    (publish.mode === 'append' && (publish.changed === 'reload' || publish.gone === 'unload')));
-
-/** Further columns: of a table of differences (publish/part/differences.ts), and the end of a version. */
+/** Further columns: of a table of differences (publish/modes/merge/differences.ts), and the end of a version. */
 const columnsToCompare = 3;
 const columnsOfHistory = 1;
 
@@ -90,12 +78,12 @@ const checkWidth = (
   lineage: number,
   problems: Problems,
 ): void => {
-  const mode = modeOf(publish);
+  const { rowsKnownBy, versions } = meaningOf(publish);
   const published = publishedColumns({ columns }).length + (attributes?.serverColumns ?? []).length;
   const added =
     lineage +
-    (['merge', 'history'].includes(mode) ? columnsToCompare : 0) +
-    (mode === 'history' ? columnsOfHistory : 0);
+    (rowsKnownBy === 'key' ? columnsToCompare : 0) +
+    (versions === undefined ? 0 : columnsOfHistory);
   if (published <= columnsMax && published + added > columnsMax)
     problems.add(
       `has ${published} columns, lineage and publish need ${added} more, and PostgreSQL allows ${columnsMax}; leave some out`,
@@ -111,8 +99,12 @@ export const lineageSchema = z
   .default([]);
 
 /** The columns that say where rows are from, always in the same order. */
-export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] =>
-  lineageNames.filter((name) => asked.includes(name) || (name === fileColumn && needsFile(publish)));
+export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] => {
+  const { fileNeed } = meaningOf(publish);
+  return lineageNames.filter(
+    (name) => asked.includes(name) || (name === fileColumn && fileNeed !== undefined),
+  );
+};
 
 const lineageColumn = (name: LineageName): ColumnSpec =>
   madeColumn(name, name === '_loaded_at' ? 'timestamptz' : 'bigint', {
@@ -131,22 +123,19 @@ const lineageIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/** The option that needs the column of a row's file, as a message names it. */
-const fileNeed = (publish: PublishSpec): string =>
-  modeOf(publish) === 'touched' ? "only: 'touched'" : "changed: 'reload' and gone: 'unload'";
-
 /** Checks a table of which single files can be replaced or removed. */
-const checkAppend = (table: SourceTableSpec, problems: Problems): void => {
+const checkByFile = (table: SourceTableSpec, problems: Problems): void => {
   const { name, staging, publish, partitionBy } = table;
-  if (modeOf(publish) === 'touched' && (partitionBy === undefined || partitionBy.by === 'hash'))
+  const { replacesPartitions, fileNeed } = meaningOf(publish);
+  if (replacesPartitions === true && (partitionBy === undefined || partitionBy.by === 'hash'))
     problems.add("only: 'touched' replaces partitions, and needs partitionBy: range(…) or list(…)");
-  if (staging === 'none' && modeOf(publish) === 'append')
+  if (staging === 'none' && replacesPartitions !== true)
     problems.add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
-  if (needsFile(publish) && staging === 'text')
+  if (fileNeed !== undefined && staging === 'text')
     problems.add(
-      `${fileNeed(publish)} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
+      `${fileNeed} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
     );
-  for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])])
+  for (const made of [partName(name), ...(fileNeed === undefined ? [] : [lineageIndex(name).name])])
     problems.add(derivedProblem('name for appending', made));
 };
 
@@ -157,7 +146,8 @@ export const withLineage = (
   problems: Problems,
 ): SourceTableSpec => {
   const { name, publish, staging, columns, indexes } = table;
-  if (['append', 'touched'].includes(modeOf(publish))) checkAppend(table, problems);
+  const { rowsKnownBy, fileNeed } = meaningOf(publish);
+  if (rowsKnownBy === 'file') checkByFile(table, problems);
   checkKeep(table, problems);
   if (asked.length > 0 && staging === 'text')
     problems.add(
@@ -165,13 +155,13 @@ export const withLineage = (
     );
   const lineage = lineageOf(asked, publish);
   for (const taken of lineage.filter((made) => columns.some((column) => column.name === made))) {
-    const maker = asked.includes(taken) ? 'lineage makes' : `${fileNeed(publish)} make`;
+    const maker = asked.includes(taken) ? 'lineage makes' : `${fileNeed} make`;
     problems.at(`column ${taken}`).add(`${maker} a column of this name; choose another name`);
   }
   checkWidth(table, lineage.length, problems);
   return {
     ...table,
     columns: [...columns, ...lineage.map(lineageColumn)],
-    indexes: needsFile(publish) ? [...indexes, lineageIndex(name)] : indexes,
+    indexes: fileNeed === undefined ? indexes : [...indexes, lineageIndex(name)],
   };
 };

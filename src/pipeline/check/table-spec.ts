@@ -20,6 +20,7 @@ import { csvSourceSchema } from '../declare/csv.ts';
 import { readingsOf } from './csv-spec.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { checkHistory, withVersions } from './history-spec.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { isOfFiles, readServerColumns } from './server-column-spec.ts';
@@ -161,7 +162,8 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const known = declared && [...Object.keys(declared), ...lineageOf(table.lineage, table.publish)];
   const serverColumns = readServerColumns(table.columns, table.partitionBy, problems);
   const ofFiles = known?.filter((one) => serverColumns?.every(({ name: made }) => made !== one) ?? true);
-  const isMatched = table.publish !== 'replace' && table.publish.mode !== 'append';
+  const { rowsKnownBy, replacesPartitions } = meaningOf(table.publish);
+  const isMatched = rowsKnownBy === 'key' || replacesPartitions === true;
   checkKey(table.primaryKey, isMatched ? ofFiles : known, columns, problems);
   checkIndexColumns(indexes, known, problems);
   checkPartitions({ ...table, indexes }, ofFiles, columns, problems);

@@ -6,6 +6,7 @@ import type { Asked, TestDefinition } from '../../publish/data-tests/contract.ts
 import { testKinds } from '../../publish/data-tests/registry.ts';
 import { severities, type TestSpec } from '../../core/declaration/data-test.ts';
 import type { ColumnSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { publishedColumns } from '../../publish/table/tables.ts';
 import { limitSchema } from '../declare/share.ts';
 import { timeTypes, valueText } from './declared-values.ts';
@@ -30,9 +31,8 @@ const columnsOf = (
   spec: TableSpec,
 ): readonly (Pick<ColumnSpec, 'name'> & Partial<ColumnSpec>)[] | undefined => {
   if (spec.kind === 'derived' || spec.staging === 'text') return spec.row;
-  const { publish } = spec;
-  const to = typeof publish === 'object' && publish.mode === 'history' ? [{ name: publish.to }] : [];
-  return [...publishedColumns(spec), ...to];
+  const { versions } = meaningOf(spec.publish);
+  return [...publishedColumns(spec), ...(versions === undefined ? [] : [{ name: versions.to }])];
 };
 
 /** A value of a column whose type only the server knows. */

@@ -144,7 +144,7 @@ const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 
   `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
 
 /** A column that runs fill, in each row that they load: no value of ours suits the rows that are there. */
-const isFilledByRuns = ({ declared, versions }: DeclaredTable, { name }: ColumnChange): boolean =>
+const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name }: ColumnChange): boolean =>
   declared.some((one) => one.name === name && one.lineage !== undefined) ||
   versions?.from === name ||
   versions?.to === name;

@@ -24,9 +24,9 @@ import { refusalOf } from '../refusals.ts';
 
 /** The keys that a table will have, in SQL: those of its new rows, and of rows that stay. */
 const keysOf = (target: BuiltTable, to: readonly string[]): string => {
-  const { extent, rowsFrom, outgoing, merge, primaryKey } = target;
+  const { extent, rowsFrom, outgoing, mode, primaryKey } = target;
   if (extent === 'whole') return rowsFrom;
-  const deleted = merge?.deletes === true ? `n.${quoteName(mergeColumns.deleted)}` : 'false';
+  const deleted = mode.deletes === true ? `n.${quoteName(mergeColumns.deleted)}` : 'false';
   const same = primaryKey.map((name) => `n.${quoteName(name)} = o.${quoteName(name)}`).join(' and ');
   const leaves =
     outgoing.files.length > 0

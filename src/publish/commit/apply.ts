@@ -127,7 +127,7 @@ export const applyAll = async (
             throw refusalOf(table, cause);
           }),
         );
-        if (plan.table.merge !== undefined)
+        if (plan.table.mode.rowsKnownBy === 'key')
           changes.set(table, (await plan.strategy.changes?.(client, plan)) ?? allInserted(plan.table));
       }
     }

@@ -17,7 +17,7 @@ import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from '../table/production.ts';
 import { refuseChangedByHand } from '../table/by-hand.ts';
 import { refuseGone } from './gone.ts';
-import { chooseStrategy, modes } from '../modes/registry.ts';
+import { chooseStrategy, modeOf } from '../modes/registry.ts';
 import { refuseOtherDivision } from '../table/partition-shape.ts';
 import { refuseOther } from '../table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from '../table/table-state.ts';
@@ -33,7 +33,7 @@ const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
 /** The columns of a table whose records have these columns. */
 const publishedOf = (
-  { versions }: DeclaredTable,
+  { mode: { versions } }: DeclaredTable,
   columns: readonly TableColumn[],
 ): readonly TableColumn[] => {
   const published = columns.filter(({ name }) => !stagedOnly.includes(name));
@@ -121,7 +121,7 @@ export const planOver = async (
   const plans: PublishPlan[] = [];
   for (const { found, strategy } of chosen) {
     const over = { ...found, unlike: (await strategy.tryAside?.(client, found)) ?? [] };
-    const { look } = modes[over.table.mode];
+    const { look } = modeOf(over.table);
     plans.push({ ...planOf(over, strategy, looks ? await look?.(client, over) : undefined), stays });
   }
   return plans;

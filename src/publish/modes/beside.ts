@@ -2,7 +2,6 @@
 
 import type { Client } from '../../db/client.ts';
 import { applyEach } from './apply-each.ts';
-import { buildDeclared } from '../aside/build-table.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
 import { DuplicateRows } from '../table/duplicates.ts';
 import type { PublishPlan, Strategy, Rest } from './contract.ts';
@@ -31,8 +30,6 @@ export const beside = {
   takes: () => true,
 
   check: refuseUnfit,
-
-  build: buildDeclared,
 
   notice: (plan) => {
     const { schema, table } = plan.table;

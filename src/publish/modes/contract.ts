@@ -4,14 +4,15 @@
 // Strategy, and it returns the statements that readers would feel instead of executing them: they become one message to the
 // server.
 
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
 import type { Client } from '../../db/client.ts';
 import type { RowChanges } from '../../core/model.ts';
 import type { Building } from '../aside/building.ts';
 import type { BuiltOver, Found } from '../table/built-over.ts';
 import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
+import type { BuiltState, TableColumn } from '../table/table-state.ts';
 import type { Dependent } from '../table/dependents.ts';
 import type { ProductionTable } from '../table/production.ts';
-import type { TableColumn } from '../table/table-state.ts';
 import type { ViewOver } from '../table/views.ts';
 
 /** How a table will be published. */
@@ -67,12 +68,6 @@ export interface Strategy {
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
-  /**
-   * Completes the table built aside, for `apply`. All strategies that one extent of a mode chooses from share it, because
-   * production may change meanwhile.
-   */
-  build(work: Building): Promise<void>;
-
   /** The fewest rows that production can have after the commit, if it has `before` now; a guard judges this number. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
@@ -101,4 +96,50 @@ export interface Strategy {
 
   /** The table that will be in production after the commit. */
   oidInProduction(plan: PublishPlan): number;
+}
+
+/** The strategies for all rows of a table. The first that takes the table in production is chosen. */
+export interface Ways {
+  /** The last takes any table. */
+  readonly strategies: readonly Strategy[];
+  /** Completes the table built aside, for any of them, because production may change until one is chosen. */
+  readonly complete: (work: Building) => Promise<void>;
+}
+
+/** A table aside that is to be filled from staging, a quoted name. */
+export interface Filling {
+  readonly client: Client;
+  readonly table: SourceTableSpec;
+  readonly names: DeclaredTable;
+  readonly staging: string;
+}
+
+/** Rows that were built. */
+export type Filled = Pick<
+  BuiltTable,
+  'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions' | 'touched'
+>;
+
+/** What SQL sees of a table to which rows of some files come, as selections. */
+export interface Seen {
+  readonly whole: string;
+  /** The rows of the run, and those that they take the place of. */
+  readonly new: string;
+  readonly old: string;
+}
+
+/** The same for rows of some files. */
+export interface PartWays extends Ways {
+  /** `production`: the existing table, as a source of a query that has these columns. */
+  readonly see: (table: BuiltTable, state: BuiltState, names: readonly string[], production: string) => Seen;
+}
+
+/** What a mode does; its meaning is in a file of its own, without SQL. */
+export interface Mode {
+  /** For rows of some files; undefined: the mode takes all rows each time. All of them come by `allRows`, in any mode. */
+  readonly part?: PartWays;
+  /** What its strategies have to know about the rows: asked once, before any lock. */
+  readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
+  /** Fills the table, or finds the rows that are to be written into the existing one. Called in a transaction. */
+  readonly fillTable: (work: Filling) => Promise<Filled>;
 }

@@ -2,97 +2,18 @@
 // and those that they take the place of.
 
 import { runQuery, type Client } from '../../db/client.ts';
-import { quoteName, quoteNames } from '../../db/sql.ts';
+import { quoteName } from '../../db/sql.ts';
 import { serverColumnsOf, withServerColumns } from '../table/server-columns.ts';
 import { evolvedColumns } from '../alter/evolve.ts';
-import { isTouched, versionedOf } from './history/history.ts';
-import { selectVersions } from './history/versions.ts';
-import { changingColumns, isDeletion, isOlder, keyOf } from './merge/merge-sql.ts';
-import { fileColumn, newName, oldName, productionName } from '../../db/names.ts';
-import type { BuiltTable, Touched } from '../table/tables.ts';
-import { builtStates, columnsOf, haveSame, writtenColumns, type BuiltState } from '../table/table-state.ts';
+import { newName, oldName, productionName } from '../../db/names.ts';
+import type { BuiltTable } from '../table/tables.ts';
+import { builtStates, columnsOf, writtenColumns } from '../table/table-state.ts';
+import type { Seen } from './contract.ts';
+import { modeOf } from './registry.ts';
 import { refusalOf } from '../refusals.ts';
 
-/** The three selections of a table. */
-interface Rows {
-  readonly whole: string;
-  readonly new: string;
-  readonly old: string;
-}
-
-/** Rows are added, and those of some files leave. */
-const appended = (part: BuiltTable, names: readonly string[], production: string): Rows => {
-  const list = quoteNames(names);
-  const there = `select ${list} from ${production} o`;
-  const isLeaving = `${quoteName(fileColumn)} = any ('{${part.outgoing.files.join(',')}}'::bigint[])`;
-  const [staying, leaving] =
-    part.outgoing.files.length === 0 ? ['true', 'false'] : [`not ${isLeaving}`, isLeaving];
-  const come = `select ${list} from ${part.rowsFrom}`;
-  return {
-    whole: `${there} where ${staying} union all ${come}`,
-    new: come,
-    old: `${there} where ${leaving}`,
-  };
-};
-
-/** The rows of some partitions are replaced. */
-const replaced = (
-  { rowsFrom }: BuiltTable,
-  { where }: Touched,
-  names: readonly string[],
-  production: string,
-): Rows => {
-  const list = quoteNames(names);
-  const there = `select ${list} from ${production} o`;
-  const come = `select ${list} from ${rowsFrom}`;
-  return {
-    whole: `${there} where not (${where}) union all ${come}`,
-    new: come,
-    old: `${there} where ${where}`,
-  };
-};
-
-/** Rows as they are merged: of each key that of the run, unless what is there is newer. */
-const merged = (part: BuiltTable, state: BuiltState, names: readonly string[], production: string): Rows => {
-  const key = keyOf(state);
-  const [comes, isThere] = ['n', 'o'].map((alias) => `${alias}.${quoteName(key.columns[0]!)} is not null`);
-  const counts = `${comes} and not (${isThere} and ${isOlder(part.merge!)})`;
-  const changing = changingColumns(part, names);
-  const columns = names.map((name) => {
-    const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
-    const takes = changing.includes(name) ? counts : `not (${isThere})`;
-    return `case when ${takes} then ${n} else ${o} end as ${quoteName(name)}`;
-  });
-  const from = (join: string): string =>
-    `from ${part.rowsFrom} n ${join} join ${production} o on ${haveSame(key, 'n', 'o')}`;
-  const deletion = isDeletion(part.merge!, 'n');
-  return {
-    whole: `select ${columns.join(', ')} ${from('full')} where not (${counts} and ${deletion})`,
-    new: `select ${columns.join(', ')} ${from('left')} where ${counts} and not ${deletion}`,
-    old: `select ${names.map((name) => `o.${quoteName(name)}`).join(', ')} ${from('inner')} where ${counts}`,
-  };
-};
-
-/** Rows of versions: all of the keys of a run are new. */
-const versioned = (
-  part: BuiltTable,
-  state: BuiltState,
-  names: readonly string[],
-  production: string,
-): Rows => {
-  const touched = isTouched(part, keyOf(state));
-  const list = quoteNames(names);
-  const come = `select ${list} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
-  const there = `select ${list} from ${production} o`;
-  return {
-    whole: `${there} where not ${touched} union all ${come}`,
-    new: come,
-    old: `${there} where ${touched}`,
-  };
-};
-
 /** Adds generated columns, which the server will compute. Identity columns have no value yet. */
-const completed = ({ attributes }: BuiltTable, rows: Rows): Rows => {
+const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
   if (generated.length === 0) return rows;
   const withGenerated = (sql: string): string =>
@@ -105,16 +26,13 @@ const completed = ({ attributes }: BuiltTable, rows: Rows): Rows => {
 };
 
 /** The selections of a table that stays. */
-export const partRows = async (client: Client, table: BuiltTable): Promise<Rows> => {
+export const partRows = async (client: Client, table: BuiltTable): Promise<Seen> => {
   const [state] = await builtStates(client, [table]);
   const written = writtenColumns(state!.columns);
   const names = written.map((column) => column.name);
   const [columns] = await columnsOf(client, [productionName(table)]);
   const production = `(select ${evolvedColumns(table, written, columns!)} from ${productionName(table)})`;
-  if (table.touched !== undefined) return completed(table, replaced(table, table.touched, names, production));
-  if (table.merge === undefined) return completed(table, appended(table, names, production));
-  const select = table.merge.versions === undefined ? merged : versioned;
-  return completed(table, select(table, state!, names, production));
+  return completed(table, modeOf(table).part!.see(table, state!, names, production));
 };
 
 /**

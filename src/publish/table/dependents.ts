@@ -21,7 +21,7 @@ export const withReason = <Table extends { readonly dependents: readonly Depende
   production: Table,
   stays: Dependent | undefined,
 ): Table =>
-  stays === undefined || (extent === 'part' && mode !== 'merge' && mode !== 'touched')
+  stays === undefined || (extent === 'part' && mode.mayExchange !== true)
     ? production
     : { ...production, dependents: [...production.dependents, stays] };
 

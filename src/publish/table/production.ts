@@ -137,6 +137,9 @@ export const selectFingerprints = (tables: readonly TableNames[], has: Catalogue
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
 /** Everything that publishing needs to know of them, with the ledger's record. */
+/** SQL: whether a strategy brings all rows of a table, so that the table is one that a run has made. */
+export const makesTable = `strategy not in ('append', 'merge', 'history')`;
+
 const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
   ${selectTargets(tables, has)},
   dependent (oid, kind, name) as (${selectDependents(has)}),
@@ -149,7 +152,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   recorded as materialized (
     select distinct on (p.schema_name, p.table_name, p.table_oid) p.schema_name, p.table_name, p.table_oid, p.run_id,
         json_build_object('run', coalesce(p.version, p.run_id), 'rows', p.rows, 'columns', p.columns, 'notNull', p.not_null,
-          'primaryKey', p.primary_key, 'constraints', p.constraints, 'isMade', bool_or(p.strategy not in ('append', 'merge', 'history'))
+          'primaryKey', p.primary_key, 'constraints', p.constraints, 'isMade', bool_or(${makesTable})
             over (partition by p.schema_name, p.table_name, p.table_oid)) as published
       from etl.published_table p join target t on t.schema = p.schema_name and t.name = p.table_name
       order by p.schema_name, p.table_name, p.table_oid, p.published_at desc, p.run_id desc

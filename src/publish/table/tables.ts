@@ -5,44 +5,13 @@ import type {
   ColumnSpec,
   Evolve,
   Extent,
-  MergeSpec,
   PartitionSpec,
-  PublishMode,
-  PublishSpec,
   SourceTableSpec,
 } from '../../core/declaration/declaration.ts';
 import type { TableNames } from '../../db/names.ts';
 import type { Partition } from './bounds.ts';
 import type { MadeByHand } from './by-hand.ts';
-
-export const modeOf = (publish: PublishSpec): PublishMode =>
-  typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
-
-/** Whether a run of the mode may bring the rows of some files, into the table that is there; others bring all rows each time. */
-export const takesParts = (mode: PublishMode): boolean => mode !== 'replace';
-
-/** How a row of a run changes the row with its key. */
-export interface MergeRules {
-  /** Columns that change; undefined: all but the key. */
-  readonly update: readonly string[] | undefined;
-  /** The row with a smaller value of this column, null being the smallest, loses. */
-  readonly newer: string | undefined;
-  /** How rows are written; undefined: in the cheaper way. */
-  readonly by?: MergeSpec['by'];
-  /** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
-  readonly lineage: readonly string[];
-  /** Whether the rows have a column that says which of them delete. */
-  readonly deletes: boolean;
-  /** Versions are kept: the columns of their times. Undefined: a row takes the place of the one with its key. */
-  readonly versions?: VersionTimes;
-}
-
-/** `at` is the column that says when a record became valid; undefined: all of a run at once. */
-export interface VersionTimes {
-  readonly from: string;
-  readonly to: string;
-  readonly at: string | undefined;
-}
+import type { Meaning } from './meaning.ts';
 
 /** The columns that production has. */
 export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
@@ -53,14 +22,12 @@ export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly constraints: readonly ConstraintSpec[];
   readonly comment: string | undefined;
-  readonly mode: PublishMode;
+  readonly mode: Meaning;
   readonly evolve: Evolve;
   /** Its columns as they are declared; none where SQL makes the rows. */
   readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
-  /** Undefined: it has no versions. */
-  readonly versions?: VersionTimes | undefined;
 }
 
 /** Versions of files whose rows leave production, by their ids. */
@@ -107,8 +74,6 @@ export interface BuiltTable extends DeclaredTable {
   readonly touched?: Touched | undefined;
   /** Oid of the divided table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
   readonly analyzedAs?: number | undefined;
-  /** Undefined: its rows are not merged. */
-  readonly merge: MergeRules | undefined;
   /** Rows that were loaded for it: more than `rows` if a key occurs twice, or records delete. */
   readonly staged: number;
   /** Keys whose last record deletes. */

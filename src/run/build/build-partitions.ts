@@ -4,7 +4,7 @@ import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
-import { modeOf, type BuiltPartition, type BuiltTable } from '../../publish/table/tables.ts';
+import type { BuiltPartition, BuiltTable, DeclaredTable } from '../../publish/table/tables.ts';
 import {
   attachAside,
   buildPartition,
@@ -12,8 +12,8 @@ import {
   dividedOid,
 } from '../../publish/aside/build-partitions.ts';
 import { gathered, type Dividing } from '../../publish/aside/find-partitions.ts';
-import { findTouched } from '../../publish/modes/touched.ts';
-import { buildFor } from '../../publish/modes/registry.ts';
+import { findTouched } from '../../publish/modes/replace/touched.ts';
+import { waysOf } from '../../publish/modes/registry.ts';
 import type { BuildContext } from '../context.ts';
 import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
@@ -67,20 +67,19 @@ const analyzedWhole = async (
 export const buildPartitions = async (
   context: BuildContext,
   table: TableSpec,
-  names: TableNames,
+  names: DeclaredTable,
   { extent, outgoing }: Brought,
   rows: Rows,
   alongside: Alongside,
 ): Promise<Divided> => {
   const { client, report } = context;
-  const { publish } = table;
   const dividing = dividingOf(context, table, names, rows);
   await createDivided(dividing);
   const { source, parts: loaded } = await gathered(dividing);
   const found = extent === 'whole' ? undefined : await findTouched(dividing, loaded, outgoing);
   const { parts, touched } = found ?? { parts: loaded };
   if (touched !== undefined) announceLeaving(context, table, touched);
-  const build = buildFor(modeOf(publish), extent);
+  const { complete } = waysOf(names);
   const announced = new Set<string>();
   const announce = (message: string): void => {
     if (announced.has(message)) return;
@@ -97,7 +96,8 @@ export const buildPartitions = async (
   await alongside(
     client,
     largestFirst.map((part) => async (own) => {
-      const buildOne = () => buildPartition(own, dividing, { ...part, statistics }, source, build, announce);
+      const buildOne = () =>
+        buildPartition(own, dividing, { ...part, statistics }, source, complete, announce);
       done.push(await withTransaction(own, () => inTablespaceOf(own, part.names, buildOne, names)));
     }),
   );

@@ -12,25 +12,27 @@ import { mentions, tableOrder } from '../../publish/table/table-order.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/aside/build-table.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
-import { builtName, dropBuiltTable, fileColumn, productionName, type TableNames } from '../../db/names.ts';
+import { builtName, dropBuiltTable, fileColumn, productionName } from '../../db/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
 import { fittingName } from '../../publish/table/bounds.ts';
 import { findByHand } from '../../publish/table/by-hand.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
-import { buildFor } from '../../publish/modes/registry.ts';
-import { modeOf, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
+import { waysOf } from '../../publish/modes/registry.ts';
+import type { BuiltTable, DeclaredTable } from '../../publish/table/tables.ts';
 import { transformError, type SqlText } from '../../db/sql-file.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext, RunContext } from '../context.ts';
 import { directTables, namesOf } from '../../db/landing.ts';
-import { declaredAs } from '../../publish/table/declared.ts';
+import { declaredAs } from '../../publish/modes/declared.ts';
 import { withRecords } from '../name-records.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
 import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
-import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
+import { eachStaged } from '../../publish/modes/fill-all.ts';
+import type { Filled } from '../../publish/modes/contract.ts';
+import { fillTyped } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 
 /** Tables of the pipeline that the SQL of a table reads where they are: all but those that this run makes as a whole. */
@@ -53,7 +55,7 @@ const readInProduction = (
 const fillFromSql = (
   { client, spec }: BuildContext,
   table: TableSpec,
-  names: TableNames,
+  names: DeclaredTable,
   sql: SqlText,
   { extent, prior, isRehearsal }: Pick<Bringing, 'extent' | 'prior' | 'isRehearsal'>,
 ): Promise<Filled> => {
@@ -68,7 +70,7 @@ const fillFromSql = (
     const drops: string[] = [];
     for (const one of prior) {
       const isWanted = (name: string): boolean =>
-        name === one.table || (modeOf(table.publish) === 'merge' && mentions(sql.text, name));
+        name === one.table || (names.mode.rowsKnownBy === 'key' && mentions(sql.text, name));
       drops.push(...(await showRows(client, one, extent === 'whole', isWanted)));
     }
     const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
@@ -114,22 +116,21 @@ const together = <T>(client: Client, sql: SqlText | undefined, build: () => Prom
 const buildWhole = (
   context: BuildSession,
   table: TableSpec,
-  names: TableNames,
+  names: DeclaredTable,
   bringing: Bringing,
 ): Promise<Filled> => {
   const { client, report, statisticsOf } = context;
-  const { extent, sql, merge, isRehearsal = false } = bringing;
-  const { primaryKey, indexes, constraints = [], publish } = table;
+  const { sql, isRehearsal = false } = bringing;
+  const { primaryKey, indexes, constraints = [] } = table;
   return together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () => fill(context, table, names, bringing));
-    const build = buildFor(modeOf(publish), extent);
-    await build({
+    await waysOf(names).complete({
       client,
       names,
       primaryKey,
       indexes,
       constraints,
-      statistics: merge === undefined ? statisticsOf?.(table.name) : undefined,
+      statistics: names.mode.rowsKnownBy === 'key' ? undefined : statisticsOf?.(table.name),
       isRehearsal,
       making: (what, work) => making(context, table, what, work),
       announce: (message) => report.emit({ type: 'notice', message }),
@@ -142,14 +143,14 @@ const buildWhole = (
 const buildDivided = (
   context: BuildSession,
   table: TableSpec,
-  names: TableNames,
+  names: DeclaredTable,
   bringing: Bringing,
   alongside: Alongside,
 ): Promise<Filled> =>
   making(context, table, 'rows', async () => {
     const { client, spec } = context;
-    const { sql, merge, isRehearsal = false } = bringing;
-    const isMade = sql !== undefined || merge !== undefined;
+    const { sql, isRehearsal = false } = bringing;
+    const isMade = sql !== undefined || names.mode.rowsKnownBy === 'key';
     const made = { ...names, built: fittingName(`${names.table}__rows`), attributes: undefined };
     const filled = isMade
       ? await together(client, sql, () => fill(context, table, made, bringing))
@@ -171,14 +172,15 @@ const buildDivided = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/** Counted by the index that the rows of these files are found by to be deleted. */
+/** Counted by the index that the rows of these files are found by to be deleted; replaced partitions take theirs along. */
 const leavingOf = async (
   { client }: BuildContext,
   names: DeclaredTable,
   { extent, outgoing, isRehearsal }: Bringing,
 ): Promise<number> => {
   const { files } = outgoing;
-  if (names.mode !== 'append' || extent === 'whole' || files.length === 0 || isRehearsal === true) return 0;
+  const isDeleted = names.mode.rowsKnownBy === 'file' && names.mode.replacesPartitions !== true;
+  if (!isDeleted || extent === 'whole' || files.length === 0 || isRehearsal === true) return 0;
   const isLeaving = `${quoteName(fileColumn)} = any ('{${files.join(',')}}'::bigint[])`;
   return countRows(client, `${productionName(names)} where ${isLeaving}`);
 };
@@ -192,11 +194,12 @@ export const buildOne = async (
   loadSeconds = 0,
 ): Promise<BuiltTable> => {
   const start = performance.now();
-  const { extent, outgoing, merge, isRehearsal } = bringing;
+  const { extent, outgoing, isRehearsal } = bringing;
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
   const { indexes, partitionBy, keep = 0 } = table;
-  const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
+  const isDivided =
+    partitionBy !== undefined && (extent === 'whole' || names.mode.replacesPartitions === true);
   const build = isDivided ? buildDivided : buildWhole;
   const isCopied = (isDivided || extent === 'whole') && isRehearsal !== true;
   const [byHand] = isCopied ? await findByHand(context.client, [names]) : [];
@@ -207,7 +210,6 @@ export const buildOne = async (
     ...names,
     keep,
     ...filled,
-    merge,
     outgoing,
     leaving: await leavingOf(context, names, bringing),
     indexes: indexes.map(({ name }) => name),
@@ -219,17 +221,17 @@ export const buildOne = async (
 const fill = async (
   context: BuildContext,
   table: TableSpec,
-  names: TableNames,
+  names: DeclaredTable,
   bringing: Bringing,
 ): Promise<Filled> => {
-  const { extent, merge, sql } = bringing;
+  const { sql } = bringing;
   if (sql !== undefined) {
     const filled = await fillFromSql(context, table, names, sql, bringing);
     await checkRow(context.client, table, names);
     return filled;
   }
   try {
-    return await fillTyped(context, table as SourceTableSpec, names, extent, merge);
+    return await fillTyped(context, table as SourceTableSpec, names);
   } catch (cause) {
     throw buildError(names, 'rows', cause);
   }

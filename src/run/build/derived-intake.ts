@@ -1,7 +1,8 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
 import type { Extent, TableSpec } from '../../core/declaration/declaration.ts';
-import { modeOf, takesParts, type BuiltTable } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
 import { mentions } from '../../publish/table/table-order.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -40,11 +41,11 @@ export const derivedExtent = async (
   prior: readonly BuiltTable[],
 ): Promise<Extent> => {
   const { client, spec } = context;
-  if (!takesParts(modeOf(table.publish)) || (await isFullRefresh(context))) return 'whole';
+  if (!meaningOf(table.publish).takesParts || (await isFullRefresh(context))) return 'whole';
   const read = prior.filter(
     ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
   );
-  if (read.some(({ mode, extent }) => extent === 'whole' && takesParts(mode))) return 'whole';
+  if (read.some(({ mode, extent }) => extent === 'whole' && mode.takesParts)) return 'whole';
   return (await isFilled(client, quoteName(spec.schema, table.name))) ? 'part' : 'whole';
 };
 

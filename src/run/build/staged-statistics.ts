@@ -1,7 +1,7 @@
 // Gathers the statistics of staging tables over the coordinator's connection, while other sessions build tables of them.
 
 import { stagingTable } from '../../db/staging.ts';
-import { modeOf } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { mayRestoreStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
@@ -36,7 +36,7 @@ const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[
   planned.filter(
     (one) =>
       one.intake.extent === 'part' &&
-      modeOf(one.table.publish) === 'touched' &&
+      meaningOf(one.table.publish).replacesPartitions === true &&
       one.table.transform === undefined &&
       !landsDirectly(one.table) &&
       bytesOf(one) >= bytesMin,

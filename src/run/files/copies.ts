@@ -16,7 +16,7 @@ import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
-import { modeOf } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { Tally, type Basis, type Intake, type Judging } from './sieve.ts';
@@ -84,7 +84,7 @@ const appending = async (
   of: FilesOf,
   { table, files, intake }: Loading,
 ): Promise<readonly string[]> =>
-  modeOf(table.publish) === 'append' && intake.extent === 'part' && files.length > 0
+  meaningOf(table.publish).refusesTwice === true && intake.extent === 'part' && files.length > 0
     ? otherPipelines(client, of)
     : [];
 

@@ -16,7 +16,7 @@ import type { Extent, SourceTableSpec } from '../../core/declaration/declaration
 import type { Client } from '../../db/client.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
-import { modeOf, takesParts } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { Sightings } from './moves.ts';
 import { takeNew } from './new-files.ts';
 import { refuseLoss } from './refuse-loss.ts';
@@ -65,7 +65,7 @@ const takeAll = async (
   basis?: BasisFound,
 ): Promise<Sieve> => {
   const { client, isFullRefresh } = judging;
-  const isAppended = modeOf(table.publish) !== 'replace';
+  const { takesParts } = meaningOf(table.publish);
   const seen = new Sightings();
   let files = 0;
   const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
@@ -83,11 +83,11 @@ const takeAll = async (
     },
     end: async () => {
       // Rows of a file that was moved come back under its new name: they are not lost.
-      if (isAppended) await seen.moves(client, of, table);
+      if (takesParts) await seen.moves(client, of, table);
       const judged = { listed: seen.listed, said: new Set<string>() };
-      if (isAppended && isFullRefresh) await refuseLoss(judging, table, of, judged);
+      if (takesParts && isFullRefresh) await refuseLoss(judging, table, of, judged);
       for (const { name } of await goneFiles(client, of, seen.listed)) missing.add(name);
-      const hasWork = isAppended || added.count + changed.count + missing.count > 0;
+      const hasWork = takesParts || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;
       return {
         ...takesAll,
@@ -107,7 +107,7 @@ const takeAll = async (
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };
-  if (!takesParts(modeOf(table.publish))) return takeAll(judging, table, of);
+  if (!meaningOf(table.publish).takesParts) return takeAll(judging, table, of);
   const { extent, ...basis } = await findBasis(judging, of, judging.publications.get(table.name)!);
   if (extent === 'whole') return takeAll(judging, table, of, basis);
   return takeNew(judging, table, of, basis);

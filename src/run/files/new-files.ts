@@ -9,10 +9,12 @@ import {
   type KnownVersion,
   type PublishedFile,
 } from '../../ledger/production/published-files.ts';
-import type { AppendSpec, PartSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fileColumn } from '../../db/names.ts';
-import { modeOf, type Outgoing } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
+import type { Meaning } from '../../publish/table/meaning.ts';
+import type { Outgoing } from '../../publish/table/tables.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import { movedTo, Sightings } from './moves.ts';
@@ -41,13 +43,13 @@ const createLeaving = () => {
 const reportLeft = (
   { report }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
-  choice: AppendSpec['changed'],
+  choice: Meaning['changed'],
   changed: Tally,
   corrected: Tally,
 ): void => {
   if (changed.count > 0 && choice === 'error') {
-    const mode = modeOf(publish);
-    const isKnown = mode !== 'append' || columns.some(({ name }) => name === fileColumn);
+    const { name: mode, rowsKnownBy } = meaningOf(publish);
+    const isKnown = rowsKnownBy === 'key' || columns.some(({ name }) => name === fileColumn);
     const once = isKnown
       ? ''
       : ', once everything was loaded with --full-refresh, so that rows know their file';
@@ -72,8 +74,8 @@ const wishOf = (
 ): Wish | undefined => {
   const wish = asked.wishOf(file);
   if (wish === undefined) return undefined;
-  const mode = modeOf(publish);
-  const isByFile = ['append', 'touched'].includes(mode);
+  const { name: mode, rowsKnownBy } = meaningOf(publish);
+  const isByFile = rowsKnownBy === 'file';
   const isPossible = isByFile ? columns.some(({ name }) => name === fileColumn) : wish === 'reload';
   if (isPossible) return wish;
   const hint = isByFile
@@ -83,7 +85,7 @@ const wishOf = (
 };
 
 /** Judges files of which a version is known. */
-const createJudge = ({ changed: choice }: PartSpec) => {
+const createJudge = ({ changed: choice }: Meaning) => {
   const leaving = createLeaving();
   /** Files that stay as they were loaded, though they are others. */
   const left = { changed: new Tally(), corrected: new Tally() };
@@ -149,9 +151,9 @@ const settle = async (
 /** Only files that production lacks are loaded, and those to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
   const { client, asked } = judging;
-  const publish = spec.publish as PartSpec;
+  const mode = meaningOf(spec.publish);
   const seen = new Sightings();
-  const judge = createJudge(publish);
+  const judge = createJudge(mode);
   const { isNeeded, leaving, left, taken, staysOut } = judge;
   let files = 0;
   const missing = new Tally();
@@ -175,8 +177,8 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
     },
     end: async () => {
       const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
-      reportLeft(judging, spec, publish.changed, left.changed, left.corrected);
-      const unloads = publish.gone === 'unload';
+      reportLeft(judging, spec, mode.changed, left.changed, left.corrected);
+      const unloads = mode.gone === 'unload';
       // Files that stay may be many, so they are read only if somebody asks for them.
       const isWanted = unloads || asked.hasAny || judging.countsGone === true;
       const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
@@ -195,7 +197,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
         unchanged: files - added.count - taken.changed.count - taken.again.count - staysOut(),
         gone: missing,
         goneRows: unloads ? 'leave' : 'stay',
-        outgoing: leaving.outgoing(publish.mode === 'replace' ? seen.listed : undefined),
+        outgoing: leaving.outgoing(mode.replacesPartitions === true ? seen.listed : undefined),
         basis: { ...basis, listed: seen.listed, said: new Set() },
         hasWork: added.count + leaving.count() > 0,
         moved,

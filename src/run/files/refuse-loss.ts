@@ -8,7 +8,8 @@ import { countRows, isFilled } from '../../db/rows.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fileColumn } from '../../db/names.ts';
-import { modeOf } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
+import { makesTable } from '../../publish/table/production.ts';
 import type { Basis, Judging } from './sieve.ts';
 import { plural } from '../../core/wording.ts';
 
@@ -29,7 +30,7 @@ const rowsOfNoRun = async (
 ): Promise<number> => {
   const name = quoteName(schema, table);
   // Of merged rows, some keep a version of a file that has been replaced.
-  if (['append', 'touched'].includes(modeOf(publish)) && (await knowsFiles(client, name)))
+  if (meaningOf(publish).rowsKnownBy === 'file' && (await knowsFiles(client, name)))
     return countRows(
       client,
       `${name} o where not exists (select from etl.published_file p where p.file_id = o.${quoteName(fileColumn)}
@@ -56,10 +57,10 @@ const lossOf = async (
     return `${plural(rows, 'row')} of ${plural(files, 'file')}${whose} that it does not list, such as ${first}`;
   });
   if (parts.length > 0) return parts.join('; ');
-  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
-    return 'versions whose times are those of earlier runs';
+  const { lostByRefresh } = meaningOf(publish);
+  if (lostByRefresh !== undefined) return lostByRefresh;
   const { rows } = await client.query(
-    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and ${makesTable}) as "isOurs"`,
     [name],
   );
   if (!rows[0].isOurs) return 'rows of no file: no run has made the table';

@@ -6,7 +6,7 @@ import type { ProductionTable } from '../../publish/table/production.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landingTable } from '../../db/landing.ts';
-import { declaredAs } from '../../publish/table/declared.ts';
+import { declaredAs } from '../../publish/modes/declared.ts';
 
 /**
  * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Returns what is in production, by the

@@ -3,14 +3,14 @@
 import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { hookNames } from '../../core/declaration/hook.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { modeOf } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { firstOf } from '../../core/wording.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { Definition } from '../../pipeline/definition.ts';
 import { unsetText } from '../publish/at-end.ts';
 import type { RunSettings } from '../options.ts';
 import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
-import { modeText, publishingOf } from './publishing.ts';
+import { publishingOf } from './publishing.ts';
 import { sharedBy, sourceSteps, tableSteps } from './steps.ts';
 
 /** What is found step by step: a refusal leaves what was found before it. */
@@ -88,7 +88,7 @@ const describeTable = (
     table: name,
     schema,
     kind,
-    mode: modeText(modeOf(table.publish)),
+    mode: meaningOf(table.publish).text,
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
     files: planned === undefined ? null : filesOf(planned, isNothing),
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],

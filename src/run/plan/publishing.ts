@@ -7,20 +7,15 @@ import {
   addForeignKey,
   targetName,
 } from '../../publish/table/foreign-keys.ts';
-import type { PublishMode } from '../../core/declaration/declaration.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { replacedText } from '../../publish/commit/plan.ts';
 import { differenceOf } from '../../publish/table/shape.ts';
 import { productionName } from '../../db/names.ts';
-import { modes } from '../../publish/modes/registry.ts';
+import { waysOf } from '../../publish/modes/registry.ts';
 import { isForReaders } from '../../publish/table/dependents.ts';
 import { inPlaceReasons } from '../../publish/table/partition-shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
-
-/** A mode as it is declared. */
-export const modeText = (mode: PublishMode): string =>
-  mode === 'touched' ? "replace, only 'touched'" : mode;
 
 /** Whether the existing table stays, whatever happens to its rows. */
 const isSameTable = (plan: PublishPlan): boolean =>
@@ -32,7 +27,7 @@ const whyOf = (plan: PublishPlan): string => {
   if (extent === 'part')
     return strategy.name === 'in place'
       ? `partitions cannot be exchanged because of ${inPlaceReasons(table, production!)}`
-      : `production has rows of other files, and publish is ${modeText(mode)}`;
+      : `production has rows of other files, and publish is ${mode.text}`;
   if (production === undefined) return 'there is no table yet';
   if (strategy.name === 'in place')
     return `the table has to stay because of ${inPlaceReasons(table, production)}`;
@@ -84,7 +79,7 @@ const waits = ({ production, strategy, blocksReaders }: PublishPlan): readonly [
 export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   const { table, production, strategy } = plan;
   const [readersWait, writersWait] = waits(plan);
-  const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== strategy.name);
+  const others = waysOf(table).strategies.filter(({ name }) => name !== strategy.name);
   const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];

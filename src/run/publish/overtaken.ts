@@ -16,7 +16,8 @@ import { ownFilesOf, type FilesOf } from '../../ledger/production/published-file
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { modeOf, takesParts, type BuiltTable } from '../../publish/table/tables.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
 import { hasOthers } from '../files/needed-files.ts';
 import { refuseCopies } from '../files/copies.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
@@ -45,7 +46,7 @@ export class Overtaken extends Error {
  */
 export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): boolean =>
   strategy.holdsWriters === true ||
-  (production !== undefined && table.extent === 'whole' && takesParts(table.mode));
+  (production !== undefined && table.extent === 'whole' && table.mode.takesParts);
 
 /** Why a run may not add rows to a table: those that were to stay are gone. Undefined: they are there. */
 const whyMissing = async (
@@ -61,7 +62,7 @@ const whyMissing = async (
 
 /** A run that brings all its files beside the rows that have come meanwhile. */
 const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): PlannedTable => {
-  const stays = modeOf(planned.table.publish) === 'touched' ? { stays: [] } : {};
+  const stays = meaningOf(planned.table.publish).replacesPartitions === true ? { stays: [] } : {};
   const outgoing: Intake['outgoing'] = { files: [], unloaded: [], ...stays, stale: basis.stale };
   return {
     ...planned,
@@ -88,7 +89,7 @@ const confirmFiles = async (
   if (extent === 'whole' && !isFilled) return undefined;
   const isPublished = basis.publications !== publications;
   // A file that both pipelines list, under one name or two, is loaded by one of them.
-  if (isPublished && modeOf(table.publish) === 'append')
+  if (isPublished && meaningOf(table.publish).refusesTwice === true)
     await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
   if (extent === 'whole') return besideOthers(planned, basis);
   if (basis.isFilledSince === true) return undefined;

@@ -5,8 +5,7 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { tableOfFile, type SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { foreignTo, NotForCsvParse } from '../../format/records/csv-records.ts';
-import { modeOf } from '../../publish/table/tables.ts';
-import { formatCount } from '../../core/wording.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { compareCounts, compareRows, foreignRows, missingColumn, unread } from './compare.ts';
 import { comparedColumns, type ComparedColumns } from './compared-columns.ts';
 import { countFile, type CountedFile } from './count-file.ts';
@@ -29,15 +28,13 @@ export const whyNotRows = (
   files: readonly KnownFile[],
   rows: number,
 ): string | undefined => {
-  const mode = modeOf(table.publish);
+  const { whyNotRows: why } = meaningOf(table.publish);
   if (table.transform !== undefined) return 'SQL makes its rows from the records';
-  if (mode !== 'merge' && mode !== 'history') return undefined;
+  if (why === undefined) return undefined;
   const copied = files.reduce((sum, file) => sum + file.rows, 0);
   // As many rows as records, and none that took the place of another: each record is a row.
   if (rows === copied && !files.some(({ isMerged }) => isMerged)) return undefined;
-  return mode === 'merge'
-    ? `rows are merged by their key: ${formatCount(copied)} records were copied, and ${formatCount(rows)} rows are there`
-    : 'rows are versions by their key, which depend on what was there before';
+  return why(copied, rows);
 };
 
 const unclear = `its rows do not say of which file they are (\`lineage: ['_file']\`), and not all files could be counted`;

@@ -24,16 +24,15 @@ import { haveSame, type TableIndex } from '../../table/table-state.ts';
 import { comparedColumns, selectVersions, type Versioned } from './versions.ts';
 
 /** A table of versions, as staging has its records. */
-export const versionedOf = (table: BuiltTable, names: readonly string[]): Versioned => {
-  const { primaryKey, merge: rules, rowsFrom } = table;
-  const versions = rules!.versions!;
-  const columns = names.filter((name) => name !== versions.to);
-  return { primaryKey, columns, merge: { ...rules!, versions }, staging: rowsFrom };
-};
+export const versionedOf = (table: BuiltTable, names: readonly string[]): Versioned => ({
+  table,
+  columns: names.filter((name) => name !== table.mode.versions!.to),
+  staging: table.rowsFrom,
+});
 
 /** Whether a row of production (o) has a key of the run. */
-export const isTouched = ({ rowsFrom, merge: rules }: BuiltTable, key: TableIndex): string => {
-  const places = [...key.columns.keys()].filter((place) => key.columns[place] !== rules!.versions!.from);
+export const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
+  const places = [...key.columns.keys()].filter((place) => key.columns[place] !== mode.versions!.from);
   const own = {
     ...key,
     columns: places.map((place) => key.columns[place]!),
@@ -49,7 +48,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   const key = keyOf(builtAs);
   const rows = ownRows(table, production!);
   const first = quoteName(key.columns[0]!);
-  const to = quoteName(versioned.merge.versions.to);
+  const to = quoteName(table.mode.versions!.to);
   const compared = comparedColumns(versioned);
   const record = (alias: string): string =>
     `row(${[...compared.map((name) => quoteName(name)), to].map((name) => `${alias}.${name}`).join(', ')})::record`;

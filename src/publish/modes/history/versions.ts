@@ -1,17 +1,17 @@
 // The versions that the keys of a run will have: its records and the versions that are there, put in the order of their times.
 
 import { quoteName, quoteNames } from '../../../db/sql.ts';
-import { isDeletion } from '../merge/merge-sql.ts';
+import { isDeletion, lineageOf } from '../merge/merge-sql.ts';
 import { mergeColumns } from '../../../db/names.ts';
-import type { MergeRules, VersionTimes } from '../../table/tables.ts';
+import type { VersionTimes } from '../../table/meaning.ts';
+import type { DeclaredTable } from '../../table/tables.ts';
 
 /** What versions are made of. */
 export interface Versioned {
-  /** Of the table, with `from`. */
-  readonly primaryKey: readonly string[];
+  /** Its key has `from`. */
+  readonly table: DeclaredTable;
   /** Of a record: without `to`. */
   readonly columns: readonly string[];
-  readonly merge: MergeRules & { readonly versions: VersionTimes };
   /** Quoted name. */
   readonly staging: string;
 }
@@ -23,21 +23,10 @@ export interface Existing {
 }
 
 /** Columns whose values make a version: not its key, its times, nor where it is from. */
-export const comparedColumns = ({
-  primaryKey,
-  columns,
-  merge,
-}: Omit<Versioned, 'staging'>): readonly string[] =>
-  columns.filter(
-    (name) => !primaryKey.includes(name) && name !== merge.versions.at && !merge.lineage.includes(name),
-  );
-
-/** Columns of a version, in the order of the table. */
-const versionColumns = ({
-  columns,
-  merge: { versions },
-}: Pick<Versioned, 'columns' | 'merge'>): readonly string[] =>
-  columns.flatMap((name) => (name === versions.from ? [name, versions.to] : [name]));
+export const comparedColumns = ({ table, columns }: Omit<Versioned, 'staging'>): readonly string[] => {
+  const others = new Set([...table.primaryKey, table.mode.versions!.at, ...lineageOf(table)]);
+  return columns.filter((name) => !others.has(name));
+};
 
 const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
 
@@ -45,7 +34,7 @@ const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)}
  * When a record became valid. Without a column that says so it is the start of the run, and after all that is known of its keys even
  * if a clock went back.
  */
-const timeOf = ({ versions }: Versioned['merge'], existing: Existing | undefined): string => {
+const timeOf = (versions: VersionTimes, existing: Existing | undefined): string => {
   const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
   if (versions.at !== undefined || existing === undefined) return `n.${from}`;
   return `greatest(n.${from}, (select max(greatest(${from}, ${to})) + interval '1 microsecond' from _etl_there))`;
@@ -56,10 +45,11 @@ const timeOf = ({ versions }: Versioned['merge'], existing: Existing | undefined
  * nothing follows. Of several at one time the last record counts; an event that changes nothing is none.
  */
 export const selectVersions = (versioned: Versioned, existing?: Existing): string => {
-  const { primaryKey, columns, merge, staging } = versioned;
-  const { from, to } = merge.versions;
+  const { table, columns, staging } = versioned;
+  const versions = table.mode.versions!;
+  const { from, to } = versions;
   const [f, t] = [quoteName(from), quoteName(to)];
-  const key = quoteNames(primaryKey.filter((name) => name !== from));
+  const key = quoteNames(table.primaryKey.filter((name) => name !== from));
   const others = columns.filter((name) => name !== from);
   const list = (alias: string): string => others.map((name) => `${alias}.${quoteName(name)}`).join(', ');
   const compared = comparedColumns(versioned);
@@ -76,10 +66,10 @@ export const selectVersions = (versioned: Versioned, existing?: Existing): strin
       ? ''
       : `union all select ${list('o')}, o.${f}, false, 1, 0, 0 from _etl_there o
         union all select ${list('o')}, o.${t}, true, 0, 0, 0 from _etl_there o where o.${t} is not null`;
-  const time = timeOf(merge, existing);
+  const time = timeOf(versions, existing);
   const before = compared.length === 0 ? '' : `, lag(${recordOf(compared)}) over by_time as _etl_before`;
   return `with ${there} _etl_event as (
-      select ${list('n')}, ${time} as ${f}, ${isDeletion(merge, 'n')} as _etl_ends, 2 as _etl_rank,
+      select ${list('n')}, ${time} as ${f}, ${isDeletion(table.mode, 'n')} as _etl_ends, 2 as _etl_rank,
           s.ordinal as _etl_ordinal, n.${quoteName(line)} as _etl_at_line
         from ${staging} n join etl.source_file s on s.id = n.${quoteName(file)}
       ${events}
@@ -92,5 +82,5 @@ export const selectVersions = (versioned: Versioned, existing?: Existing): strin
       select *, lead(${f}) over (partition by ${key} order by ${f}) as ${t} from _etl_told
         where case when _etl_ends then not coalesce(_etl_ended, true) else coalesce(_etl_ended, true) or ${differs} end
     )
-    select ${quoteNames(versionColumns(versioned))} from _etl_version where not _etl_ends`;
+    select ${quoteNames(columns.flatMap((name) => (name === from ? [name, to] : [name])))} from _etl_version where not _etl_ends`;
 };

@@ -86,12 +86,15 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
 /** Finds what differs, as rows will be. The server may do it in parallel, because nothing of production is written. */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
-  const merge = table.merge!;
   const names = columnNames(over);
   const key = keyOf(builtAs);
   const changing = changingColumns(table, names);
   const isThere = `o.${quoteName(key.columns[0]!)} is not null`;
-  const [older, deletion, differs] = [isOlder(merge), isDeletion(merge, 'n'), isDifferent(table, names)];
+  const [older, deletion, differs] = [
+    isOlder(table.mode),
+    isDeletion(table.mode, 'n'),
+    isDifferent(table, names),
+  ];
   const values = names.map((name) => {
     const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
     return changing.includes(name) ? n : `case when ${isThere} then ${o} else ${n} end as ${quoteName(name)}`;

@@ -1,29 +1,27 @@
 // The rows that a run brings to a table whose rows are merged: one record of each primary key, the last.
 
-import type { Client } from '../../../db/client.ts';
+import { runQuery, type Client } from '../../../db/client.ts';
+import { countRows } from '../../../db/rows.ts';
 import { quoteName, quoteNames, quoteText } from '../../../db/sql.ts';
-import { codeOf } from '../../../core/errors/errors.ts';
+import { codeOf, EtlError } from '../../../core/errors/errors.ts';
+import { createShape } from '../../aside/build-table.ts';
 import { createAs } from '../../table/storage.ts';
 import { isDeletion } from './merge-sql.ts';
-import { builtName, mergeColumns, onceName, type TableNames } from '../../../db/names.ts';
-import type { BuiltTable, MergeRules } from '../../table/tables.ts';
+import { builtName, mergeColumns, onceName } from '../../../db/names.ts';
+import { publishedColumns } from '../../table/tables.ts';
+import type { Filled, Filling, Mode } from '../contract.ts';
 
 /** What the rows are made from. */
-export interface Staged {
-  readonly names: TableNames;
-  readonly primaryKey: readonly string[];
+interface Staged extends Filling {
   /** Those of production. */
   readonly columns: readonly string[];
-  readonly merge: MergeRules;
-  /** Quoted name, and how many records it has. */
-  readonly staging: string;
   readonly records: number;
   /** Whether a key occurs twice. */
-  readonly hasTwice: boolean;
+  readonly isTwice: boolean;
 }
 
-const withDeleted = ({ columns, merge }: Pick<Staged, 'columns' | 'merge'>): string =>
-  quoteNames(merge.deletes ? [...columns, mergeColumns.deleted] : columns);
+const withDeleted = ({ columns, names: { mode } }: Staged): string =>
+  quoteNames(mode.deletes === true ? [...columns, mergeColumns.deleted] : columns);
 
 /**
  * Whether staging has a key twice. Sorting the keys for an index takes a third of the time of grouping them, and several processes
@@ -34,7 +32,7 @@ const withDeleted = ({ columns, merge }: Pick<Staged, 'columns' | 'merge'>): str
  */
 export const hasTwice = async (
   client: Client,
-  { primaryKey, staging }: Pick<Staged, 'primaryKey' | 'staging'>,
+  { primaryKey, staging }: { readonly primaryKey: readonly string[]; readonly staging: string },
 ): Promise<boolean> => {
   await client.query('savepoint twice');
   try {
@@ -54,9 +52,10 @@ export const hasTwice = async (
 
 /** One record of each key, in SQL: the last, by `newer` if there is one, then by file and line. */
 const selectLast = (staged: Staged): string => {
-  const { primaryKey, merge, staging } = staged;
-  const key = quoteNames(primaryKey);
-  const newest = merge.newer === undefined ? '' : `${quoteName(merge.newer)} desc nulls last,`;
+  const { names, staging } = staged;
+  const { newer } = names.mode.merge!;
+  const key = quoteNames(names.primaryKey);
+  const newest = newer === undefined ? '' : `${quoteName(newer)} desc nulls last,`;
   const { file, line } = mergeColumns;
   return `select distinct on (${key}) ${withDeleted(staged)}
     from ${staging} join (select id, ordinal from etl.source_file) f (_etl_id, _etl_ordinal) on _etl_id = ${quoteName(file)}
@@ -64,15 +63,15 @@ const selectLast = (staged: Staged): string => {
 };
 
 /** Where the rows are, and how many. */
-type Merged = Pick<BuiltTable, 'rowsFrom' | 'rows' | 'deletions'>;
+type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 
 /** The rows for a table that is there: those of staging itself, unless a key is there twice. */
-export const lastRecords = async (client: Client, staged: Staged): Promise<Merged> => {
-  const { names, staging, merge, records } = staged;
-  if (!staged.hasTwice && !merge.deletes) return { rowsFrom: staging, rows: records, deletions: 0 };
-  const rowsFrom = staged.hasTwice ? quoteName(names.buildSchema, onceName(names.table)) : staging;
-  if (staged.hasTwice) await client.query(`create unlogged table ${rowsFrom} as ${selectLast(staged)}`);
-  const deletion = isDeletion(merge, 'n');
+const lastRecords = async (staged: Staged): Promise<Merged> => {
+  const { client, names, staging, records, isTwice } = staged;
+  if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };
+  const rowsFrom = isTwice ? quoteName(names.buildSchema, onceName(names.table)) : staging;
+  if (isTwice) await client.query(`create unlogged table ${rowsFrom} as ${selectLast(staged)}`);
+  const deletion = isDeletion(names.mode, 'n');
   const { rows } = await client.query(
     `select count(*) filter (where not ${deletion})::float8 as rows, count(*) filter (where ${deletion})::float8 as deletions
       from ${rowsFrom} n`,
@@ -81,12 +80,45 @@ export const lastRecords = async (client: Client, staged: Staged): Promise<Merge
 };
 
 /** Creates the table of all rows. */
-export const createMerged = async (client: Client, staged: Staged): Promise<Merged> => {
-  const { names, columns, staging, merge } = staged;
-  const rowsFrom = builtName(names);
-  const records = staged.hasTwice ? `(${selectLast(staged)})` : staging;
+const createMerged = async (staged: Staged): Promise<Merged> => {
+  const { client, names, columns, staging, isTwice } = staged;
+  const records = isTwice ? `(${selectLast(staged)})` : staging;
   const { rowCount } = await client.query(
-    `${createAs(names)} select ${quoteNames(columns)} from ${records} n where not ${isDeletion(merge, 'n')}`,
+    `${createAs(names)} select ${quoteNames(columns)} from ${records} n where not ${isDeletion(names.mode, 'n')}`,
   );
-  return { rowsFrom, rows: rowCount ?? 0, deletions: 0 };
+  return { rowsFrom: builtName(names), rows: rowCount ?? 0, deletions: 0 };
+};
+
+/** How many keys an error names. */
+const twiceMax = 5;
+
+/** Errors: ETL_DUPLICATE_ROWS, with file and line of both records. */
+const refuseTwice = async ({ client, names: { table, primaryKey }, staging }: Filling): Promise<void> => {
+  const { file, line } = mergeColumns;
+  const list = quoteNames(primaryKey);
+  const keys = primaryKey.map((name) => `s.${quoteName(name)}`);
+  const { rows } = await client.query(
+    `select string_agg(f.name || ':' || ${quoteName(line)}, ' and ' order by f.ordinal, ${quoteName(line)}) as places,
+        array_to_string(array[${keys.map((name) => `${name}::text`).join(', ')}], ', ') as key
+      from ${staging} s join etl.source_file f on f.id = ${quoteName(file)}
+      where (${keys.join(', ')}) in (select ${list} from ${staging} group by ${list} having count(*) > 1)
+      group by ${keys.join(', ')}
+      order by min(f.ordinal), min(${quoteName(line)}) limit ${twiceMax}`,
+  );
+  if (rows.length === 0) return;
+  const records = rows.map(({ places, key }) => `${places} (${key})`).join('; ');
+  throw new EtlError('ETL_DUPLICATE_ROWS', { table, key: `primary key (${primaryKey.join(', ')})`, records });
+};
+
+/** The rows of a table that are merged, or all that it will have, where each key is once. */
+export const fillMerged: Mode['fillTable'] = async (work) => {
+  const { client, table, names, staging } = work;
+  const columns = publishedColumns(table).map(({ name }) => name);
+  const records = await countRows(client, staging);
+  const isTwice = await hasTwice(client, { primaryKey: names.primaryKey, staging });
+  if (isTwice && names.mode.merge!.twice === 'reject') await refuseTwice(work);
+  const staged = { ...work, columns, records, isTwice };
+  const filled = await (names.extent === 'whole' ? createMerged : lastRecords)(staged);
+  if (names.extent === 'part') await runQuery(client, createShape(names, columns, staging));
+  return { ...filled, staged: records };
 };

@@ -2,34 +2,36 @@
 
 import { quoteName } from '../../../db/sql.ts';
 import { mergeColumns } from '../../../db/names.ts';
-import type { BuiltTable, MergeRules } from '../../table/tables.ts';
+import type { Meaning } from '../../table/meaning.ts';
+import type { DeclaredTable } from '../../table/tables.ts';
 import type { TableIndex, TableState } from '../../table/table-state.ts';
 
-type Merged = Pick<BuiltTable, 'primaryKey' | 'merge'>;
+type Merged = Pick<DeclaredTable, 'primaryKey' | 'mode' | 'declared'>;
 
 /** The declared key, as it is made on the table of the run's rows. */
 export const keyOf = ({ indexes }: TableState): TableIndex => indexes.find(({ isPrimary }) => isPrimary)!;
 
 /** Whether the record deletes the row of its key. */
-export const isDeletion = ({ deletes }: MergeRules, alias: string): string =>
+export const isDeletion = ({ deletes = false }: Meaning, alias: string): string =>
   deletes ? `${alias}.${quoteName(mergeColumns.deleted)}` : 'false';
 
 /** Whether the existing row is newer. */
-export const isOlder = ({ newer }: MergeRules): string => {
+export const isOlder = ({ merge }: Meaning): string => {
+  const newer = merge?.newer;
   if (newer === undefined) return 'false';
   const [n, o] = [`n.${quoteName(newer)}`, `o.${quoteName(newer)}`];
   return `coalesce(${n} < ${o}, ${n} is null and ${o} is not null)`;
 };
 
+/** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
+export const lineageOf = ({ declared }: Pick<DeclaredTable, 'declared'>): readonly string[] =>
+  declared.flatMap(({ name, lineage }) => (lineage === undefined ? [] : [name]));
+
 /** Columns of an existing row that change, including those that say where it is from. */
-export const changingColumns = (
-  { primaryKey, merge }: Merged,
-  names: readonly string[],
-): readonly string[] => {
-  const { update = names, lineage } = merge!;
-  return names.filter(
-    (name) => !primaryKey.includes(name) && (update.includes(name) || lineage.includes(name)),
-  );
+export const changingColumns = (table: Merged, names: readonly string[]): readonly string[] => {
+  const { primaryKey, mode } = table;
+  const changing = new Set([...(mode.merge?.update ?? names), ...lineageOf(table)]);
+  return names.filter((name) => !primaryKey.includes(name) && changing.has(name));
 };
 
 /**
@@ -37,7 +39,8 @@ export const changingColumns = (
  * 'A' where a collation has them equal. PostgreSQL, "Composite Type Comparison".
  */
 export const isDifferent = (table: Merged, names: readonly string[]): string => {
-  const compared = changingColumns(table, names).filter((name) => !table.merge!.lineage.includes(name));
+  const lineage = lineageOf(table);
+  const compared = changingColumns(table, names).filter((name) => !lineage.includes(name));
   if (compared.length === 0) return 'false';
   const row = (alias: string): string =>
     `row(${compared.map((name) => `${alias}.${quoteName(name)}`).join(', ')})::record`;

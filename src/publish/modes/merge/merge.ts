@@ -49,9 +49,9 @@ export const merge: Strategy = {
     refuseOtherKey(table, production);
   },
 
-  needs: ({ table: { merge: rules } }) => {
-    if (rules!.by === 'rebuild') return ['select'];
-    return ['select', 'insert', 'update', ...(rules!.deletes ? (['delete'] as const) : [])];
+  needs: ({ table: { mode } }) => {
+    if (mode.merge!.by === 'rebuild') return ['select'];
+    return ['select', 'insert', 'update', ...(mode.deletes === true ? (['delete'] as const) : [])];
   },
 
   /** Rows that come are there afterwards, or newer ones with their keys. */

@@ -59,9 +59,9 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
  */
 const mayRebuild = (over: BuiltOver): boolean => {
   const { table, production } = over;
-  if (production === undefined || table.merge?.by === 'upsert' || !isOnePiece(production)) return false;
+  if (production === undefined || table.mode.merge?.by === 'upsert' || !isOnePiece(production)) return false;
   // An owner that is not us may not let us make a table for him, unless somebody wants it to be tried.
-  if (table.merge?.by !== 'rebuild' && production.owner !== null) return false;
+  if (table.mode.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
   const isSwapped = swap.takes(table, production) && production.published?.isMade === true;
   if (!isSwapped || names.size !== production.columns.length) return false;
@@ -185,7 +185,7 @@ export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<F
   const { table, production } = over;
   if (production === undefined || table.extent === 'whole' || !isOnePiece(production)) return undefined;
   if (isAltered(over)) return undefined;
-  const { by } = table.merge!;
+  const { by } = table.mode.merge!;
   await setSortMemory(client, 1);
   return withTransaction(client, async () => {
     await client.query(

@@ -8,7 +8,7 @@ import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
 import { applyEach } from '../apply-each.ts';
-import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import { checkCopied } from '../../aside/build-table.ts';
 import type { PublishPlan, Strategy } from '../contract.ts';
 import { inPlaceReasons } from '../../table/partition-shape.ts';
 import { ownRows } from '../../table/own-rows.ts';
@@ -172,8 +172,6 @@ export const inPlace: Strategy = {
     'delete',
     ...(production!.isReferenced ? (['update'] as const) : []),
   ],
-
-  build: buildAside,
 
   rowsAtLeast: rowsWith,
 

@@ -8,7 +8,7 @@
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
-import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import { checkCopied } from '../../aside/build-table.ts';
 import { makeOwnByHand } from '../../table/constraints-by-hand.ts';
 import type { PublishPlan, Strategy, Rest } from '../contract.ts';
 import { inheritGrants } from '../../table/grants.ts';
@@ -230,7 +230,6 @@ export const partitions: Strategy = {
     await refuseUnlikeChecks(client, { ...over, unlike });
     return unlike;
   },
-  build: buildAside,
   rowsAtLeast: rowsWith,
   notice: (plan) => {
     const { schema, table, touched } = plan.table;

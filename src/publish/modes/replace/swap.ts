@@ -9,7 +9,7 @@
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
-import { buildAside, checkCopied } from '../../aside/build-table.ts';
+import { checkCopied } from '../../aside/build-table.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
 import type { Strategy, PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
@@ -137,7 +137,6 @@ export const swap: Strategy = {
   takes: ({ partitionBy }, production) =>
     partitionBy === undefined && (production?.dependents.length ?? 0) === 0,
   check: refuseLoss,
-  build: buildAside,
   rowsAtLeast: ({ rows }) => rows,
   notice: noticeOutside,
 

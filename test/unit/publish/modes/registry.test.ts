@@ -1,11 +1,31 @@
-// The modes of publishing, and what is known of them without their publications.
+// What a mode means, and what it does.
 
 import { expect, it } from 'vitest';
-import { modes } from '../../../../src/publish/modes/registry.ts';
-import { takesParts } from '../../../../src/publish/table/tables.ts';
-import type { PublishMode } from '../../../../src/core/declaration/declaration.ts';
+import type { PublishSpec } from '../../../../src/core/declaration/declaration.ts';
+import { meaningOf } from '../../../../src/publish/modes/meanings.ts';
+import { modeOf, ways } from '../../../../src/publish/modes/registry.ts';
+import { allRows } from '../../../../src/publish/modes/replace/mode.ts';
+import { makesTable } from '../../../../src/publish/table/production.ts';
 
-it('a mode takes parts exactly when it has a publication for them', () => {
-  const all = Object.keys(modes) as PublishMode[];
-  expect(all.filter(takesParts)).toEqual(all.filter((mode) => modes[mode].part !== undefined));
+const merge = { changed: 'error', gone: 'keep', update: undefined, newer: undefined, deleted: [] } as const;
+const all: readonly PublishSpec[] = [
+  'replace',
+  { mode: 'replace', only: 'touched', changed: 'reload', gone: 'keep' },
+  { mode: 'append', changed: 'error', gone: 'keep' },
+  { ...merge, mode: 'merge', twice: 'last' },
+  { ...merge, mode: 'history', from: 'a', to: 'b', at: undefined },
+];
+
+it('a mode takes parts exactly when it has a strategy for them', () => {
+  const meanings = all.map(meaningOf);
+  expect(meanings.map(({ takesParts }) => takesParts)).toEqual(
+    meanings.map((mode) => modeOf({ mode }).part !== undefined),
+  );
+});
+
+it('no table is made by strategies that only write rows of some files', () => {
+  const makers = new Set(allRows.strategies.map(({ name }) => name));
+  const others = ways.flatMap(({ strategies }) => strategies.filter(({ writes }) => writes));
+  const names = others.map(({ name }) => name).filter((name) => !makers.has(name));
+  expect(makesTable).toBe(`strategy not in (${names.map((name) => `'${name}'`).join(', ')})`);
 });

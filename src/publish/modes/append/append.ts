@@ -2,20 +2,20 @@
 //
 // Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
 
-import { withPath, type Client } from '../../db/client.ts';
-import { quoteName, quoteNames } from '../../db/sql.ts';
-import { codeOf } from '../../core/errors/errors.ts';
-import { formatCount, plural } from '../../core/wording.ts';
-import { writeEach, beside } from './beside.ts';
-import { checkCopied } from '../aside/build-table.ts';
-import type { PublishPlan, Strategy } from './contract.ts';
-import { DuplicateRows, findDuplicates } from '../table/duplicates.ts';
-import { inKeyOrder } from './key-order.ts';
-import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
-import { fileColumn, productionName } from '../../db/names.ts';
-import { writtenColumns } from '../table/table-state.ts';
-import { ensurePartitions } from '../alter/ensure-partitions.ts';
-import { rowsWithheld } from '../refusals.ts';
+import { withPath, type Client } from '../../../db/client.ts';
+import { quoteName, quoteNames } from '../../../db/sql.ts';
+import { codeOf } from '../../../core/errors/errors.ts';
+import { formatCount, plural } from '../../../core/wording.ts';
+import { writeEach, beside } from '../beside.ts';
+import { checkCopied } from '../../aside/build-table.ts';
+import type { PublishPlan, Strategy } from '../contract.ts';
+import { DuplicateRows, findDuplicates } from '../../table/duplicates.ts';
+import { inKeyOrder } from '../key-order.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../../alter/keys.ts';
+import { fileColumn, productionName } from '../../../db/names.ts';
+import { writtenColumns } from '../../table/table-state.ts';
+import { ensurePartitions } from '../../alter/ensure-partitions.ts';
+import { rowsWithheld } from '../../refusals.ts';
 
 /** Rows of files that have left, which nothing refers to. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {

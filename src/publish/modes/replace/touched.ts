@@ -3,14 +3,14 @@
 // A partition is touched when rows that were loaded belong to it, or rows of a file that leaves are in it. It is made again of both:
 // loaded rows, and rows of production whose files are listed and unchanged. Proved by test/modes/touched.test.ts.
 
-import type { Client } from '../../db/client.ts';
-import { quoteName } from '../../db/sql.ts';
-import { codeOf } from '../../core/errors/errors.ts';
-import { refuseShape } from '../table/shape.ts';
-import { fileColumn, productionName, type TableNames } from '../../db/names.ts';
-import type { Outgoing, Touched } from '../table/tables.ts';
-import { keyOfBound, partitionOf } from '../table/bounds.ts';
-import { partNames, type Dividing, type PartRows } from '../aside/find-partitions.ts';
+import type { Client } from '../../../db/client.ts';
+import { quoteName } from '../../../db/sql.ts';
+import { codeOf } from '../../../core/errors/errors.ts';
+import { refuseShape } from '../../table/shape.ts';
+import { fileColumn, productionName, type TableNames } from '../../../db/names.ts';
+import type { Outgoing, Touched } from '../../table/tables.ts';
+import { keyOfBound, partitionOf } from '../../table/bounds.ts';
+import { partNames, type Dividing, type PartRows } from '../../aside/find-partitions.ts';
 
 interface There {
   readonly name: string;

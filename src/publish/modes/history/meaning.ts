@@ -1,0 +1,18 @@
+// 'history': every version of a row by primary key stays, with the times from which and to which it was valid.
+
+import type { HistorySpec } from '../../../core/declaration/declaration.ts';
+import type { Meaning } from '../../table/meaning.ts';
+
+export const history = ({ changed, gone, deleted, from, to, at }: HistorySpec): Meaning => ({
+  name: 'history',
+  text: 'history',
+  takesParts: true,
+  stays: true,
+  changed,
+  gone,
+  rowsKnownBy: 'key',
+  lostByRefresh: at === undefined ? 'versions whose times are those of earlier runs' : undefined,
+  deletes: deleted.length > 0,
+  versions: { from, to, at },
+  whyNotRows: () => 'rows are versions by their key, which depend on what was there before',
+});

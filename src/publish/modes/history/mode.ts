@@ -1,0 +1,40 @@
+import { builtName } from '../../../db/names.ts';
+import { countRows } from '../../../db/rows.ts';
+import { quoteNames } from '../../../db/sql.ts';
+import { buildDeclared } from '../../aside/build-table.ts';
+import { createAs } from '../../table/storage.ts';
+import { publishedColumns } from '../../table/tables.ts';
+import type { Mode, PartWays } from '../contract.ts';
+import { keyOf } from '../merge/merge-sql.ts';
+import { history as strategy, isTouched, versionedOf } from './history.ts';
+import { selectVersions } from './versions.ts';
+
+/** All versions of the keys of a run are new. */
+const see: PartWays['see'] = (part, state, names, production) => {
+  const touched = isTouched(part, keyOf(state));
+  const list = quoteNames(names);
+  const come = `select ${list} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
+  const there = `select ${list} from ${production} o`;
+  return {
+    whole: `${there} where not ${touched} union all ${come}`,
+    new: come,
+    old: `${there} where ${touched}`,
+  };
+};
+
+/** The versions of all rows, or where the records are that become some. */
+const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
+  const columns = publishedColumns(table).map(({ name }) => name);
+  const staged = await countRows(client, staging);
+  const create = `${createAs(names)} ${selectVersions({ table: names, columns, staging })}`;
+  const isWhole = names.extent === 'whole';
+  const made = await client.query(isWhole ? create : `${create} with no data`);
+  return isWhole
+    ? { rows: made.rowCount ?? 0, rowsFrom: builtName(names), staged, deletions: 0 }
+    : { rows: staged, rowsFrom: staging, staged, deletions: 0 };
+};
+
+export const history: Mode = {
+  part: { strategies: [strategy], complete: buildDeclared, see },
+  fillTable,
+};
