@@ -4,7 +4,8 @@ import type { Client } from '../../db/client.ts';
 import { applyEach } from './apply-each.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
 import { DuplicateRows } from '../table/duplicates.ts';
-import type { PublishPlan, Strategy, Rest } from './contract.ts';
+import { quoteNames } from '../../db/sql.ts';
+import type { PublishPlan, Strategy, Rest, Seen } from './contract.ts';
 import { refuseUnfit } from '../alter/evolve.ts';
 import { keyChanges } from '../alter/keys.ts';
 import { refusalOf } from '../refusals.ts';
@@ -22,6 +23,21 @@ export const writeEach = (
   plans: readonly PublishPlan[],
   write: Parameters<typeof applyEach>[2],
 ): Promise<Rest> => applyEach(client, plans, write, refused);
+
+/** What SQL sees where some rows leave and others come; `come` selects them, and `isLeaving` judges a row of production (o). */
+export const seeExchanged = (
+  names: readonly string[],
+  production: string,
+  come: string,
+  isLeaving: string,
+): Seen => {
+  const there = `select ${quoteNames(names)} from ${production} o`;
+  return {
+    whole: `${there} where not (${isLeaving}) union all ${come}`,
+    new: come,
+    old: `${there} where ${isLeaving}`,
+  };
+};
 
 export const beside = {
   writes: true,

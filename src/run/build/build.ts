@@ -10,19 +10,19 @@ import type { SourceTableSpec, TableSpec } from '../../core/declaration/declarat
 import type { BuildWhat } from '../../core/model.ts';
 import { mentions, tableOrder } from '../../publish/table/table-order.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
-import { buildError, aroundSql } from '../../publish/aside/build-table.ts';
+import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { builtName, dropBuiltTable, fileColumn, productionName } from '../../db/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
 import { fittingName } from '../../publish/table/bounds.ts';
 import { findByHand } from '../../publish/table/by-hand.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
-import { waysOf } from '../../publish/modes/registry.ts';
-import type { BuiltTable, DeclaredTable } from '../../publish/table/tables.ts';
+import { modeOf, waysOf } from '../../publish/modes/registry.ts';
+import { publishedColumns, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
 import { transformError, type SqlText } from '../../db/sql-file.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext, RunContext } from '../context.ts';
-import { directTables, namesOf } from '../../db/landing.ts';
+import { directTables, landsDirectly, namesOf } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import { withRecords } from '../name-records.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
@@ -32,7 +32,6 @@ import { checkRow } from './check-row.ts';
 import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
 import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
-import { fillTyped } from './fill-typed.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 
 /** Tables of the pipeline that the SQL of a table reads where they are: all but those that this run makes as a whole. */
@@ -216,6 +215,19 @@ export const buildOne = async (
     byHand,
     seconds: rounded(loadSeconds + secondsSince(start)),
   };
+};
+
+/** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
+const fillTyped = async (
+  { client, spec }: BuildContext,
+  table: SourceTableSpec,
+  names: DeclaredTable,
+): Promise<Filled> => {
+  const staging = stagingTable(spec.name, table.name);
+  const filled = await modeOf(names).fillTable({ client, table, names, staging });
+  const required = publishedColumns(table).flatMap(({ name, nullable }) => (nullable ? [] : [name]));
+  if (required.length > 0 && !landsDirectly(table)) await runQuery(client, setNotNull(names, required));
+  return filled;
 };
 
 const fill = async (

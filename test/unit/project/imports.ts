@@ -62,6 +62,14 @@ export const upwardImports = (files: readonly SourceFile[], rooms: readonly stri
     .map(({ from, to }) => `${from} imports ${to}, which is above it`),
 ];
 
+/** Files in a folder that files of a room load, themselves or through what they import. */
+export const loadedBy = (files: readonly SourceFile[], room: string, folder: string): readonly string[] => {
+  const imports = fileImports(files);
+  const seen = new Set(imports.map(({ from }) => from).filter((from) => from.startsWith(room)));
+  for (const from of seen) for (const one of imports) if (one.from === from) seen.add(one.to);
+  return [...seen].filter((path) => path.startsWith(folder)).toSorted();
+};
+
 /** The circle that leads from a name back to it; undefined: there is none. */
 const circleFrom = (
   start: string,

@@ -1,7 +1,7 @@
 // The rooms and owners that ARCHITECTURE.md lists are those of the code.
 
 import { describe, expect, it } from 'vitest';
-import { circles, importsOf, ownerViolations, readLists, upwardImports } from './imports.ts';
+import { circles, importsOf, loadedBy, ownerViolations, readLists, upwardImports } from './imports.ts';
 import { fencedLines, filesBelow, readProjectFile } from './source-files.ts';
 
 const architecture = readProjectFile('ARCHITECTURE.md');
@@ -11,6 +11,11 @@ const sources = filesBelow('src', '.ts', '.mjs');
 
 describe('the code', () => {
   it('imports only rooms that are below', () => expect(upwardImports(sources, rooms)).toEqual([]));
+
+  it('of definitions, which every thread loads, loads of the modes only their meanings', () =>
+    expect(
+      loadedBy(sources, 'pipeline/', 'publish/modes/').filter((path) => !/\/meanings?\.ts$/.test(path)),
+    ).toEqual([]));
 
   it('has no folder whose children import each other', () => expect(circles(sources)).toEqual([]));
 
@@ -61,6 +66,13 @@ describe('the check of rooms', () => {
   ])('$name', ({ file, found }) =>
     expect(upwardImports([file], ['cli', 'run', 'db', 'core'])).toEqual(found),
   );
+});
+
+describe('the check of what is loaded', () => {
+  const texts = { 'pipeline/a.ts': '../b/c.ts', 'b/c.ts': './modes/d.ts', 'run/e.ts': '../b/modes/f.ts' };
+  const files = Object.entries(texts).map(([path, imported]) => source(path, `import '${imported}';`));
+  it('follows imports of imports, and only those of the room', () =>
+    expect(loadedBy(files, 'pipeline/', 'b/modes/')).toEqual(['b/modes/d.ts']));
 });
 
 describe('the check of circles', () => {

@@ -1,9 +1,12 @@
+// What 'history' does.
+
 import { builtName } from '../../../db/names.ts';
 import { countRows } from '../../../db/rows.ts';
 import { quoteNames } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
 import { createAs } from '../../table/storage.ts';
 import { publishedColumns } from '../../table/tables.ts';
+import { seeExchanged } from '../beside.ts';
 import type { Mode, PartWays } from '../contract.ts';
 import { keyOf } from '../merge/merge-sql.ts';
 import { history as strategy, isTouched, versionedOf } from './history.ts';
@@ -12,14 +15,8 @@ import { selectVersions } from './versions.ts';
 /** All versions of the keys of a run are new. */
 const see: PartWays['see'] = (part, state, names, production) => {
   const touched = isTouched(part, keyOf(state));
-  const list = quoteNames(names);
-  const come = `select ${list} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
-  const there = `select ${list} from ${production} o`;
-  return {
-    whole: `${there} where not ${touched} union all ${come}`,
-    new: come,
-    old: `${there} where ${touched}`,
-  };
+  const come = `select ${quoteNames(names)} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
+  return seeExchanged(names, production, come, touched);
 };
 
 /** The versions of all rows, or where the records are that become some. */

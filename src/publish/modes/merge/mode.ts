@@ -1,3 +1,5 @@
+// What 'merge' does.
+
 import { quoteName } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
 import { haveSame } from '../../table/table-state.ts';

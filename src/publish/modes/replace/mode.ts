@@ -1,5 +1,8 @@
+// What 'replace' does, and what every mode does with all rows of a table.
+
 import { quoteNames } from '../../../db/sql.ts';
 import { buildAside } from '../../aside/build-table.ts';
+import { seeExchanged } from '../beside.ts';
 import type { Mode, Ways } from '../contract.ts';
 import { fillAll } from '../fill-all.ts';
 import { inPlace } from './in-place.ts';
@@ -11,22 +14,12 @@ export const allRows: Ways = { strategies: [partitions, swap, inPlace], complete
 
 export const replace: Mode = { fillTable: fillAll };
 
-/** The rows of some partitions are replaced. */
 export const touched: Mode = {
   part: {
     strategies: [partitions, inPlace],
     complete: buildAside,
-    see: ({ rowsFrom, touched: found }, _, names, production) => {
-      const { where } = found!;
-      const list = quoteNames(names);
-      const there = `select ${list} from ${production} o`;
-      const come = `select ${list} from ${rowsFrom}`;
-      return {
-        whole: `${there} where not (${where}) union all ${come}`,
-        new: come,
-        old: `${there} where ${where}`,
-      };
-    },
+    see: ({ rowsFrom, touched: found }, _, names, production) =>
+      seeExchanged(names, production, `select ${quoteNames(names)} from ${rowsFrom}`, found!.where),
   },
   fillTable: fillAll,
 };
