@@ -3,6 +3,7 @@
 import { withPath, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import type { RowChanges } from '../../core/model.ts';
+import { checkCopied } from '../aside/build-table.ts';
 import { foreignKeysOf } from '../table/foreign-keys.ts';
 import { dropForeignKeys, makeForeignKeys, obsoleteKeys, violationOf } from '../aside/make-foreign-keys.ts';
 import { followsDeletes, parentsFirst } from '../table/written-order.ts';
@@ -119,14 +120,12 @@ export const applyAll = async (
       rests.push(await own[0]!.strategy.apply(client, own));
       for (const plan of own) {
         const { table } = plan.table;
-        const { verify } = plan.strategy;
-        const verified = verify(client, plan, copied.get(table), before.get(table) ?? null);
-        rows.set(
-          table,
-          await verified.catch((cause: unknown) => {
-            throw refusalOf(table, cause);
-          }),
-        );
+        const had = before.get(table) ?? null;
+        checkCopied(table, copied.get(table), plan.table.staged);
+        const verified = plan.strategy.verify?.(client, plan, had).catch((cause: unknown) => {
+          throw refusalOf(table, cause);
+        });
+        rows.set(table, (await verified) ?? plan.strategy.rowsAtLeast(plan.table, had));
         if (plan.table.mode.rowsKnownBy === 'key')
           changes.set(table, (await plan.strategy.changes?.(client, plan)) ?? allInserted(plan.table));
       }

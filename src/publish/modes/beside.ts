@@ -1,13 +1,12 @@
-// Shared by strategies that write rows of some files into the existing table.
+// Shared by strategies that write rows into the existing table.
 
 import type { Client } from '../../db/client.ts';
-import { applyEach } from './apply-each.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
 import { DuplicateRows } from '../table/duplicates.ts';
 import { quoteNames } from '../../db/sql.ts';
 import type { PublishPlan, Strategy, Rest, Seen } from './contract.ts';
 import { refuseUnfit } from '../alter/evolve.ts';
-import { keyChanges } from '../alter/keys.ts';
+import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { refusalOf } from '../refusals.ts';
 
 /** The server's refusal as our error; rows that a declared check refuses are named later. */
@@ -17,12 +16,29 @@ const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown)
   return rowsRefusedBy(table, checks, cause) ?? refusalOf(table, cause);
 };
 
-/** Writes the rows of each table; the keys and indexes that `write` returns are made when the rows of all tables are in. */
-export const writeEach = (
+/**
+ * Writes the rows of each table. `write` returns the keys and indexes that are made when the rows of all tables are in; `asError` words
+ * what it throws.
+ */
+export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
-  write: Parameters<typeof applyEach>[2],
-): Promise<Rest> => applyEach(client, plans, write, refused);
+  write: (client: Client, plan: PublishPlan) => Promise<readonly KeyStep[]>,
+  asError = refused,
+): Promise<Rest> => {
+  const unfinished: { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[] = [];
+  for (const plan of plans) {
+    const steps = await write(client, plan).catch((cause: unknown) => {
+      throw asError(plan, cause);
+    });
+    unfinished.push({ plan, steps });
+  }
+  return {
+    finish: async () => {
+      for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
+    },
+  };
+};
 
 /** What SQL sees where some rows leave and others come; `come` selects them, and `isLeaving` judges a row of production (o). */
 export const seeExchanged = (

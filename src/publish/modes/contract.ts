@@ -68,7 +68,10 @@ export interface Strategy {
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
-  /** The fewest rows that production can have after the commit, if it has `before` now; a guard judges this number. */
+  /**
+   * The fewest rows that production can have after the commit, if it has `before` now: a guard judges this number. Exactly as many
+   * where `verify` is missing.
+   */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
   /** Tells the user in advance what publishing will cost; undefined: nothing to say. */
@@ -80,16 +83,8 @@ export interface Strategy {
    */
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
-  /**
-   * Proves the rows of a table after `apply`, and returns how many production has after the commit. `copied`: loaded rows, if
-   * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE, ETL_PUBLISH_WITHHELD.
-   */
-  verify(
-    client: Client,
-    plan: PublishPlan,
-    copied: number | undefined,
-    before: number | null,
-  ): Promise<number>;
+  /** Proves the rows of a table after `apply`, and returns how many production has after the commit. Errors: ETL_PUBLISH_WITHHELD. */
+  verify?(client: Client, plan: PublishPlan, before: number | null): Promise<number>;
 
   /** What happened to the rows of a table, once they are verified; missing where all rows simply replace the old ones. */
   readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;

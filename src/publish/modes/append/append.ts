@@ -7,7 +7,6 @@ import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
 import { writeEach, beside } from '../beside.ts';
-import { checkCopied } from '../../aside/build-table.ts';
 import type { PublishPlan, Strategy } from '../contract.ts';
 import { DuplicateRows, findDuplicates } from '../../table/duplicates.ts';
 import { inKeyOrder } from '../key-order.ts';
@@ -107,13 +106,7 @@ export const append: Strategy = {
     return ['select', 'insert', 'delete', ...(isUpserted ? (['update'] as const) : [])];
   },
 
+  /** `apply` compares the rows that the server takes with those that there are. */
   rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
   apply: (client, plans) => writeEach(client, plans, appendRows),
-
-  /** `apply` has compared the rows that the server took with those that there are. */
-  verify: async (_, plan, copied, before) => {
-    const { table } = plan;
-    checkCopied(table.table, copied, table.staged);
-    return append.rowsAtLeast(table, before);
-  },
 };

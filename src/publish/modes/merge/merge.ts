@@ -8,7 +8,6 @@
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
 import { writeEach, beside } from '../beside.ts';
-import { checkCopied } from '../../aside/build-table.ts';
 import type { PublishPlan, Strategy } from '../contract.ts';
 import { differencesOf, findDifferences, writeFound } from './differences.ts';
 import type { KeyStep } from '../../alter/keys.ts';
@@ -72,9 +71,7 @@ export const merge: Strategy = {
   },
 
   /** `apply` has compared the rows that the server took with those that there are. */
-  verify: async (client, plan, copied, before) => {
-    const { table } = plan;
-    checkCopied(table.table, copied, table.staged);
+  verify: async (client, plan, before) => {
     const { insert, remove } = await differencesOf(client, plan);
     return (before ?? 0) + insert - remove;
   },

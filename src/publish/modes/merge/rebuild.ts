@@ -230,10 +230,7 @@ export const rebuild: Strategy = {
     return swap.apply(client, plans);
   },
 
-  verify: async (client, plan, copied, before) => {
-    await merge.verify(client, plan, copied, before);
-    return plan.found!.rebuilt!.rows;
-  },
+  verify: async (_, plan) => plan.found!.rebuilt!.rows,
 
   oidInProduction: swap.oidInProduction,
 };

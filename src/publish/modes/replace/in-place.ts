@@ -7,8 +7,7 @@ import { countRows } from '../../../db/rows.ts';
 import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
-import { applyEach } from '../apply-each.ts';
-import { checkCopied } from '../../aside/build-table.ts';
+import { beside, writeEach } from '../beside.ts';
 import type { PublishPlan, Strategy } from '../contract.ts';
 import { inPlaceReasons } from '../../table/partition-shape.ts';
 import { ownRows } from '../../table/own-rows.ts';
@@ -148,11 +147,9 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
 };
 
 export const inPlace: Strategy = {
+  ...beside,
   name: 'in place',
-  writes: true,
   summary: 'Rows were replaced in place',
-
-  takes: () => true,
 
   check: (whole, declared, production) => {
     if (whole.evolve !== 'refuse') return refuseUnfit(whole, declared, production);
@@ -192,16 +189,13 @@ export const inPlace: Strategy = {
     );
   },
 
-  apply: (client, plans) => applyEach(client, plans, replaceRows, refused),
+  apply: (client, plans) => writeEach(client, plans, replaceRows, refused),
 
   /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
-  verify: async (client, { table, production }, copied, before) => {
-    checkCopied(table.table, copied, table.staged);
+  verify: async (client, { table, production }, before) => {
     const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
     if (found === table.rows) return rowsWith(table, before);
     const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(found)}`;
     throw rowsWithheld(table.table, production!, problem);
   },
-
-  oidInProduction: ({ production }) => production!.oid,
 };

@@ -8,7 +8,6 @@
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
-import { checkCopied } from '../../aside/build-table.ts';
 import { makeOwnByHand } from '../../table/constraints-by-hand.ts';
 import type { PublishPlan, Strategy, Rest } from '../contract.ts';
 import { inheritGrants } from '../../table/grants.ts';
@@ -246,11 +245,6 @@ export const partitions: Strategy = {
     return notices.length === 0 ? undefined : `${schema}.${table}: ${notices.join('; ')}`;
   },
   apply,
-
-  verify: async (_, { table }, copied, before) => {
-    checkCopied(table.table, copied, table.staged);
-    return rowsWith(table, before);
-  },
 
   oidInProduction: (plan) =>
     plan.production === undefined || takesPlace(plan) ? plan.builtAs.oid : plan.production.oid,

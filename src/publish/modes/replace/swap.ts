@@ -9,7 +9,6 @@
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
-import { checkCopied } from '../../aside/build-table.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
 import type { Strategy, PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
@@ -147,11 +146,6 @@ export const swap: Strategy = {
     const has = await readCatalogues(client);
     const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
     return { locked: namesInProduction(plans), touched, last: swapStatements(plans, has) };
-  },
-
-  verify: async (_, { table }, copied) => {
-    checkCopied(table.table, copied, table.staged);
-    return table.rows;
   },
 
   oidInProduction: ({ builtAs }) => builtAs.oid,
