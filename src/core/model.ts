@@ -197,7 +197,7 @@ export interface TableResult extends Counts {
   /** Rows of the production table before the run, null when there was none or none was counted yet, and after it. */
   readonly rowsBefore: number | null;
   readonly rows: number;
-  /** How it was published: the name of a publication, docs/reference/events.md. */
+  /** How it was published: the name of a strategy, docs/reference/events.md. */
   readonly strategy: string;
   /** Only of a table whose rows are merged. */
   readonly changes?: RowChanges;

@@ -56,7 +56,7 @@ export interface TableSummary {
   /** Before the run published it; null also when there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
-  /** Name of the publication. */
+  /** Name of the strategy. */
   readonly strategy: string | null;
   /** Names of the partitions that were replaced, if others stayed as they were. */
   readonly partitions: readonly string[] | null;

@@ -57,7 +57,6 @@ export const seeExchanged = (
 
 export const beside = {
   writes: true,
-  summary: undefined,
 
   takes: () => true,
 

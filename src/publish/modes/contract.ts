@@ -47,8 +47,8 @@ export interface Strategy {
   readonly writes: boolean;
   /** Writers wait from the beginning although a new table replaces the old one, because it contains rows of the old one. */
   readonly holdsWriters?: true;
-  /** Words of a run's summary before the names of such tables; undefined: none. */
-  readonly summary: string | undefined;
+  /** Words of a run's summary before the names of such tables. */
+  readonly summary?: string;
 
   /** Whether it suits the table and the one in production; the first suitable one that `publish` names is chosen. */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;

@@ -21,14 +21,7 @@ import { merge } from '../merge/merge.ts';
 import type { BuiltTable } from '../../table/tables.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
-import { comparedColumns, selectVersions, type Versioned } from './versions.ts';
-
-/** A table of versions, as staging has its records. */
-export const versionedOf = (table: BuiltTable, names: readonly string[]): Versioned => ({
-  table,
-  columns: names.filter((name) => name !== table.mode.versions!.to),
-  staging: table.rowsFrom,
-});
+import { comparedColumns, selectVersions } from './versions.ts';
 
 /** Whether a row of production (o) has a key of the run. */
 export const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
@@ -44,12 +37,11 @@ export const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): stri
 const findVersions = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table, builtAs, production } = plan;
   const names = columnNames(plan);
-  const versioned = versionedOf(table, names);
   const key = keyOf(builtAs);
   const rows = ownRows(table, production!);
   const first = quoteName(key.columns[0]!);
   const to = quoteName(table.mode.versions!.to);
-  const compared = comparedColumns(versioned);
+  const compared = comparedColumns(table, names);
   const record = (alias: string): string =>
     `row(${[...compared.map((name) => quoteName(name)), to].map((name) => `${alias}.${name}`).join(', ')})::record`;
   const values = names.map((name) =>
@@ -65,7 +57,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
     values,
     `(case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
           else '${kinds.update}' end)::"char" as ${kindColumn}
-      from (${selectVersions(versioned, { rows: '_etl_touched' })}) t
+      from (${selectVersions(table, names, table.rowsFrom, { rows: '_etl_touched' })}) t
         full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
     // Found once: the versions are made of these rows, and compared with them.

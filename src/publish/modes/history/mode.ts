@@ -9,13 +9,14 @@ import { publishedColumns } from '../../table/tables.ts';
 import { seeExchanged } from '../beside.ts';
 import type { Mode, PartWays } from '../contract.ts';
 import { keyOf } from '../merge/merge-sql.ts';
-import { history as strategy, isTouched, versionedOf } from './history.ts';
+import { history as strategy, isTouched } from './history.ts';
 import { selectVersions } from './versions.ts';
 
 /** All versions of the keys of a run are new. */
 const see: PartWays['see'] = (part, state, names, production) => {
   const touched = isTouched(part, keyOf(state));
-  const come = `select ${quoteNames(names)} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
+  const versions = selectVersions(part, names, part.rowsFrom, { rows: production, isTouched: touched });
+  const come = `select ${quoteNames(names)} from (${versions}) t`;
   return seeExchanged(names, production, come, touched);
 };
 
@@ -23,7 +24,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);
-  const create = `${createAs(names)} ${selectVersions({ table: names, columns, staging })}`;
+  const create = `${createAs(names)} ${selectVersions(names, columns, staging)}`;
   const isWhole = names.extent === 'whole';
   const made = await client.query(isWhole ? create : `${create} with no data`);
   return isWhole

@@ -6,16 +6,6 @@ import { mergeColumns } from '../../../db/names.ts';
 import type { VersionTimes } from '../../table/meaning.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 
-/** What versions are made of. */
-export interface Versioned {
-  /** Its key has `from`. */
-  readonly table: DeclaredTable;
-  /** Of a record: without `to`. */
-  readonly columns: readonly string[];
-  /** Quoted name. */
-  readonly staging: string;
-}
-
 /** Existing versions: a quoted name, and SQL for whether a row of it (o) has a key of staging; undefined: all rows have. */
 export interface Existing {
   readonly rows: string;
@@ -23,9 +13,10 @@ export interface Existing {
 }
 
 /** Columns whose values make a version: not its key, its times, nor where it is from. */
-export const comparedColumns = ({ table, columns }: Omit<Versioned, 'staging'>): readonly string[] => {
-  const others = new Set([...table.primaryKey, table.mode.versions!.at, ...lineageOf(table)]);
-  return columns.filter((name) => !others.has(name));
+export const comparedColumns = (table: DeclaredTable, names: readonly string[]): readonly string[] => {
+  const { at, to } = table.mode.versions!;
+  const others = new Set([...table.primaryKey, at, to, ...lineageOf(table)]);
+  return names.filter((name) => !others.has(name));
 };
 
 const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
@@ -42,17 +33,23 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 
 /**
  * Versions of all keys of staging. Each record and each version that is there is an event at its time, and so is the end of one that
- * nothing follows. Of several at one time the last record counts; an event that changes nothing is none.
+ * nothing follows. Of several at one time the last record counts; an event that changes nothing is none. `names`: the columns of a
+ * version, with `to` or without it; `staging`: a quoted name.
  */
-export const selectVersions = (versioned: Versioned, existing?: Existing): string => {
-  const { table, columns, staging } = versioned;
+export const selectVersions = (
+  table: DeclaredTable,
+  names: readonly string[],
+  staging: string,
+  existing?: Existing,
+): string => {
   const versions = table.mode.versions!;
   const { from, to } = versions;
   const [f, t] = [quoteName(from), quoteName(to)];
   const key = quoteNames(table.primaryKey.filter((name) => name !== from));
-  const others = columns.filter((name) => name !== from);
+  const others = names.filter((name) => name !== from && name !== to);
   const list = (alias: string): string => others.map((name) => `${alias}.${quoteName(name)}`).join(', ');
-  const compared = comparedColumns(versioned);
+  const versionColumns = names.flatMap((name) => (name === from ? [from, to] : name === to ? [] : [name]));
+  const compared = comparedColumns(table, names);
   const differs =
     compared.length === 0 ? 'false' : `${recordOf(compared)} operator(pg_catalog.*<>) _etl_before`;
   const { file, line } = mergeColumns;
@@ -82,5 +79,5 @@ export const selectVersions = (versioned: Versioned, existing?: Existing): strin
       select *, lead(${f}) over (partition by ${key} order by ${f}) as ${t} from _etl_told
         where case when _etl_ends then not coalesce(_etl_ended, true) else coalesce(_etl_ended, true) or ${differs} end
     )
-    select ${quoteNames(columns.flatMap((name) => (name === from ? [name, to] : [name])))} from _etl_version where not _etl_ends`;
+    select ${quoteNames(versionColumns)} from _etl_version where not _etl_ends`;
 };

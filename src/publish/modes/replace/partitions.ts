@@ -211,7 +211,6 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
 export const partitions: Strategy = {
   name: 'partitions',
   writes: false,
-  summary: undefined,
   takes: ({ partitionBy }, production) => partitionBy !== undefined && !mustKeepRows(production),
   check: (names, declared, production) => {
     const { schema, table } = names;

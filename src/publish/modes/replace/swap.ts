@@ -132,7 +132,6 @@ const noticeOutside = ({ table }: PublishPlan): string | undefined => {
 export const swap: Strategy = {
   name: 'swap',
   writes: false,
-  summary: undefined,
   takes: ({ partitionBy }, production) =>
     partitionBy === undefined && (production?.dependents.length ?? 0) === 0,
   check: refuseLoss,
