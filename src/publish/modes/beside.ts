@@ -16,10 +16,7 @@ const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown)
   return rowsRefusedBy(table, checks, cause) ?? refusalOf(table, cause);
 };
 
-/**
- * Writes the rows of each table. `write` returns the keys and indexes that are made when the rows of all tables are in; `asError` words
- * what it throws.
- */
+/** Writes table after table. `write` returns keys and indexes to make when the rows of all are in. */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -40,7 +37,7 @@ export const writeEach = async (
   };
 };
 
-/** What SQL sees where some rows leave and others come; `come` selects them, and `isLeaving` judges a row of production (o). */
+/** What SQL sees where rows come and others leave: `isLeaving` judges a row of production (o). */
 export const seeExchanged = (
   names: readonly string[],
   production: string,

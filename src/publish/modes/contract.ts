@@ -1,8 +1,7 @@
-// A strategy, one way of bringing rows into production: the port between a run and its tables.
+// A strategy is one way of bringing rows into production; a mode chooses among some of them.
 //
-// The tables of a run are published together, each by its own Strategy, in one transaction. So `apply` takes all tables of one
-// Strategy, and it returns the statements that readers would feel instead of executing them: they become one message to the
-// server.
+// All tables of a run are published in one transaction. So `apply` takes all tables of a strategy, and
+// returns the statements that readers would feel: they become one message to the server.
 
 import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -68,10 +67,7 @@ export interface Strategy {
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
-  /**
-   * The fewest rows that production can have after the commit, if it has `before` now: a guard judges this number. Exactly as many
-   * where `verify` is missing.
-   */
+  /** The fewest rows that production can have after the commit, for the guard; without `verify`, its rows. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
   /** Tells the user in advance what publishing will cost; undefined: nothing to say. */
@@ -83,7 +79,7 @@ export interface Strategy {
    */
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
-  /** Proves the rows of a table after `apply`, and returns how many production has after the commit. Errors: ETL_PUBLISH_WITHHELD. */
+  /** Counts the rows that production will have, after `apply`. Errors: ETL_PUBLISH_WITHHELD. */
   verify?(client: Client, plan: PublishPlan, before: number | null): Promise<number>;
 
   /** What happened to the rows of a table, once they are verified; missing where all rows simply replace the old ones. */
@@ -97,7 +93,7 @@ export interface Strategy {
 export interface Ways {
   /** The last takes any table. */
   readonly strategies: readonly Strategy[];
-  /** Completes the table built aside, for any of them, because production may change until one is chosen. */
+  /** Completes the table aside for any of them: production may change until one is chosen. */
   readonly complete: (work: Building) => Promise<void>;
 }
 
@@ -131,10 +127,10 @@ export interface PartWays extends Ways {
 
 /** What a mode does; its meaning is in a file of its own, without SQL. */
 export interface Mode {
-  /** For rows of some files; undefined: the mode takes all rows each time. All of them come by `allRows`, in any mode. */
+  /** For rows of some files; undefined: no run brings them. All rows come by `allRows`, in any mode. */
   readonly part?: PartWays;
   /** What its strategies have to know about the rows: asked once, before any lock. */
   readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
-  /** Fills the table, or finds the rows that are to be written into the existing one. Called in a transaction. */
+  /** Fills the table aside, or finds the rows for the existing one. Called in a transaction. */
   readonly fillTable: (work: Filling) => Promise<Filled>;
 }

@@ -1,4 +1,4 @@
-// What each value of `publish` means: all that pipeline/ may import of the modes. A new mode is a line here, and one in registry.ts.
+// What each value of `publish` means: all of the modes that pipeline/ may import.
 
 import type { PartSpec, PublishSpec } from '../../core/declaration/declaration.ts';
 import type { Meaning } from '../table/meaning.ts';

@@ -1,6 +1,4 @@
-// What the declared `publish` of a table means, without SQL; src/publish/modes/ has what each mode does.
-//
-// Definitions are checked with it. So threads that load a pipeline file load it, and must not load what publishes.
+// What the `publish` of a table means, without SQL: every thread that loads a pipeline file loads this.
 
 import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration/declaration.ts';
 
@@ -17,22 +15,22 @@ export interface Meaning {
   readonly name: PublishMode;
   /** As users see it. */
   readonly text: string;
-  /** A run may bring the rows of some files, into the table that is there; else it brings all rows each time. */
+  /** A run may bring the rows of some files, beside those that are there; else it brings all rows. */
   readonly takesParts: boolean;
   /** The table stays with its rows, so its columns may evolve. */
   readonly stays: boolean;
-  /** What becomes of a file whose rows are in production, when its content changes, or when it is gone. */
+  /** What becomes of a loaded file that changes, or that is gone. */
   readonly changed: AppendSpec['changed'];
   readonly gone: AppendSpec['gone'];
-  /** What shows which rows of production a record is about; undefined: all of them are replaced anyway. */
+  /** What shows which rows of production belong to a record; undefined: all are replaced anyway. */
   readonly rowsKnownBy?: 'file' | 'key';
   /** The options that need the file of each row, in words; undefined: none does. */
   readonly fileNeed?: string | undefined;
-  /** A run of some files replaces whole partitions, and copies into them the rows of other files that are listed. */
+  /** A run replaces whole partitions, and copies into them the rows of other listed files. */
   readonly replacesPartitions?: true;
   /** A run of some files may put a new table, or new partitions, in the place of old ones. */
   readonly mayExchange?: true;
-  /** Only the record of files shows that a row is there already, so no two pipelines may load one file. */
+  /** A file that two pipelines load would be there twice, so the second one is refused. */
   readonly refusesTwice?: true;
   /** SQL may make the table from others. */
   readonly mayBeDerived?: true;

@@ -137,7 +137,7 @@ export const selectFingerprints = (tables: readonly TableNames[], has: Catalogue
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
 /** Everything that publishing needs to know of them, with the ledger's record. */
-/** SQL: whether a strategy brings all rows of a table, so that the table is one that a run has made. */
+/** SQL: whether a strategy brings all rows of a table. Such a table was made by a run. */
 export const makesTable = `strategy not in ('append', 'merge', 'history')`;
 
 const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `

@@ -1,4 +1,4 @@
-// 'history': every version of a row by primary key stays, with the times from which and to which it was valid.
+// 'history': every version of a row by primary key stays, with its times.
 
 import type { HistorySpec } from '../../../core/declaration/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';

@@ -33,8 +33,8 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 
 /**
  * Versions of all keys of staging. Each record and each version that is there is an event at its time, and so is the end of one that
- * nothing follows. Of several at one time the last record counts; an event that changes nothing is none. `names`: the columns of a
- * version, with `to` or without it; `staging`: a quoted name.
+ * nothing follows. Of several at one time the last record counts; an event that changes nothing is none.
+ * `names`: columns of a version, with or without `to`.
  */
 export const selectVersions = (
   table: DeclaredTable,

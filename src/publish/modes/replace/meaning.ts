@@ -1,4 +1,4 @@
-// 'replace': production has the rows of all files. With `only: 'touched'`, partitions that no file of a run touches stay as they are.
+// 'replace': production has the rows of all files, in all partitions or in those that files of a run touch.
 
 import type { Meaning } from '../../table/meaning.ts';
 
