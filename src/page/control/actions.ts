@@ -32,7 +32,11 @@ const enqueued = ({ job, isNew }: { job: string; isNew: boolean }): string =>
 
 const folderOf = ({ folder }: Place, pipeline: string): string => {
   if (folder !== undefined) return folder;
-  throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder: 'a folder of the page, which was started without one', suggestion: '' });
+  throw new EtlError('ETL_PIPELINE_UNKNOWN', {
+    pipeline,
+    folder: 'a folder of the page, which was started without one',
+    suggestion: '',
+  });
 };
 
 const actions: readonly Action[] = [

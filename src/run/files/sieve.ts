@@ -1,5 +1,6 @@
 // The contract for deciding, as the files of a table are listed, which of them a run needs.
 
+import type { Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import type { Extent } from '../../core/declaration/declaration.ts';
@@ -12,12 +13,6 @@ import type { Found } from './found-files.ts';
 
 /** How many files a message names. */
 const namedMax = 5;
-
-/** Some files: how many, and the names of the first. */
-export interface Counted {
-  readonly count: number;
-  readonly names: readonly string[];
-}
 
 /** Counts files, and remembers the names of the first. */
 export class Tally implements Counted {

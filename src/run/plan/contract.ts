@@ -1,7 +1,7 @@
 // What a run would do, as plain data: for the command line, the library, and tests that compare it with what the run did.
 
 import type { NotifyEvent } from '../../core/declaration/notification.ts';
-import type { Counted } from '../files/sieve.ts';
+import type { Counted } from '../files/counted.ts';
 
 /** How long others wait. */
 export type Wait = 'none' | 'instant' | 'while rows are written';
