@@ -12,6 +12,8 @@ const parsedTexts = ({ scene, writing, contents }: Prepared, textsOf: (texts: Te
   const bytes = contents[0]!.toString('latin1');
   // Where lines end in a carriage return alone, or in several, csv-parse sees others; a last one, of CRLF cut in two, is text to it.
   if (!scene.isSimple || contents.length > 1 || /\r\r|^[^\n]*\r(?!\n)|\r$/.test(bytes)) return undefined;
+  // csv-parse takes a NUL after a quote for the end of the file, and goes on behind the quote as if it had closed its field.
+  if (quote !== null && bytes.includes(`${quote}\0`)) return undefined;
   try {
     const lines = { skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] };
     const options = { delimiter, quote, escape: quote, relax_column_count: true, ...lines };
