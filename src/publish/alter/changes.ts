@@ -30,15 +30,15 @@ const changesOf = (
 
 /** Differences between the attributes of a table that stays, with its partitions, and those that are declared. */
 export const attributeChanges = (table: DeclaredTable, production: ProductionTable): AttributeChanges => {
-  const { division } = production;
+  const { partitioning } = production;
   const changes = [
     ...changesOf(
       productionName(table),
       table,
       production.attributes,
-      division === undefined ? 'table' : 'whole',
+      partitioning === undefined ? 'table' : 'whole',
     ),
-    ...(division?.partitions ?? []).flatMap(({ schema, name, attributes: found }) =>
+    ...(partitioning?.partitions ?? []).flatMap(({ schema, name, attributes: found }) =>
       changesOf(quoteName(schema, name), table, found, 'part'),
     ),
   ];

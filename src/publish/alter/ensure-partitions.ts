@@ -24,7 +24,7 @@ export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise
   const { partitionBy: spec } = table;
   if (spec === undefined) return;
   const name = productionName(table);
-  const known = new Set(production!.division!.partitions.map(({ bound }) => keyOfBound(spec, bound)));
+  const known = new Set(production!.partitioning!.partitions.map(({ bound }) => keyOfBound(spec, bound)));
   const needed = table.partitions ?? (await findPartitions(client, table, spec, table.rowsFrom, name));
   const missing = needed.filter(({ key }) => !known.has(key));
   if (missing.length === 0) return;

@@ -1,4 +1,4 @@
-// Builds a divided table aside: an empty table of the partitions that its rows make (find.ts), and each one on its own.
+// Builds a partitioned table aside: an empty table of the partitions that its rows make (find.ts), and each one on its own.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
@@ -19,17 +19,17 @@ import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { builtName, fileColumn, productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltPartition } from '../table/tables.ts';
 import { fittingName, partitionOf } from '../table/bounds.ts';
-import { refuseUndividable } from '../table/equal-values.ts';
-import type { Dividing, PartRows } from './find-partitions.ts';
+import { refuseUnpartitionable } from '../table/equal-values.ts';
+import type { PartitionedTable, PartRows } from './find-partitions.ts';
 
 const boundName = 'etl_bound';
 
-/** Makes the divided table aside, with its keys and indexes, which partitions have before they are attached. */
-export const createDivided = (dividing: Dividing): Promise<void> =>
-  inTablespaceOf(dividing.client, dividing.names, () => createEmpty(dividing));
+/** Makes the partitioned table aside, with its keys and indexes, which partitions have before they are attached. */
+export const createPartitioned = (partitioned: PartitionedTable): Promise<void> =>
+  inTablespaceOf(partitioned.client, partitioned.names, () => createEmpty(partitioned));
 
-const createEmpty = async (dividing: Dividing): Promise<void> => {
-  const { client, names, spec, columns, required, source } = dividing;
+const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
+  const { client, names, spec, columns, required, source } = partitioned;
   const shape = { ...names, built: fittingName(`${names.table}__shape`) };
   const [parent, like] = [builtName(names), builtName(shape)];
   await runQuery(client, createShape(shape, columns, source));
@@ -41,17 +41,17 @@ const createEmpty = async (dividing: Dividing): Promise<void> => {
      drop table ${like};
      alter table ${parent} ${set.join(', ')}`,
   );
-  if (spec.by === 'list') await refuseUndividable(client, names.table, spec.column, parent);
+  if (spec.by === 'list') await refuseUnpartitionable(client, names.table, spec.column, parent);
   await inheritCollations(client, names);
-  await buildDeclared(dividing);
-  await buildOwn(dividing);
+  await buildDeclared(partitioned);
+  await buildOwn(partitioned);
   await inheritStatistics(client, names);
 };
 
 /** Puts those rows of production to the new ones that stay. Errors: ETL_INCOMPLETE when they are others by now. */
 const addKept = async (
   client: Client,
-  { names: { table }, columns }: Dividing,
+  { names: { table }, columns }: PartitionedTable,
   { names, kept }: PartRows,
 ): Promise<number> => {
   if (kept === undefined) return 0;
@@ -79,19 +79,19 @@ const addKept = async (
  */
 export const buildPartition = async (
   client: Client,
-  dividing: Dividing,
+  partitioned: PartitionedTable,
   part: PartRows & Pick<Building, 'statistics'>,
   source: string,
   build: (work: Building) => Promise<void>,
   announce: Building['announce'],
 ): Promise<BuiltPartition> => {
-  const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = dividing;
+  const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = partitioned;
   const { places, names, key, name, bound, condition, statistics } = part;
   const built = builtName(names);
   const at = places === undefined ? '' : `ctid between '${places[0]}'::tid and '${places[1]}'::tid and`;
   const conditions = [condition];
   // A hash is one of a table: that in production is another than the one aside.
-  const production = spec.by === 'hash' ? await dividedOid(client, productionName(whole)) : undefined;
+  const production = spec.by === 'hash' ? await partitionedOid(client, productionName(whole)) : undefined;
   if (production !== undefined) conditions.push(partitionOf(whole.table, spec, key, production)!.condition);
   const set = [...new Set([...required, spec.column])].map(
     (column) => `alter column ${quoteName(column)} set not null`,
@@ -100,7 +100,7 @@ export const buildPartition = async (
   try {
     const create = `${createAs(names)} select ${quoteNames(columns)} from ${source} where ${at} ${condition}`;
     const filled = await client.query(create);
-    rows = (filled.rowCount ?? 0) + (await addKept(client, dividing, part));
+    rows = (filled.rowCount ?? 0) + (await addKept(client, partitioned, part));
     await client.query(
       `alter table ${built} ${[...set, `add constraint ${boundName} check (${conditions.join(' and ')})`].join(', ')}`,
     );
@@ -128,7 +128,7 @@ export const buildPartition = async (
 };
 
 /** The oid of a table by its quoted name; undefined: it is not divided. */
-export const dividedOid = async (client: Client, name: string): Promise<number | undefined> =>
+export const partitionedOid = async (client: Client, name: string): Promise<number | undefined> =>
   (
     await client.query(
       `select partrelid as oid from pg_partitioned_table where partrelid = to_regclass($1)`,

@@ -166,7 +166,7 @@ export const buildOwn = async ({
   return own.map(({ name }) => name);
 };
 
-/** Builds those of a divided table on a partition of it, where the server names them. Errors: those of `buildIndex`. */
+/** Builds those of a partitioned table on a partition of it, where the server names them. Errors: those of `buildIndex`. */
 export const buildOwnOf = async (
   client: Client,
   whole: TableNames,

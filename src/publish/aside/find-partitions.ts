@@ -26,7 +26,7 @@ export interface PartRows extends Partition {
 }
 
 /** A table that is to be divided, and the quoted name of the one that has its rows. */
-export interface Dividing extends Pick<
+export interface PartitionedTable extends Pick<
   Building,
   'client' | 'names' | 'primaryKey' | 'indexes' | 'constraints'
 > {
@@ -175,9 +175,9 @@ const isScattered = (parts: readonly PartRows[]): boolean => {
 
 /** Where rows of one partition lie among those of all others, they are sorted first: then each is read once. */
 export const gathered = async (
-  dividing: Dividing,
+  partitioned: PartitionedTable,
 ): Promise<{ source: string; parts: readonly PartRows[] }> => {
-  const { client, names, spec, source } = dividing;
+  const { client, names, spec, source } = partitioned;
   const parts = await findPartitions(client, names, spec, source, builtName(names));
   if (!isScattered(parts)) return { source, parts };
   const sorted = quoteName(names.buildSchema, fittingName(`${names.table}__sorted`));

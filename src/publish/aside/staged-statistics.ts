@@ -1,5 +1,5 @@
 // Statistics of a built table, taken over from the staging table that it was filled from: the same rows in the same order. Those of a
-// divided table as a whole come from there, too: for them the server plans no index scan, so that the order does not count.
+// partitioned table as a whole come from there, too: for them the server plans no index scan, so that the order does not count.
 
 import type { Client } from '../../db/client.ts';
 import { runQuery } from '../../db/client.ts';
@@ -69,25 +69,25 @@ const parts: Readonly<Record<string, string>> = {
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (
-      select c.oid, c.relkind = 'p' as divided, c.reltuples, n.nspname as schema, c.relname as name
+      select c.oid, c.relkind = 'p' as partitioned, c.reltuples, n.nspname as schema, c.relname as name
         from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid in (to_regclass($1), to_regclass($2))
     ),
     found as materialized (
-      select b.schema, b.name, b.divided, p.*
+      select b.schema, b.name, b.partitioned, p.*
         from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)
           -- Values, not a join: then the server looks for one table by an index, and does not go through those of all tables.
           join pg_stats p on p.schemaname = (select schema from own where oid = to_regclass($1))
-            and p.tablename = (select name from own where oid = to_regclass($1)) and p.inherited = s.divided
+            and p.tablename = (select name from own where oid = to_regclass($1)) and p.inherited = s.partitioned
           join pg_attribute a on a.attrelid = b.oid and a.attname = p.attname
     )
     select (select count(*) from pg_attribute where attrelid = b.oid and attnum > 0 and not attisdropped) =
         (select count(*) filter (where pg_restore_attribute_stats('schemaname', f.schema::text, 'relname', f.name::text,
-            'attname', f.attname::text, 'inherited', f.divided, 'version', current_setting('server_version_num')::int,
+            'attname', f.attname::text, 'inherited', f.partitioned, 'version', current_setting('server_version_num')::int,
             ${Object.entries(parts)
               .map(([name, type]) => `'${name}', f.${name}::${type}`)
               .join(', ')})) from found f)
-      -- A divided table has no pages.
-      and pg_restore_relation_stats('schemaname', b.schema::text, 'relname', b.name::text, 'relpages', case when b.divided then -1
+      -- A partitioned table has no pages.
+      and pg_restore_relation_stats('schemaname', b.schema::text, 'relname', b.name::text, 'relpages', case when b.partitioned then -1
         else (pg_relation_size(b.oid) / current_setting('block_size')::int)::int end, 'reltuples', s.reltuples) as done
       from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)`,
   values: [from, to],

@@ -1,4 +1,4 @@
-// The statistics of divided tables as a whole: autovacuum makes those of partitions, and never these.
+// The statistics of partitioned tables as a whole: autovacuum makes those of partitions, and never these.
 //
 // `analyze` takes a lock that neither readers nor writers feel. It reads a sample of 300 rows times the statistics target, whatever the
 // size of the table. Before PostgreSQL 18 it then goes on to all partitions, which have statistics already, so its time is bounded: the
@@ -92,7 +92,7 @@ const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
 };
 
 /**
- * Whether a divided table in production has the statistics that its rows were given aside (`analyzedAs`): it is that very table, or
+ * Whether a partitioned table in production has the statistics that its rows were given aside (`analyzedAs`): it is that very table, or
  * it has stayed, and takes them here.
  */
 export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
@@ -104,8 +104,8 @@ export const takeWhole = async (client: Client, names: TableNames, analyzedAs: n
   return rows.length > 0 && (rows[0].same || (await copyStatistics(client, rows[0].aside, name)));
 };
 
-/** Analyzes those of some divided tables that need it, by their quoted names; returns the names of those that it could not finish. */
-export const analyzeDivided = async (
+/** Analyzes those of some partitioned tables that need it, by their quoted names; returns the names of those that it could not finish. */
+export const analyzePartitioned = async (
   client: Client,
   names: readonly string[],
 ): Promise<readonly string[]> => {

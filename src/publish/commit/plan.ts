@@ -18,7 +18,7 @@ import { ProductionChanged, isSame, productionTables, type ProductionTable } fro
 import { refuseChangedByHand } from '../table/by-hand.ts';
 import { refuseGone } from './gone.ts';
 import { chooseStrategy, modeOf } from '../modes/registry.ts';
-import { refuseOtherDivision } from '../table/partition-shape.ts';
+import { refuseOtherPartitioning } from '../table/partition-shape.ts';
 import { refuseOther } from '../table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from '../table/table-state.ts';
 
@@ -54,7 +54,7 @@ const choose = (
     return strategy;
   }
   refuseOther(table, production);
-  refuseOtherDivision(table, production);
+  refuseOtherPartitioning(table, production);
   strategy.check(table, columns, production);
   return strategy;
 };

@@ -1,4 +1,4 @@
-// Constraints that somebody made on a divided table: a table that takes its place gets the same.
+// Constraints that somebody made on a partitioned table: a table that takes its place gets the same.
 //
 // They are made in the publishing transaction, where nobody can change those of production, and before any lock that readers feel.
 // Checks and unique constraints come first, while the table is aside. A foreign key closes the table that it refers to for writers until the
@@ -17,8 +17,8 @@ import type { TableConstraint } from './table-state.ts';
  */
 export const isBound = (
   { oid }: Pick<ProductionTable, 'oid'>,
-  { on, isTargetDivided }: TableConstraint,
-): boolean => on === oid || isTargetDivided;
+  { on, isTargetPartitioned }: TableConstraint,
+): boolean => on === oid || isTargetPartitioned;
 
 /** Those that a new table can be given. */
 export const madeByHand = (production: ProductionTable): readonly TableConstraint[] => {

@@ -18,7 +18,7 @@ export interface Setting {
 }
 
 export interface Attribute {
-  /** Of a divided table: whether the table has the attribute, and whether each partition does. */
+  /** Of a partitioned table: whether the table has the attribute, and whether each partition does. */
   readonly ofWhole: boolean;
   readonly ofPart: boolean;
   /** Whether readers wait while it is set. */

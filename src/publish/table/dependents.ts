@@ -127,7 +127,7 @@ export const selectColumnUsers = `
           'pg_proc'::regclass, 'pg_publication_rel'::regclass)
       group by n.oid`;
 
-/** Names of one kind that are shown: a divided table has hundreds of partitions. */
+/** Names of one kind that are shown: a partitioned table has hundreds of partitions. */
 const shownMax = 8;
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>

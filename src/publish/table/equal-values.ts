@@ -1,12 +1,16 @@
-// Refuses to divide a table by the values of a column that may have several texts (../production/divided-by.ts).
+// Refuses to divide a table by the values of a column that may have several texts (../production/partition-column.ts).
 
 import type { Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
-import { selectDividedBy, type DividedBy } from './divided-by.ts';
+import { selectPartitionColumn, type PartitionColumn } from './partition-column.ts';
 import { refuseShape } from './shape.ts';
 
 /** Errors: ETL_PUBLISH_SHAPE. */
-export const refuseSeveralTexts = (table: string, column: string, { type, hasOneText }: DividedBy): void => {
+export const refuseSeveralTexts = (
+  table: string,
+  column: string,
+  { type, hasOneText }: PartitionColumn,
+): void => {
   if (!hasOneText)
     refuseShape(
       table,
@@ -16,14 +20,14 @@ export const refuseSeveralTexts = (table: string, column: string, { type, hasOne
 };
 
 /** The same of a table that is made, by its quoted name. */
-export const refuseUndividable = async (
+export const refuseUnpartitionable = async (
   client: Client,
   table: string,
   column: string,
   made: string,
 ): Promise<void> => {
-  const { rows } = await client.query<{ by: DividedBy }>(
-    `select ${selectDividedBy} as by from pg_partitioned_table p where partrelid = ${quoteText(made)}::regclass`,
+  const { rows } = await client.query<{ by: PartitionColumn }>(
+    `select ${selectPartitionColumn} as by from pg_partitioned_table p where partrelid = ${quoteText(made)}::regclass`,
   );
   refuseSeveralTexts(table, column, rows[0]!.by);
 };

@@ -23,15 +23,20 @@ const rowKeepers = new Set([
   ...keptForReaders,
 ]);
 
-/** What of a divided table has to see its rows change, or depends on a single partition. */
-const rowKeepersOf = ({ oid, dependents, constraints, division }: ProductionTable): readonly Dependent[] => [
+/** What of a partitioned table has to see its rows change, or depends on a single partition. */
+const rowKeepersOf = ({
+  oid,
+  dependents,
+  constraints,
+  partitioning,
+}: ProductionTable): readonly Dependent[] => [
   ...dependents.filter(({ kind }) => rowKeepers.has(kind)),
   // A partition aside that is given one to the table changes what depends on it.
   ...constraints.flatMap(({ on, name }) => (on === oid ? [{ kind: 'foreign key', name }] : [])),
-  ...(division?.partitions ?? []).flatMap((partition) => partition.dependents),
+  ...(partitioning?.partitions ?? []).flatMap((partition) => partition.dependents),
 ];
 
-/** Whether the rows of a divided table have to be replaced in the partitions that are there. */
+/** Whether the rows of a partitioned table have to be replaced in the partitions that are there. */
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
   production !== undefined && rowKeepersOf(production).length > 0;
 
@@ -51,26 +56,26 @@ const declaredText = (spec: PartitionSpec): string => {
 };
 
 /** Refuses a table that is not divided as it is declared, or has partitions that are not. Errors: ETL_PUBLISH_SHAPE. */
-export const refuseOtherDivision = (table: DeclaredTable, production: ProductionTable): void => {
+export const refuseOtherPartitioning = (table: DeclaredTable, production: ProductionTable): void => {
   const { partitionBy: spec } = table;
   if (spec === undefined) return;
   const name = `${table.schema}.${table.table}`;
-  const { division } = production;
+  const { partitioning } = production;
   const again = `Change partitionBy; or ${movingAway(table, production)}.`;
-  if (division === undefined)
+  if (partitioning === undefined)
     return refuseShape(
       table.table,
       `${name} has no partitions, and partitionBy is ${declaredText(spec)}`,
       again,
     );
-  if (division.by !== spec.by || division.columns.join('\0') !== spec.column)
+  if (partitioning.by !== spec.by || partitioning.columns.join('\0') !== spec.column)
     refuseShape(
       table.table,
-      `${name} is partitioned by ${division.text}, and partitionBy is ${declaredText(spec)}`,
+      `${name} is partitioned by ${partitioning.text}, and partitionBy is ${declaredText(spec)}`,
       again,
     );
-  if (spec.by === 'list') refuseSeveralTexts(table.table, spec.column, division.dividedBy!);
-  for (const { schema, name: part, bound, kind } of division.partitions) {
+  if (spec.by === 'list') refuseSeveralTexts(table.table, spec.column, partitioning.partitionColumn!);
+  for (const { schema, name: part, bound, kind } of partitioning.partitions) {
     const refuse = (what: string): never =>
       refuseShape(
         table.table,

@@ -14,7 +14,7 @@ import { serverColumnsOf } from './server-columns.ts';
 import { foreignKeyChanges } from './foreign-keys.ts';
 import type { TableNames } from '../../db/names.ts';
 import type { DeclaredTable } from './tables.ts';
-import { selectDividedBy, type DividedBy } from './divided-by.ts';
+import { selectPartitionColumn, type PartitionColumn } from './partition-column.ts';
 import { withoutLinks } from './links.ts';
 import { rowSecurityOf, type RowSecurity } from './row-security.ts';
 import { viewList, type ViewOver } from './views.ts';
@@ -41,12 +41,12 @@ export interface PublishedShape {
 }
 
 /** How a table in production is divided. */
-export interface Division {
+export interface Partitioning {
   /** range, list or hash; and the columns, where it is not by an expression. */
   readonly by: string;
   readonly columns: readonly string[];
   /** Null: by an expression. */
-  readonly dividedBy: DividedBy | null;
+  readonly partitionColumn: PartitionColumn | null;
   /** For people: "RANGE (day)". */
   readonly text: string;
   readonly partitions: readonly ProductionPartition[];
@@ -91,7 +91,7 @@ export interface ProductionTable extends TableState {
   /** Indexes that some run recorded that it made. */
   readonly ours: readonly string[];
   /** Of a table that is declared with partitions, and has some kind of them. */
-  readonly division?: Division | undefined;
+  readonly partitioning?: Partitioning | undefined;
 }
 
 /** Raised inside the transaction when a table or its dependents changed since the plan; publishing starts over. */
@@ -222,22 +222,22 @@ export const isSame = (a: ProductionTable | undefined, b: ProductionTable | unde
   JSON.stringify(a, counting) === JSON.stringify(b, counting);
 
 /** How tables are divided, and into what: rows of place, and null where a table is one whole. */
-const selectDivisions = (tables: readonly TableNames[]): string => `
+const selectPartitionings = (tables: readonly TableNames[]): string => `
   select w.place::int, json_build_object('text', pg_get_partkeydef(c.oid),
       'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,
       'columns', array(select a.attname::text from unnest(p.partattrs) with ordinality as u (attnum, place)
         left join pg_attribute a on a.attrelid = c.oid and a.attnum = u.attnum and u.attnum > 0 order by u.place),
-      'dividedBy', ${selectDividedBy},
+      'partitionColumn', ${selectPartitionColumn},
       'partitions', coalesce((
         select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', pg_get_expr(r.relpartbound, r.oid))
             order by r.relname)
           from pg_inherits i join pg_class r on r.oid = i.inhrelid join pg_namespace s on s.oid = r.relnamespace
-          where i.inhparent = c.oid and r.relispartition), '[]')) as division
+          where i.inhparent = c.oid and r.relispartition), '[]')) as partitioning
     from ${wantedTables(tables)}
       join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
       join pg_partitioned_table p on p.partrelid = c.oid`;
 
-type FoundDivision = Omit<Division, 'partitions'> & {
+type FoundPartitioning = Omit<Partitioning, 'partitions'> & {
   readonly partitions: readonly Pick<ProductionPartition, 'schema' | 'name' | 'bound'>[];
 };
 
@@ -245,35 +245,37 @@ type FoundDivision = Omit<Division, 'partitions'> & {
 const ofItsTable = new Set(['inheritance', 'primary key']);
 
 /** Adds how those are divided that are declared so. */
-const withDivisions = async (
+const withPartitionings = async (
   client: Client,
   tables: readonly DeclaredTable[],
   found: readonly (ProductionTable | undefined)[],
 ): Promise<readonly (ProductionTable | undefined)[]> => {
   if (tables.every(({ partitionBy }) => partitionBy === undefined)) return found;
-  const { rows } = await client.query<{ place: number; division: FoundDivision }>(selectDivisions(tables));
-  const divided = rows.filter(({ place }) => tables[place - 1]!.partitionBy !== undefined);
-  const names = divided.flatMap(({ place, division }) =>
-    division.partitions.map(({ schema, name }): DeclaredTable => {
+  const { rows } = await client.query<{ place: number; partitioning: FoundPartitioning }>(
+    selectPartitionings(tables),
+  );
+  const declared = rows.filter(({ place }) => tables[place - 1]!.partitionBy !== undefined);
+  const names = declared.flatMap(({ place, partitioning }) =>
+    partitioning.partitions.map(({ schema, name }): DeclaredTable => {
       const { partitionBy: _, ...table } = tables[place - 1]!;
       return { ...table, schema, table: name };
     }),
   );
   const described = (await productionTables(client, names)).values();
-  const divisions = new Map(
-    divided.map(({ place, division }) => {
-      const partitions = division.partitions.flatMap((known) => {
+  const partitionings = new Map(
+    declared.map(({ place, partitioning }) => {
+      const partitions = partitioning.partitions.flatMap((known) => {
         const partition = described.next().value;
         if (partition === undefined) return [];
         const dependents = partition.dependents.filter(({ kind }) => !ofItsTable.has(kind));
         return [{ ...partition, dependents, ...known }];
       });
-      return [place, { ...division, partitions }];
+      return [place, { ...partitioning, partitions }];
     }),
   );
   return found.map((one, index) => {
-    const division = divisions.get(index + 1);
-    return one && division ? { ...one, division } : one;
+    const partitioning = partitionings.get(index + 1);
+    return one && partitioning ? { ...one, partitioning } : one;
   });
 };
 
@@ -296,5 +298,5 @@ export const productionTables = async (
     const row = found.get(index + 1);
     return row && withReason(table, asProduction(table, row), stays);
   });
-  return withDivisions(client, tables, withoutLinks(tables, described));
+  return withPartitionings(client, tables, withoutLinks(tables, described));
 };

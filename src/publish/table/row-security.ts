@@ -1,4 +1,4 @@
-// Row security of a divided table that leaves: the table that comes in its place has the same policies with the commit that shows it.
+// Row security of a partitioned table that leaves: the table that comes in its place has the same policies with the commit that shows it.
 //
 // They are made in the last message, when the new table has its name: a policy that names its own table means the new one then. What
 // the server says of all of them, and of what they use, is compared before and after. Proved by test/modes/partition-policies.test.ts.

@@ -1,4 +1,4 @@
-// Statistics targets of columns: how closely `analyze` looks at their values. That of a divided table is one of its partitions, too.
+// Statistics targets of columns: how closely `analyze` looks at their values. That of a partitioned table is one of its partitions, too.
 
 import { quoteName } from '../../db/sql.ts';
 import type { Attribute } from './contract.ts';

@@ -49,7 +49,7 @@ export interface TableConstraint {
   readonly on: number | null;
   readonly target: string | null;
   /** Whether that table has partitions, each of which is tied to the key by the server. */
-  readonly isTargetDivided: boolean;
+  readonly isTargetPartitioned: boolean;
   /** With its table, as `dependents` names it. */
   readonly shown: string;
   readonly comment: string | null;
@@ -189,7 +189,7 @@ export const primaryKeysOf = async (
 /** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
 export const constraintList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
-        'isTargetDivided', coalesce(f.relkind = 'p', false),
+        'isTargetPartitioned', coalesce(f.relkind = 'p', false),
         'target', quote_ident(r.nspname) || '.' || quote_ident(f.relname), 'shown', k.conrelid::regclass || '.' || k.conname,
         'comment', (select description from pg_description where objoid = k.oid and classoid = 'pg_constraint'::regclass),
         'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end,

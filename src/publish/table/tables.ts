@@ -72,7 +72,7 @@ export interface BuiltTable extends DeclaredTable {
   readonly partitions?: readonly BuiltPartition[];
   /** Undefined: all partitions are replaced. */
   readonly touched?: Touched | undefined;
-  /** Oid of the divided table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
+  /** Oid of the partitioned table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
   readonly analyzedAs?: number | undefined;
   /** Rows that were loaded for it: more than `rows` if a key occurs twice, or records delete. */
   readonly staged: number;

@@ -1,4 +1,4 @@
-// Views over a divided table that leaves: each reads the table that comes in its place, and stays the same view.
+// Views over a partitioned table that leaves: each reads the table that comes in its place, and stays the same view.
 //
 // `create or replace view` changes nothing of a view but its query: owner, grants, comments, defaults of columns, rules, triggers and
 // what depends on it stay. The query is the server's own text of it, with the schemas of all names. Readers lock a view before the

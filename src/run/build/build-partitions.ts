@@ -1,4 +1,4 @@
-// Builds a divided table aside: its partitions side by side, over all sessions of the build.
+// Builds a partitioned table aside: its partitions side by side, over all sessions of the build.
 
 import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
@@ -8,10 +8,10 @@ import type { BuiltPartition, BuiltTable, DeclaredTable } from '../../publish/ta
 import {
   attachAside,
   buildPartition,
-  createDivided,
-  dividedOid,
+  createPartitioned,
+  partitionedOid,
 } from '../../publish/aside/build-partitions.ts';
-import { gathered, type Dividing } from '../../publish/aside/find-partitions.ts';
+import { gathered, type PartitionedTable } from '../../publish/aside/find-partitions.ts';
 import { findTouched } from '../../publish/modes/replace/touched.ts';
 import { waysOf } from '../../publish/modes/registry.ts';
 import type { BuildContext } from '../context.ts';
@@ -21,12 +21,12 @@ import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
 
 /** The rows of a table, in another one: its quoted name, the columns that are wanted, and those of them that are not null. */
-export interface Rows extends Pick<Dividing, 'source' | 'columns' | 'required'> {
+export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'required'> {
   /** Undefined: nobody gathers them there. */
   readonly statistics: StagedStatistics | undefined;
 }
 
-type Divided = Required<Pick<BuiltTable, 'partitions'>> &
+type BuiltPartitions = Required<Pick<BuiltTable, 'partitions'>> &
   Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;
 
 /** Reports rows that leave although nobody asked for it. */
@@ -41,27 +41,27 @@ const announceLeaving = (
   report.emit({ type: 'notice', message });
 };
 
-const dividingOf = (
+const partitionedTable = (
   { client }: BuildContext,
   { partitionBy, primaryKey, indexes, constraints = [] }: TableSpec,
   names: TableNames,
   rows: Rows,
-): Dividing => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
+): PartitionedTable => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
 
 /** The table alone: which partitions there will be, only rows say. */
 export const rehearsePartitions: typeof buildPartitions = async (context, table, names, { extent }, rows) => {
-  await createDivided(dividingOf(context, table, names, rows));
+  await createPartitioned(partitionedTable(context, table, names, rows));
   const touched = { keys: [], names: [], where: 'false', rows: 0, leaving: [] };
   return { partitions: [], rows: 0, staged: 0, touched: extent === 'whole' ? undefined : touched };
 };
 
-/** Gives a divided table the statistics of staging, where it has all rows of it; the oid of the table if that was possible. */
+/** Gives a partitioned table the statistics of staging, where it has all rows of it; the oid of the table if that was possible. */
 const analyzedWhole = async (
   client: Client,
   names: TableNames,
   statistics: StagedStatistics,
 ): Promise<number | undefined> =>
-  (await takeStatistics(client, names, statistics)) ? dividedOid(client, builtName(names)) : undefined;
+  (await takeStatistics(client, names, statistics)) ? partitionedOid(client, builtName(names)) : undefined;
 
 /** Errors: those of building a table, ETL_PARTITION_KEY. */
 export const buildPartitions = async (
@@ -71,12 +71,12 @@ export const buildPartitions = async (
   { extent, outgoing }: Brought,
   rows: Rows,
   alongside: Alongside,
-): Promise<Divided> => {
+): Promise<BuiltPartitions> => {
   const { client, report } = context;
-  const dividing = dividingOf(context, table, names, rows);
-  await createDivided(dividing);
-  const { source, parts: loaded } = await gathered(dividing);
-  const found = extent === 'whole' ? undefined : await findTouched(dividing, loaded, outgoing);
+  const partitioned = partitionedTable(context, table, names, rows);
+  await createPartitioned(partitioned);
+  const { source, parts: loaded } = await gathered(partitioned);
+  const found = extent === 'whole' ? undefined : await findTouched(partitioned, loaded, outgoing);
   const { parts, touched } = found ?? { parts: loaded };
   if (touched !== undefined) announceLeaving(context, table, touched);
   const { complete } = waysOf(names);
@@ -97,7 +97,7 @@ export const buildPartitions = async (
     client,
     largestFirst.map((part) => async (own) => {
       const buildOne = () =>
-        buildPartition(own, dividing, { ...part, statistics }, source, complete, announce);
+        buildPartition(own, partitioned, { ...part, statistics }, source, complete, announce);
       done.push(await withTransaction(own, () => inTablespaceOf(own, part.names, buildOne, names)));
     }),
   );

@@ -97,8 +97,8 @@ export const sideBySide = async (context: RunContext, build: BuildTable): Promis
     build({ ...context, client, abort: signal }, table, plan.alongside),
   );
   // A table that is divided is built by all of them.
-  const isDivided = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
-  const sessions = isDivided ? workers : Math.min(workers, spec.tables.length);
+  const isPartitioned = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
+  const sessions = isPartitioned ? workers : Math.min(workers, spec.tables.length);
 
   let opened = 0;
   const work = async (client: Client): Promise<void> => {

@@ -138,8 +138,8 @@ const buildWhole = (
   });
 };
 
-/** The same for a divided table. Rows that SQL makes, or that are merged, go into a table of their own first. */
-const buildDivided = (
+/** The same for a partitioned table. Rows that SQL makes, or that are merged, go into a table of their own first. */
+const buildPartitioned = (
   context: BuildSession,
   table: TableSpec,
   names: DeclaredTable,
@@ -197,10 +197,10 @@ export const buildOne = async (
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
   const { indexes, partitionBy, keep = 0 } = table;
-  const isDivided =
+  const isPartitioned =
     partitionBy !== undefined && (extent === 'whole' || names.mode.replacesPartitions === true);
-  const build = isDivided ? buildDivided : buildWhole;
-  const isCopied = (isDivided || extent === 'whole') && isRehearsal !== true;
+  const build = isPartitioned ? buildPartitioned : buildWhole;
+  const isCopied = (isPartitioned || extent === 'whole') && isRehearsal !== true;
   const [byHand] = isCopied ? await findByHand(context.client, [names]) : [];
   const filled = await inTablespaceOf(context.client, names, () =>
     build(context, table, names, bringing, alongside),

@@ -20,7 +20,7 @@ const tablesAlike = (
   { spec, workers }: RunContext,
   planned: readonly PlannedTable[],
 ): readonly PlannedTable[] => {
-  // As many sessions as there are workers build already. A divided table as a whole is analyzed here, or else after publication.
+  // As many sessions as there are workers build already. A partitioned table as a whole is analyzed here, or else after publication.
   const isBusy = spec.tables.length >= workers;
   return planned.filter(
     (one) =>

@@ -91,7 +91,7 @@ const prepare = async (
 };
 
 /** Whether it has partitions, declared or made by people. */
-const isDivided = ({ table, production }: PublishPlan): boolean =>
+const isPartitioned = ({ table, production }: PublishPlan): boolean =>
   table.partitionBy !== undefined || production?.kind === 'p';
 
 /** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
@@ -119,7 +119,7 @@ const commit = async (
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
         // Before a hook whose search path is its author's.
-        ...(plans.some(isDivided) ? [recordPartitions(runId)] : []),
+        ...(plans.some(isPartitioned) ? [recordPartitions(runId)] : []),
         ...publishingStatements(context),
         'commit',
       ].join('\n'),
@@ -138,7 +138,7 @@ const judgedBy = (plans: readonly PublishPlan[]): string =>
     plans.map(({ production: found }) => [
       found?.oid,
       found?.published,
-      found?.division?.partitions.map(({ oid }) => oid),
+      found?.partitioning?.partitions.map(({ oid }) => oid),
     ]),
   );
 

@@ -5,29 +5,29 @@ import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { tidyBuildSchema } from '../../publish/aside/build-schema.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
-import { analyzeDivided, takeWhole } from '../../publish/commit/analyze.ts';
+import { analyzePartitioned, takeWhole } from '../../publish/commit/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import type { RunContext } from '../context.ts';
 import { firstOf } from '../../core/wording.ts';
 import { sourceNames } from '../../db/landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
-/** Makes the statistics of divided tables that have changed much; says which it could not finish. */
+/** Makes the statistics of partitioned tables that have changed much; says which it could not finish. */
 const analyzeTables = async (
   { client, spec, report }: RunContext,
   analyzed: ReadonlySet<string>,
 ): Promise<void> => {
-  const divided = spec.tables.filter(
+  const partitioned = spec.tables.filter(
     ({ name, partitionBy }) => partitionBy !== undefined && !analyzed.has(name),
   );
-  const names = divided.map(({ name }) => quoteName(spec.schema, name));
-  for (const name of await analyzeDivided(client, names)) {
+  const names = partitioned.map(({ name }) => quoteName(spec.schema, name));
+  for (const name of await analyzePartitioned(client, names)) {
     const message = `${name}: its statistics were not finished in time; the next run tries again, or \`analyze ${name}\``;
     report.emit({ type: 'notice', message });
   }
 };
 
-/** Names of divided tables that have been given the statistics of their rows while they were built, or are here. */
+/** Names of partitioned tables that have been given the statistics of their rows while they were built, or are here. */
 const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Set<string>> => {
   const analyzed = new Set<string>();
   for (const table of built)

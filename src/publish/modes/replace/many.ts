@@ -15,7 +15,8 @@ const waitSecondsMin = 0.1;
 /** How long readers will wait. How many partitions come is not known before the rows are. */
 export const waitText = (plan: PublishPlan, leaving: number): readonly string[] => {
   const exchanged = Math.max(leaving, plan.table.partitions?.length ?? 0);
-  const seconds = exchanged * Math.max(exchanged, plan.production!.division!.partitions.length) * secondsEach;
+  const seconds =
+    exchanged * Math.max(exchanged, plan.production!.partitioning!.partitions.length) * secondsEach;
   if (seconds < waitSecondsMin) return [];
   const what = `readers and writers wait some ${formatSeconds(seconds)} while ${exchanged} partitions are exchanged`;
   return [plan.table.touched === undefined ? `${what}, because of ${dependentsText(keepersOf(plan))}` : what];

@@ -45,7 +45,7 @@ import {
 /** All partitions that production has, or those that are touched. */
 const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
   const replaced = table.touched && new Set(table.touched.keys);
-  const before = production?.division?.partitions ?? [];
+  const before = production?.partitioning?.partitions ?? [];
   return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
 };
 
@@ -60,7 +60,7 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
   ).values();
   return plans.map((plan): Exchange => {
     const { table, production } = plan;
-    const before = production?.division?.partitions ?? [];
+    const before = production?.partitioning?.partitions ?? [];
     if (table.partitions === undefined)
       return refuseShape(
         table.table,
@@ -127,10 +127,10 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
 /** The table without the partitions that leave: nothing of those changes. */
 const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): PublishPlan => {
   const production = plan.production!;
-  const { division } = production;
-  if (division === undefined) return plan;
-  const partitions = division.partitions.filter((one) => !leaving.includes(one));
-  return { ...plan, production: { ...production, division: { ...division, partitions } } };
+  const { partitioning } = production;
+  if (partitioning === undefined) return plan;
+  const partitions = partitioning.partitions.filter((one) => !leaving.includes(one));
+  return { ...plan, production: { ...production, partitioning: { ...partitioning, partitions } } };
 };
 
 /** Tables that foreign keys of the divided ones refer to. */

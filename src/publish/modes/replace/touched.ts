@@ -10,7 +10,7 @@ import { refuseShape } from '../../table/shape.ts';
 import { fileColumn, productionName, type TableNames } from '../../../db/names.ts';
 import type { Outgoing, Touched } from '../../table/tables.ts';
 import { keyOfBound, partitionOf } from '../../table/bounds.ts';
-import { partNames, type Dividing, type PartRows } from '../../aside/find-partitions.ts';
+import { partNames, type PartitionedTable, type PartRows } from '../../aside/find-partitions.ts';
 
 interface There {
   readonly name: string;
@@ -89,19 +89,19 @@ export interface TouchedParts {
 
 /** `loaded`: the partitions of the rows that were loaded. Errors: ETL_PUBLISH_SHAPE. */
 export const findTouched = (
-  dividing: Dividing,
+  partitioned: PartitionedTable,
   loaded: readonly PartRows[],
   outgoing: Outgoing,
 ): Promise<TouchedParts> =>
-  lookAt(dividing.client, dividing.names, (there) => findAmong(there, dividing, loaded, outgoing));
+  lookAt(partitioned.client, partitioned.names, (there) => findAmong(there, partitioned, loaded, outgoing));
 
 const findAmong = async (
   there: ReadonlyMap<number, There>,
-  dividing: Dividing,
+  partitioned: PartitionedTable,
   loaded: readonly PartRows[],
   { files, stays = [] }: Outgoing,
 ): Promise<TouchedParts> => {
-  const { client, names, spec } = dividing;
+  const { client, names, spec } = partitioned;
   const keys = new Map([...there].map(([oid, { bound }]) => [oid, keyOfBound(spec, bound)]));
   const all = new Map(loaded.map((part) => [part.key, part]));
   for (const oid of await partitionsOf(client, there, files)) {

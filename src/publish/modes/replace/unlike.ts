@@ -1,4 +1,4 @@
-// Finds views, policies and checks of a divided table that the server would write otherwise if they were made again: they keep the table.
+// Finds views, policies and checks of a partitioned table that the server would write otherwise if they were made again: they keep the table.
 //
 // `v in ('a', 'b')` of a varchar is such a text: the server reads its own text of it as another expression with the same result. Each is
 // made once aside, and undone. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes otherwise".
@@ -95,7 +95,7 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
  */
 export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, production } = over;
-  if (production?.division === undefined || takesPlace(over)) return;
+  if (production?.partitioning === undefined || takesPlace(over)) return;
   const names = production.dependents.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : []));
   if (names.length === 0) return;
   const [aside, whole] = [quoteName(table.buildSchema, 'etl_probe'), productionName(table)];

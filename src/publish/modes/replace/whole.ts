@@ -1,4 +1,4 @@
-// Puts a divided table that was built aside in the place of production's, with all its partitions.
+// Puts a partitioned table that was built aside in the place of production's, with all its partitions.
 //
 // The server looks at all partitions again for each one that is detached or attached, so that an exchange of four hundred takes it
 // more than a second. Here they are attached aside, where no reader waits: what is left for the last message are two names for each
@@ -42,10 +42,10 @@ const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: Productio
 
 /** Those that go with the new table, or with the partitions that leave. */
 const isCarried = (production: ProductionTable, { kind, name }: Dependent): boolean => {
-  const { dependents, division, security } = production;
+  const { dependents, partitioning, security } = production;
   const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
   // One more, if the table is a partition itself.
-  if (kind === 'inheritance') return count(kind) === division!.partitions.length;
+  if (kind === 'inheritance') return count(kind) === partitioning!.partitions.length;
   // One more, if that of another table names this one.
   if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
   if (kind === 'constraint') return madeByHand(production).some((one) => one.name === name);
@@ -69,7 +69,9 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
 
 /** Whether all partitions come, and nothing keeps the table: another one comes with them. */
 export const takesPlace = (over: BuiltOver): boolean =>
-  over.production?.division !== undefined && over.table.touched === undefined && keepersOf(over).length === 0;
+  over.production?.partitioning !== undefined &&
+  over.table.touched === undefined &&
+  keepersOf(over).length === 0;
 
 /** The names of a partition of production. */
 export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({

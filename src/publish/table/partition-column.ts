@@ -5,14 +5,14 @@
 // index may keep equal values once. PostgreSQL, "B-Tree Support Functions", equalimage.
 
 /** What is known of the column by which a table is divided. */
-export interface DividedBy {
+export interface PartitionColumn {
   /** As the server writes it. */
   readonly type: string;
   readonly hasOneText: boolean;
 }
 
-/** SQL: that of the divided table `p`, a row of pg_partitioned_table; null: it is divided by an expression. PostgreSQL 14 to 16 say it of intervals, too. */
-export const selectDividedBy = `
+/** SQL: that of the partitioned table `p`, a row of pg_partitioned_table; null: it is divided by an expression. PostgreSQL 14 to 16 say it of intervals, too. */
+export const selectPartitionColumn = `
   (select json_build_object('type', format_type(a.atttypid, a.atttypmod), 'hasOneText',
         coalesce(l.collisdeterministic, true) and o.opcintype <> 'interval'::regtype
           and (o.opcintype = 'numeric'::regtype and greatest(a.atttypmod, y.typtypmod) >= 0
