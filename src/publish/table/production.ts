@@ -136,7 +136,6 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
 export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
-/** Everything that publishing needs to know of them, with the ledger's record. */
 /** SQL: whether a strategy brings all rows of a table. Such a table was made by a run. */
 export const makesTable = `strategy not in ('append', 'merge', 'history')`;
 
@@ -279,7 +278,6 @@ const withPartitionings = async (
   });
 };
 
-/** Which catalogues there are to ask. */
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
 
