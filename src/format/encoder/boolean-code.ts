@@ -1,4 +1,4 @@
-// boolean from bytes to binary, in WebAssembly: PostgreSQL's own words in any case, or the words of the column.
+// WebAssembly code for boolean: PostgreSQL's words in any case, or the column's own words.
 
 import { i32, i64, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -9,13 +9,13 @@ import { notSure, putConstant } from './put-code.ts';
 const trues = ['t', 'true', 'y', 'yes', 'on', '1'];
 const falses = ['f', 'false', 'n', 'no', 'off', '0'];
 
-/** No word is longer. */
+/** Length of the longest word. */
 const lengthMax = 5;
 
-/** A word as the routine loads it. */
+/** A word as an i64, as the routine loads it. */
 const packed = (word: string): Code => i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE());
 
-/** Whether the bytes are one of the words; letters may be capitals. */
+/** True if the bytes are one of the words, in any case. */
 const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Code =>
   words
     .map((word) => i64.eq((/\d/.test(word) ? exact : folded).get, packed(word)))
@@ -23,11 +23,11 @@ const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Co
 
 const parameters = { column: 'i32', start: 'i32', end: 'i32', out: 'i32' } as const;
 
-/** Writes the byte, and leaves the address after it. */
+/** Writes the byte, and leaves the address after it on the stack. */
 const putByte = (out: Local, byte: Code): Code =>
   sequence(putConstant(out, 0, 1), i32.storeByte(out.get, 4, byte), i32.add(out.get, i32.const(5)));
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readBoolean = functionOf(
   4,
   { ...parameters, length: 'i32', exact: 'i64', folded: 'i64', isTrue: 'i32' },
@@ -48,7 +48,7 @@ export const readBoolean = functionOf(
   },
 );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readWord = functionOf(4, { ...parameters, found: 'i32', byte: 'i32' }, (v, call) =>
   sequence(
     v.byte.set(i32.load(v.column.get, offsetOf('word', 'other'))),

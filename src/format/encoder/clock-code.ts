@@ -1,4 +1,4 @@
-// Times of day and offsets from bytes to numbers, in WebAssembly.
+// WebAssembly code for times of day and offsets from UTC.
 
 import {
   i32,
@@ -22,7 +22,7 @@ const ZERO = 48;
 const COLON = 58;
 const LETTER_Z = 90;
 
-/** (word) -> seconds since midnight of `HH:mm:ss`, or -1. */
+/** (word `HH:mm:ss`) -> seconds since midnight, or -1. */
 export const scanClock = functionOf(1, { word: 'i64' }, (v) => {
   const none = leaveWith(i32.const(-1));
   const seconds = i32.add(i32.mul(wordByte(v.word, 3), i32.const(60)), wordByte(v.word, 6));
@@ -35,14 +35,14 @@ export const scanClock = functionOf(1, { word: 'i64' }, (v) => {
   );
 });
 
-/** So many of a word's bytes, then these characters. */
+/** The first `bytes` bytes of a word, then these characters. */
 const filledUp = (word: Code, bytes: number, characters: string): Code =>
   i64.or(
     i64.and(word, i64.const((1n << BigInt(8 * bytes)) - 1n)),
     i64.const(wordOf([...Buffer.alloc(bytes), ...Buffer.from(characters)])),
   );
 
-/** Reads eight bytes; those from `end` on are 0. */
+/** Loads eight bytes. Bytes from `end` on become 0. */
 const loadUpTo = (word: Local, start: Code, end: Local): Code =>
   sequence(
     word.set(i64.load(start)),
@@ -60,16 +60,19 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
     ),
   );
 
-/** Results of `scanTime` and `scanOffset`: the number of bytes taken in the lowest bits, the value above. */
+/**
+ * `scanTime` and `scanOffset` return two numbers in one: the bytes read in the lowest bits, the
+ * value above.
+ */
 const takenBits = 5;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
-/** Added to an offset, so that it is not negative: offsets end before 16 hours. */
+/** Makes offsets nonnegative: they are shorter than 16 hours. */
 const offsetBias = 16 * 3600;
 export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64.const(BigInt(takenBits)));
 export const secondsEastOf = (scanned: Local): Code =>
   i32.sub(i32.shr(scanned.get, i32.const(takenBits)), i32.const(offsetBias));
 
-/** Takes up to six digits after the point as microseconds; missing digits are 0, and the first other byte ends them. */
+/** Reads up to six digits after the point as microseconds. Missing digits count as 0. */
 const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;
@@ -83,7 +86,7 @@ const takeIsoFraction = (v: {
   return sequence(
     loadUpTo(v.word, i32.add(v.start.get, i32.const(9)), v.end),
     v.word.set(i64.xor(v.word.get, i64.const(digitsOf(ZERO)))),
-    // The first byte that is no digit: at the latest the seventh.
+    // The first byte that is not a digit, or the seventh byte.
     v.found.set(
       i64.or(
         i64.and(
@@ -107,7 +110,7 @@ const takeIsoFraction = (v: {
       ),
     ),
     v.taken.set(i32.add(i32.const(9), i32.wrap(i64.shr(v.found.get, i64.const(3n))))),
-    // Zeros after the sixth change nothing.
+    // Skips zeros after the sixth digit.
     when(
       i32.eq(v.taken.get, i32.const(9 + digitsMax)),
       loopWhile(
@@ -124,7 +127,7 @@ const takeIsoFraction = (v: {
   );
 };
 
-/** (start, end) -> `HH:mm[:ss[.ffffff]]` as microseconds and bytes taken, or -1. */
+/** (start, end) -> microseconds of `HH:mm[:ss[.ffffff]]` and the bytes read, or -1. */
 export const scanTime = functionOf(
   2,
   { start: 'i32', end: 'i32', seconds: 'i32', taken: 'i32', micros: 'i32', word: 'i64', found: 'i64' },
@@ -157,7 +160,7 @@ export const scanTime = functionOf(
   'i64',
 );
 
-/** (start, end) -> `Z` or `±HH[[:]mm]` or `±HH:mm:ss` as seconds and bytes taken, or -1. */
+/** (start, end) -> seconds of `Z`, `±HH[[:]mm]` or `±HH:mm:ss` and the bytes read, or -1. */
 export const scanOffset = functionOf(
   2,
   { start: 'i32', end: 'i32', first: 'i32', taken: 'i32', seconds: 'i32', word: 'i64' },

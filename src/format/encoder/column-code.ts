@@ -1,8 +1,9 @@
-// One column of a record, in WebAssembly: its fields, tokens, the usual spellings of its type, and the host for the others.
+// WebAssembly code for one column of a record: its fields and tokens, values of usual spelling, and
+// the call to JavaScript for all others.
 //
-// Rows of the text format take the same way: `readValue` writes the binary value first, which checks the field and is what rules
-// compare, and then `putCopyText` writes the field's text over it.
-// Proved by test/unit/format/records/text-rows.test.ts.
+// In the text format, `readValue` also writes the binary value first, which checks the field and is
+// what rules compare. Then `putCopyText` overwrites it with the field's text. Proved by
+// test/unit/format/records/text-rows.test.ts.
 
 import {
   choose,
@@ -43,7 +44,10 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Reads the bytes as the column's kind, and sets `at` after the value; 0 when the spelling is not the usual one. */
+/**
+ * Reads the field as the column's kind. Sets `at` to the address after the value, or to 0 if
+ * unsure.
+ */
 const readValue = (v: Variables, call: Call): Code => {
   const read = (routine: string): Code =>
     v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));
@@ -56,7 +60,7 @@ const readValue = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Ends with what is written for the token at `at`. */
+/** Copies the bytes of the token at `at`, and returns. */
 const leaveWithValue = (v: Variables): Code =>
   sequence(
     v.length.set(i32.load(v.at.get, token.valueBytes)),
@@ -66,7 +70,7 @@ const leaveWithValue = (v: Variables): Code =>
     leaveWith(i32.add(v.out.get, v.length.get)),
   );
 
-/** If the bytes are a token of the list, ends with what is written for it. */
+/** If the field is a token of the list, copies the token's bytes and returns. */
 const takeToken = (v: Variables, list: Local, call: Call): Code =>
   when(
     mayBeOneOf(list, v.start, v.end),
@@ -74,7 +78,10 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     when(v.at.get, leaveWithValue(v)),
   );
 
-/** If the field is a null token, ends with what is written for it. The byte before its content tells whether it is quoted. */
+/**
+ * If the field is a null token, copies the token's bytes and returns. A quote in the byte before
+ * the content means that the field is quoted.
+ */
 const takeNull = (v: Variables, call: Call): Code => {
   const before = i32.loadByte(i32.sub(i32.load(v.slot.get, slot.start), i32.const(1)));
   const isQuoted = i32.eq(before, flag(state.quote));
@@ -85,7 +92,10 @@ const takeNull = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Ends with the value, unless a function has to see it or it may break a rule: then the host is asked. */
+/**
+ * Returns the value. If a user's function must see it, or a rule may reject it, continues to the
+ * call of JavaScript.
+ */
 const leaveUnlessForHost = (v: Variables, call: Call): Code =>
   sequence(
     v.isForHost.set(i32.load(v.column.get, column.hasFunction)),
@@ -102,11 +112,11 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
       when(flag(state.isTextFormat), leaveWith(call('putCopyText', v.start.get, v.end.get, v.out.get))),
       leaveWith(v.at.get),
     ),
-    // What is written is binary: the host writes the text.
+    // The value was written in binary, so JavaScript must write the text.
     when(flag(state.isTextFormat), v.at.set(zero)),
   );
 
-/** Appends `length` bytes from `start` on to the joined value. */
+/** Appends `length` bytes from `start` to the joined value. */
 const glueBytesOf = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), notSure),
@@ -114,7 +124,7 @@ const glueBytesOf = (v: Variables): Code =>
     v.to.set(i32.add(v.to.get, v.length.get)),
   );
 
-/** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */
+/** (column, out) -> address after the value, or 0: refused or unsure. */
 export const encodeColumn = functionOf(2, variables, (v, call) => {
   const takeField = sequence(
     v.start.set(i32.load(v.slot.get, slot.start)),

@@ -1,4 +1,4 @@
-// Digits and days from bytes to numbers, in WebAssembly: eight characters at once.
+// WebAssembly code for digits and dates, eight characters at once.
 
 import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -7,10 +7,10 @@ import { increase, zero } from './put-code.ts';
 
 const ZERO = 48;
 
-/** In place of days: the calendar has no such day, or the bytes are no date. */
+/** In place of days: the bytes are not a date, or the calendar lacks the day. */
 export const noDay = 0x7fffffff;
 
-/** (from, count) -> the value of so many digits, or -1. */
+/** (from, count) -> value of `count` digits, or -1. */
 export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32', value: 'i32' }, (v) => {
   return sequence(
     v.count.set(i32.add(v.from.get, v.count.get)),
@@ -25,7 +25,7 @@ export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32
   );
 });
 
-/** (at) -> the value of two digits, or -1. */
+/** (at) -> value of two digits, or -1. */
 export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
   sequence(
     v.at.set(i32.xor(i32.loadShort(v.at.get), i32.const(0x3030))),
@@ -38,8 +38,8 @@ export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
 );
 
 /**
- * (year, month, day) -> days from 2000-01-01, or `noDay`: the calendar from year 1 on does not have it. Algorithm: Howard
- * Hinnant, days_from_civil; see moments.ts.
+ * (year, month, day) -> days since 2000-01-01, or `noDay` if the calendar, which begins with year
+ * 1, lacks the day. Howard Hinnant's algorithm days_from_civil, as in types/moments.ts.
  */
 export const countDays = functionOf(
   3,
@@ -69,7 +69,7 @@ export const countDays = functionOf(
       when(i32.gt(i32.sub(v.month.get, i32.const(1)), i32.const(11)), none),
       when(i32.isZero(v.day.get), none),
       when(i32.gt(v.day.get, i32.loadByte(v.month.get, monthDaysAt)), when(i32.isZero(isLeapDay), none)),
-      // Years begin in March; months from then.
+      // Years begin in March here, so that a leap day is the last day of its year.
       v.year.set(i32.sub(v.year.get, isEarly)),
       v.month.set(i32.mod(i32.add(v.month.get, i32.const(9)), i32.const(12))),
       v.ofEra.set(i32.mod(v.year.get, i32.const(400))),
@@ -80,17 +80,22 @@ export const countDays = functionOf(
   },
 );
 
-/** The bytes of a word, the lowest first. */
+/** Packs bytes into a word, the first byte lowest. */
 export const wordOf = (bytes: readonly number[]): bigint =>
   bytes.reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
 
-/** The top bit of each byte is set in a sum with these unless the byte is a digit's value, or 0 for a separator. */
+/**
+ * Added to a byte, sets its top bit unless the byte is the value of a digit, or 0 for a separator.
+ */
 export const isDigit = 0x7f - 9;
 const isNone = 0x7f;
 const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDigit, isDigit]);
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
-/** Makes a word of three pairs of digits with a separator between them: bytes 0, 3 and 6 become their numbers. */
+/**
+ * Reads three pairs of digits with separators. Afterwards bytes 0, 3 and 6 of the word are the
+ * numbers.
+ */
 export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),

@@ -1,4 +1,5 @@
-// Decimals from bytes to a whole number and a scale, in WebAssembly: eight digits at once, longer ones one by one.
+// WebAssembly code for decimals of up to 15 digits: up to eight characters at once, longer texts
+// one by one.
 
 import {
   i32,
@@ -19,10 +20,13 @@ const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
 
-/** Most digits that are read: whole numbers of so many, and powers of ten up to it, are doubles exactly. */
+/** Integers of up to 15 digits, and powers of ten up to 10^15, are exact doubles. */
 const digitsMax = 15;
 
-/** A scanned decimal: its digits as a number above these bits, then its scale, whether it has a point, its sign. */
+/**
+ * Layout of the result of `scanDecimal`, from the lowest bit: sign, has a point, scale, digits as
+ * an integer.
+ */
 const scanned = { isNegative: 1n, hasPoint: 2n, scaleShift: 2n, scaleMask: 0x1fn, valueShift: 8n };
 
 /** Parts of the result of `scanDecimal`. */
@@ -37,10 +41,10 @@ const variables = {
   end: 'i32',
   digit: 'i32',
   negative: 'i32',
-  /** 0 or 1; and the digits after it. */
+  /** 1 if a point was found. `scale` counts the digits after it. */
   point: 'i32',
   scale: 'i32',
-  /** Bytes after the sign, then digits. */
+  /** Number of bytes after the sign, later of digits. */
   length: 'i32',
   value: 'i64',
   /** Eight characters, the last one in the highest byte. */
@@ -52,15 +56,18 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const none = leaveWith(i64.const(-1n));
 
-/** The same byte eight times. */
+/** An i64 of eight equal bytes. */
 const eight = (byte: number): Code => i64.const(BigInt.asIntN(64, BigInt(byte) * 0x0101010101010101n));
 
-/** Takes the point out of the word: the bytes before it move up, and a 0 comes in. */
+/**
+ * Removes the point from the word: moves the bytes before it up by one, and adds a '0' at the
+ * start.
+ */
 const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
     increase(v.length, -1),
-    // The lowest byte found is certain; its top bit is set.
+    // Only the lowest bit found is reliable. It is the top bit of its byte.
     v.bits.set(i64.sub(i64.trailingZeros(v.found.get), i64.const(7n))),
     v.scale.set(i32.shr(i32.sub(i32.const(56), i32.wrap(v.bits.get)), i32.const(3))),
     v.word.set(
@@ -77,7 +84,7 @@ const takeOutPoint = (v: Variables): Code =>
     ),
   );
 
-/** Eight digits of the word as a number: pairs, then fours, then all. */
+/** Converts the eight digits of the word to a number: pairs, then fours, then all. */
 const addUpDigits = (v: Variables): Code => {
   const pairs = 0x000000ff000000ffn;
   return sequence(
@@ -96,8 +103,9 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * At most eight bytes, without a loop that the processor cannot predict. D. Lemire, "Quickly parsing eight digits", 2018; the search
- * for a byte: "Bit Twiddling Hacks", Determine if a word has a zero byte.
+ * Reads up to eight bytes without a loop, whose end the processor could not predict. D. Lemire,
+ * "Quickly parsing eight digits", 2018. The search for the point: "Bit Twiddling Hacks", Determine
+ * if a word has a zero byte.
  */
 const scanWord = (v: Variables): Code => {
   const notDigits = i64.or(
@@ -106,7 +114,7 @@ const scanWord = (v: Variables): Code => {
   );
   return sequence(
     v.bits.set(i64.extend(i32.shl(i32.sub(i32.const(8), v.length.get), i32.const(3)))),
-    // Zeros replace the bytes before the field.
+    // Bytes before the field become '0'.
     v.word.set(
       i64.or(
         i64.shl(i64.shr(i64.load(i32.sub(v.end.get, i32.const(8))), v.bits.get), v.bits.get),
@@ -138,13 +146,16 @@ const scanBytes = (v: Variables): Code =>
     ),
   );
 
-/** (start, end) -> `[+-]?digits[.digits]` of at most fifteen digits as one i64, or -1. */
+/**
+ * (start, end) -> `[+-]?digits[.digits]` with at most 15 digits, packed into an i64 as `scanned`
+ * says, or -1.
+ */
 export const scanDecimal = functionOf(
   2,
   variables,
   (v) => {
     const isOutside = (most: number): Code =>
-      // A length below one is a large number less one.
+      // A length of 0 or less becomes a large unsigned number.
       i32.gt(i32.sub(v.length.get, i32.const(1)), i32.const(most - 1));
     return sequence(
       v.negative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),

@@ -1,4 +1,5 @@
-// Delimiters of more than one byte, in WebAssembly: keeps the places of a first byte that the others follow.
+// WebAssembly code for delimiters of several bytes: keeps listed first bytes that the other bytes
+// follow.
 
 import { i32, loopWhile, sequence, when } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -7,9 +8,10 @@ import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
 /**
- * (list's end) -> its end with whole delimiters only, where an address beyond all others follows.
- *
- * Of two that overlap, the first counts. None crosses a line's end, so none begins before its record.
+ * (end of the list) -> new end of the list, with whole delimiters only. A number larger than all
+ * addresses follows.
+ * If two delimiters overlap, the first counts. A delimiter contains no line end, so none begins in
+ * the previous record.
  */
 export const keepDelimiters = functionOf(
   1,

@@ -1,4 +1,5 @@
-// The WebAssembly module of the row encoder. The build contains its bytes instead of the files that make them: see src/cli/build/compile.mjs.
+// The WebAssembly module of the row encoder. The build replaces this file by the module's bytes:
+// src/cli/build/compile.mjs.
 
 import { moduleBytes } from '../wasm/wasm-module.ts';
 import { encoderModule } from './routines.ts';

@@ -1,4 +1,4 @@
-// Places the wanted fields of a record without quotes and blanks, and finds tokens, in WebAssembly.
+// WebAssembly code that finds a record's fields, without quotes and blanks, and that finds tokens.
 
 import {
   choose,
@@ -23,7 +23,10 @@ const TAB = 9;
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));
 
-/** No blank or tab is at either end, nor at the byte before an empty field: nearly always, and found with one branch. */
+/**
+ * One cheap test for the usual case: false if neither end is a blank, tab or other control
+ * character.
+ */
 const mayHaveBlanks = (start: Local, end: Local): Code =>
   i32.or(
     i32.le(i32.loadByte(start.get), i32.const(SPACE)),
@@ -41,7 +44,7 @@ export const trimBlanks = (start: Local, end: Local): Code =>
     ),
   );
 
-/** Not 0 when a token of the list is as long as the field: most fields have a length that none has. */
+/** Not 0 if some token of the list is as long as the field. Rules out most fields. */
 export const mayBeOneOf = (list: Local, start: Local, end: Local): Code => {
   const length = i32.sub(end.get, start.get);
   const bit = choose(i32.lt(length, i32.const(31)), length, i32.const(31));
@@ -50,7 +53,9 @@ export const mayBeOneOf = (list: Local, start: Local, end: Local): Code => {
 
 export const flag = (address: number): Code => i32.load(zero, address);
 
-/** (start, end, quote) -> the end of a quoted field's content once each doubled quote in it is one. */
+/**
+ * (start, end, quote) -> end of a quoted field's content after each doubled quote became one quote.
+ */
 export const takeOffDoubles = functionOf(
   3,
   { start: 'i32', end: 'i32', quote: 'i32', to: 'i32', byte: 'i32' },
@@ -74,7 +79,10 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/** (first, start, end) -> 0: sets the slots of the record whose first delimiter is at `first` of the list. */
+/**
+ * (first, start, end) -> 0. Fills the slots of a record, whose first delimiter is at `first` of the
+ * list.
+ */
 export const placeFields = functionOf(
   3,
   {
@@ -132,7 +140,7 @@ export const placeFields = functionOf(
   },
 );
 
-/** (list, start, end) -> the address of the list's token that the bytes are, or 0. */
+/** (list, start, end) -> address of the token that equals the bytes, or 0. */
 export const findToken = functionOf(
   3,
   {
@@ -149,7 +157,7 @@ export const findToken = functionOf(
     const keyBits = i32.shl(v.length.get, i32.const(3));
     const keyStart = i32.sub(v.end.get, i32.const(8));
     const isSameByte = i32.eq(i32.loadByte(v.text.get), i32.loadByte(v.start.get));
-    // The key holds the last eight bytes.
+    // The key contains only the last eight bytes, so this compares the bytes before them.
     const compareOthers = sequence(
       v.text.set(i32.load(v.found.get, token.at)),
       loopWhile(

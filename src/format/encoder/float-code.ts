@@ -1,4 +1,4 @@
-// Decimals from bytes to the nearest double, in WebAssembly.
+// WebAssembly code that finds the double nearest to a decimal.
 
 import {
   f64,
@@ -19,13 +19,13 @@ import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from './memory.ts';
 import { increase, masked, notSure, zero } from './put-code.ts';
 
-/** Not sure; no routine gives these bits. */
+/** Unsure. No routine returns these bits as a value. */
 export const noDouble = i64.const(-1n);
 
 /** Bits of a sure result of `scanFloat`. */
 export const floatFlags = { isSure: 1, isNegative: 2, isWhole: 4 };
 
-/** So many digits are a whole number of 64 bits without a sign. */
+/** Integers of up to 19 digits fit into an unsigned i64. */
 const digitsMax = 19;
 
 const variables = {
@@ -34,7 +34,7 @@ const variables = {
   flags: 'i32',
   byte: 'i32',
   from: 'i32',
-  /** Digits in all, and from the first that is not 0. */
+  /** Number of all digits, and of digits from the first that is not 0. */
   digits: 'i32',
   significant: 'i32',
   exponent: 'i32',
@@ -47,7 +47,7 @@ const addDigits = (v: Variables): Code =>
   loopWhile(
     isDigitBefore(v.start, v.end),
     v.value.set(i64.add(i64.mul(v.value.get, i64.const(10n)), i64.extend(digitAt(v.start)))),
-    // Twenty digits may be 2^64, which leaves 0.
+    // 2^64 has 20 digits and would leave 0 in `value`, so `significant` is counted separately.
     v.significant.set(
       i32.add(
         v.significant.get,
@@ -58,7 +58,7 @@ const addDigits = (v: Variables): Code =>
     increase(v.start, 1),
   );
 
-/** At most four digits: more are no exponent of a double. */
+/** Reads an exponent of up to four digits. Doubles have no longer exponents. */
 const addExponent = (v: Variables): Code =>
   sequence(
     when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(codeOf('e'))), notSure),
@@ -77,8 +77,9 @@ const addExponent = (v: Variables): Code =>
   );
 
 /**
- * (start, end) -> `floatFlags` of `[+-]?(digits[.digits]|.digits)([eE][+-]?digits)?` of at most nineteen digits, or 0. The digits
- * are at `mantissaAt`, and the power of ten of the last one at `exponentAt`.
+ * (start, end) -> `floatFlags` of `[+-]?(digits[.digits]|.digits)([eE][+-]?digits)?` with at most
+ * 19 digits, or 0. Stores the digits at `mantissaAt`, and the power of ten of the last digit at
+ * `exponentAt`.
  */
 export const scanFloat = functionOf(2, variables, (v) =>
   sequence(
@@ -111,7 +112,7 @@ const product = {
   value: 'i64',
   power: 'i32',
   zeros: 'i64',
-  /** Address of the power of 5, and half of it. */
+  /** Address of the power of 5, and one of its halves. */
   five: 'i32',
   factor: 'i64',
   /** The product, and intermediate results. */
@@ -128,7 +129,7 @@ type Product = Readonly<Record<keyof typeof product, Local>>;
 const upper = (value: Local): Code => i64.shr(value.get, i64.const(32n));
 const lower = (value: Local): Code => masked(value.get, 0xffffffffn);
 
-/** The 128 bits of value * factor: `high` and `low`. */
+/** value * factor as 128 bits: `high` and `low`. */
 const multiply = (v: Product): Code =>
   sequence(
     v.low.set(i64.mul(lower(v.value), lower(v.factor))),
@@ -139,7 +140,10 @@ const multiply = (v: Product): Code =>
     v.low.set(i64.or(i64.shl(v.middle.get, i64.const(32n)), lower(v.low))),
   );
 
-/** The low half of the power only matters when the bits that are rounded away are all ones: it may carry into those before. */
+/**
+ * Multiplies by the high half of the power of 5. The low half matters only if the bits to be
+ * rounded off are all 1, because only then a carry changes the others.
+ */
 const multiplyExactly = (v: Product): Code => {
   const ones = 0x1ffn;
   return sequence(
@@ -157,10 +161,10 @@ const multiplyExactly = (v: Product): Code => {
   );
 };
 
-/** Powers of ten at which a number may be exactly between two doubles. */
+/** Only for these powers of ten can a number be exactly between two doubles. */
 const halfway = { least: -4, most: 23 };
 
-/** Rounds up, except in the middle of two doubles of which the lower one is even. */
+/** Rounds to nearest. A number exactly between two doubles goes to the even one. */
 const roundMantissa = (v: Product): Code => {
   const mayBeHalfway = i32.le(
     i32.sub(v.power.get, i32.const(halfway.least)),
@@ -181,8 +185,8 @@ const roundMantissa = (v: Product): Code => {
 };
 
 /**
- * (value, power) -> the bits of the double nearest to value * 10^power, or `noDouble` where doubles are no longer normal.
- *
+ * (value, power) -> bits of the double nearest to value * 10^power, or `noDouble` if the double is
+ * not normal.
  * D. Lemire, "Number Parsing at a Gigabyte per Second", 2021.
  */
 export const nearestDouble = functionOf(
@@ -198,11 +202,11 @@ export const nearestDouble = functionOf(
       v.value.set(i64.shl(v.value.get, v.zeros.get)),
       multiplyExactly(v),
       when(i64.eq(v.low.get, i64.const(-1n)), leaveWith(noDouble)),
-      // One bit more than a double has; nine or ten are cut off.
+      // Keeps one bit more than a double has. The other nine or ten bits are dropped.
       v.shift.set(i64.add(i64.shr(v.high.get, i64.const(63n)), i64.const(9n))),
       v.mantissa.set(i64.shr(v.high.get, v.shift.get)),
       roundMantissa(v),
-      // 217706 / 2^16 is the logarithm of 10 to base 2.
+      // 217706 / 2^16 approximates the base-2 logarithm of 10.
       v.exponent.set(
         i32.add(
           i32.shrSigned(i32.mul(v.power.get, i32.const(217_706)), i32.const(16)),
@@ -210,7 +214,7 @@ export const nearestDouble = functionOf(
         ),
       ),
       when(i32.gt(i32.sub(v.exponent.get, i32.const(1)), i32.const(2044)), leaveWith(noDouble)),
-      // The mantissa's highest bit adds the one that is missing here.
+      // The mantissa's highest bit adds 1 to the exponent, so 1 is subtracted here.
       i64.add(i64.shl(i64.extend(i32.sub(v.exponent.get, i32.const(1))), i64.const(52n)), v.mantissa.get),
     );
   },
@@ -221,10 +225,10 @@ export const nearestDouble = functionOf(
 const entry = (table: number, index: Code): Code => i32.add(i32.const(table), i32.shl(index, i32.const(3)));
 
 /**
- * (start, end) -> the bits of the nearest double, or `noDouble`.
- *
- * One division of a whole number up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D. Clinger, "How to Read
- * Floating Point Numbers Accurately", 1990. The sign is put into the bits: an unpredictable branch costs more.
+ * (start, end) -> bits of the nearest double, or `noDouble`.
+ * Dividing an integer up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D.
+ * Clinger, "How to Read Floating Point Numbers Accurately", 1990. The sign is set in the bits,
+ * because an unpredictable branch costs more.
  */
 export const scanDouble = functionOf(
   2,

@@ -1,6 +1,7 @@
-// json and jsonb from bytes to values, in WebAssembly: checks the text against RFC 8259, and copies it.
+// WebAssembly code for json and jsonb: checks the text against RFC 8259, and copies it.
 //
-// It must end exactly at the field's end: a text that is valid only with bytes after the field is not sure.
+// The text must end exactly at the field's end. If reading would need bytes after the field, the
+// result is unsure.
 
 import {
   i32,
@@ -19,7 +20,7 @@ import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32, zero } from './put-code.ts';
 import { isOneOfCharacters } from './part-code.ts';
 
-/** So many levels fit into 64 bits; the reader takes more. */
+/** Levels that fit into `levels`, an i64. The column reader accepts more. */
 const depthMax = 63;
 
 const variables = {
@@ -30,10 +31,10 @@ const variables = {
   at: 'i32',
   byte: 'i32',
   isBinary: 'i32',
-  /** 1 after a value. */
+  /** 1 after a complete value. */
   isDone: 'i32',
   depth: 'i32',
-  /** A bit for each level, the innermost one lowest: 1 for an object. */
+  /** One bit per level, the innermost lowest: 1 for an object, 0 for an array. */
   levels: 'i64',
   length: 'i32',
 } as const;
@@ -54,14 +55,14 @@ const skipBlanks = (v: Variables): Code =>
 
 const isAt = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
-/** Goes to what another routine found, or leaves. */
+/** Moves `at` to the address that another routine found. Leaves if it found none. */
 const goTo = (v: Variables, found: Code): Code =>
   sequence(v.at.set(found), when(i32.isZero(v.at.get), notSure));
 
 const takeString = (v: Variables, call: Call): Code =>
   goTo(v, call('afterString', v.at.get, v.end.get, v.isBinary.get));
 
-/** The name of a value, and the colon. */
+/** Reads a member's name and the colon. */
 const takeName = (v: Variables, call: Call): Code =>
   sequence(
     skipBlanks(v),
@@ -80,7 +81,7 @@ const closeLevel = (v: Variables): Code =>
     v.isDone.set(i32.const(1)),
   );
 
-/** An array or object begins; it may end at once. */
+/** Reads the start of an array or object, and its end if it is empty. */
 const openLevel = (v: Variables, call: Call): Code => {
   const isObject = isAt(v, '{');
   return sequence(
@@ -103,7 +104,7 @@ const openLevel = (v: Variables, call: Call): Code => {
 
 const isInObject = (v: Variables): Code => i64.and(v.levels.get, i64.const(1n));
 
-/** true, false or null. */
+/** Reads true, false or null. */
 const takeWord = (v: Variables): Code => {
   const packed = (word: string): Code => i32.const(Buffer.from(word).readInt32LE());
   const isWord = (word: string, offset = 0): Code => i32.eq(i32.load(v.at.get, offset), packed(word));
@@ -133,24 +134,24 @@ const takeValue = (v: Variables, call: Call): Code => {
   );
 };
 
-/** After a value: a comma and the next one, or the end of the array or object. */
+/** After a value: reads a comma and what follows, or the end of the array or object. */
 const takeNext = (v: Variables, call: Call): Code =>
   whenElse(
     isAt(v, ','),
     sequence(increase(v.at, 1), v.isDone.set(zero), when(i32.wrap(isInObject(v)), takeName(v, call))),
     sequence(
       v.byte.set(i32.sub(v.byte.get, i32.shl(i32.wrap(isInObject(v)), i32.const(5)))),
-      // A } is 32 more than a ].
+      // '}' has the code of ']' plus 32.
       when(i32.isZero(isAt(v, ']')), notSure),
       closeLevel(v),
     ),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readJson = functionOf(4, variables, (v, call) => {
   const write = sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),
-    // The version of the binary format.
+    // The version byte of jsonb's binary format.
     when(v.isBinary.get, i32.storeByte(v.out.get, 4, i32.const(1))),
     v.byte.set(i32.add(v.length.get, v.isBinary.get)),
     putInt32(v.out, 0, v.byte),

@@ -1,11 +1,15 @@
-// Kinds of columns that the row routine reads from bytes: the memory layout and the routine of each.
+// Kinds of columns that the row routine can read: the memory layout of each, and the WebAssembly
+// routine that reads it.
 
 import { column } from './layouts.ts';
 
-/** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits or of a list of tokens. */
+/**
+ * Type of a layout's field: an integer of 32 or 64 bits, or the address of 32-bit integers or of a
+ * token list.
+ */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
-/** The value of each from a column type; tokens are texts with the byte that each means. */
+/** The field's value in JavaScript. A token is a text and the byte that it means. */
 export interface FieldValues {
   readonly i32: number;
   readonly i64: bigint;
@@ -13,44 +17,54 @@ export interface FieldValues {
   readonly tokens: readonly (readonly [text: string, byte: number])[];
 }
 
-/** In place of a zone: every text of the column names its own offset. */
+/** In place of a zone: each text has its own offset. */
 export const noZone = 0x7fffffff;
 
 /**
- * How numbers are written. decimal: the byte before the decimals, or 0: everything as the server reads it. thousands: the bytes of
- * the separator, as a number; a byte 0, which no text holds, when there is none.
+ * How the file writes numbers. `decimal`: the byte before the decimals, or 0 if numbers are written
+ * as the server reads them. `thousands`: the bytes of the separator as an integer; one byte 0,
+ * which no text contains, if there is none.
  */
 const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
- * The kinds, usual ones first: the routine compares a column's kind in this order. `routine` is one of routines.ts, and reads
- * (column, start, end, out) -> the address after the value, or 0: the spelling is not the usual one.
+ * The kinds, frequent ones first, because the routine compares a column's kind in this order.
+ * `routine` is a function of routines.ts: (column, start, end, out) -> address after the value, or
+ * 0: unsure, the column's reader decides.
  */
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
   real: { routine: 'readReal', layout: number },
-  /** bytes: of the value. */
+  /** bytes: size of a value. */
   integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
   double: { routine: 'readDouble', layout: number },
-  /** rounds: 0 or 1, whether more decimals than the scale are rounded. */
+  /** rounds: 1 if decimals beyond the scale are rounded, 0 if they are refused. */
   numeric: {
     routine: 'readNumeric',
     layout: { ...number, decimalsMax: 'i32', integersMax: 'i32', rounds: 'i32' },
   },
-  /** These three in ISO 8601. */
+  /** date, timestamp and time are ISO 8601. */
   date: { routine: 'readDate', layout: {} },
-  /** zone: seconds east of UTC for a text without an offset, or `noZone` · mayHaveOffset: 0 or 1. */
+  /**
+   * zone: offset of texts without one, in seconds east of UTC, or `noZone` · mayHaveOffset: 0 or 1.
+   */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
-  /** All of them in another format. steps: each a `patternStep` · writes: one of `writes` · zone: seconds east of UTC when the pattern has no offset. */
+  /**
+   * Dates and times in a pattern. steps: `patternStep` values · writes: one of `writes` · zone:
+   * offset in seconds east of UTC if the pattern has none.
+   */
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
-  /** Texts that mean a byte. other: what every other text means, or -1. */
+  /** Texts that mean a byte. other: the byte for all other texts, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
-  /** isBinary: 0 or 1, for jsonb, which begins with a version and cannot store everything. */
+  /** isBinary: 1 for jsonb, which begins with a version and cannot store all JSON texts. */
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
-  /** Several patterns. steps: those that are tried · list: for each pattern the bytes of its steps and the steps, then 0. */
+  /**
+   * Several patterns. steps: the pattern being tried · list: for each pattern the size of its steps
+   * in bytes, then the steps; then 0.
+   */
   patterns: {
     routine: 'readPatterns',
     layout: { steps: 'i32', writes: 'i32', zone: 'i32', list: 'words' },
@@ -62,10 +76,10 @@ const kinds = {
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
 
-/** Every value is read as a text, by the column's reader. */
+/** The column's reader reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
-/** How the routine reads a column: a kind with the fields of its layout. */
+/** How the routine reads a column: a kind, and values for the fields of its layout. */
 export type ByteKind =
   | typeof notFromBytes
   | {
@@ -77,7 +91,7 @@ export type ByteKind =
 
 const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4, tokens: 4 };
 
-/** Offsets of a layout's fields in a column, and its end. */
+/** Offsets of a layout's fields, and its end. */
 const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
   let end: number = column.own;
   const fields = Object.entries(layout).map(([name, type]) => {
@@ -91,23 +105,23 @@ const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
 const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
   name,
   routine,
-  /** The number in `column.kind`; 0 is `notFromBytes`. */
+  /** Value of `column.kind`. 0 means `notFromBytes`. */
   number: index + 1,
   ...offsetsOf(layout),
 }));
 
-/** The kinds with their numbers and routines, in order. */
+/** Numbers and routines of the kinds, in order. */
 export const kindList: readonly { readonly number: number; readonly routine: string }[] = layouts;
 
-/** Number of a kind, and the fields of its layout with their offsets. */
+/** The number of a kind, and the fields of its layout. */
 export const layoutOf = ({ kind }: ByteKind): Pick<(typeof layouts)[number], 'number' | 'fields'> =>
   layouts.find(({ name }) => name === kind) ?? { number: 0, fields: [] };
 
-/** Offset of a field in columns of a kind. */
+/** Offset of a layout field in a column of this kind. */
 export const offsetOf = <Kind extends Name>(
   kind: Kind,
   field: keyof Kinds[Kind]['layout'] & string,
 ): number => layouts.find(({ name }) => name === kind)!.fields.find(({ name }) => name === field)!.offset;
 
-/** Bytes of a column, whatever its kind. */
+/** Size of a column of any kind. */
 export const columnBytes = Math.max(...layouts.map(({ end }) => end));

@@ -1,35 +1,41 @@
-// Slots, columns and their rules in the memory of the row routine, as offsets.
+// Memory layout of slots, columns and rules for the row routine, as offsets in bytes.
 
-/** A field that is wanted: 4 x its place in the record, and its position in the current one. */
+/**
+ * A field that the table needs. `place` is 4 times its index in the record; `start` and `end` are
+ * addresses in the current record.
+ */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 
-/** A column, as offsets of i32; what is its kind's own follows: see kinds.ts. */
+/** Offsets of a column's i32 values. The values of its kind follow them: see kinds.ts. */
 export const column = {
   kind: 0,
-  /** Address of its slot, of the list of its slots when it is glued, or of a token when it has no parts: its value in the file. */
+  /**
+   * Address of the column's slot; of a list of slots if fields are joined; or of a token if `parts`
+   * is 0: the value for the whole file.
+   */
   slots: 4,
   parts: 8,
   /** Addresses of token lists. */
   nulls: 12,
   tokens: 16,
-  /** Its place among the table's columns. */
+  /** Index among the table's columns. */
   index: 20,
-  /** 1: functions of the pipeline see its values, also those that the routine reads. */
+  /** 1 if user functions must see the values, also those that the routine can read. */
   hasFunction: 24,
-  /** Address of its `ruleLayout`, or 0. */
+  /** Address of the column's `ruleLayout`, or 0. */
   rules: 28,
-  /** Address and length of the bytes between the fields of a joined value. */
+  /** Address and length of the separator between joined fields. */
   separator: 32,
   separatorBytes: 36,
-  /** Address of the token list for quoted fields: some of `nulls`, or all of them. */
+  /** Address of the null tokens for quoted fields: `nulls` or a part of them. */
   quotedNulls: 40,
   own: 44,
 };
 
-/** What values must be; `least` and `most` are of i64, of f64 for decimals. */
+/** The column's rules. `least` and `most` are i64, or f64 for decimals. */
 export const ruleLayout = {
   order: 0,
-  /** Address of the token list that has the value, or 0. */
+  /** Address of the token list of allowed values, or 0. */
   values: 4,
   /** 0 or 1. */
   hasLength: 8,
@@ -39,5 +45,8 @@ export const ruleLayout = {
   most: 32,
   bytes: 40,
 };
-/** How a value is compared with its bounds: not at all, as it is written, or by its text. */
+/**
+ * What is compared with the bounds: nothing, the written value as an integer, as a float, or the
+ * text.
+ */
 export const order = { none: 0, whole: 1, float: 2, decimal: 3 };

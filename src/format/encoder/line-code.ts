@@ -1,4 +1,4 @@
-// Writes the line at which a record starts into the token that the column `_line` copies, in WebAssembly.
+// WebAssembly code that writes a record's line number into the token of the column `_line`.
 
 import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -14,7 +14,7 @@ const ten = i64.const(10n);
 const variables = { record: 'i32', token: 'i32', at: 'i32', end: 'i32', line: 'i64' } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Digits from the end of the room on, backwards. */
+/** Writes decimal digits from the last one backwards. */
 const putDigits = (v: Variables): Code =>
   sequence(
     v.end.set(i32.add(v.token.get, i32.const(lineToken.bytes))),
@@ -29,7 +29,7 @@ const putDigits = (v: Variables): Code =>
     i32.store(v.token.get, token.valueBytes, i32.sub(v.end.get, v.at.get)),
   );
 
-/** (record) -> 0. Lines count from 1. */
+/** (record) -> 0. The first line is 1. */
 export const putLine = functionOf(1, variables, (v) =>
   sequence(
     v.token.set(flag(state.lineAt)),
@@ -42,7 +42,7 @@ export const putLine = functionOf(1, variables, (v) =>
     whenElse(
       flag(state.isTextFormat),
       putDigits(v),
-      // The length before the number stays as it is.
+      // The length before the number never changes.
       putInt64(v.token, lineToken.valueAt + 4, v.line),
     ),
     zero,

@@ -1,4 +1,4 @@
-// Dates, times and timestamps in ISO 8601, from bytes to binary, in WebAssembly.
+// WebAssembly code for dates, times and timestamps in ISO 8601.
 
 import {
   choose,
@@ -45,7 +45,7 @@ const takeTime = (v: Variables, start: Code, call: Call): Code =>
 
 const infinity = i64.const(Buffer.from('infinity').readBigInt64LE());
 
-/** (start, end) -> 1: `infinity` · 2: `-infinity` · 0: neither. */
+/** (start, end) -> 1: `infinity`, 2: `-infinity`, 0: neither. */
 export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative: 'i32' }, (v) =>
   sequence(
     v.isNegative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),
@@ -61,11 +61,14 @@ export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative
   ),
 );
 
-/** Sets `at` to the result of `scanInfinity`, which callers add to a number to get the largest, or the least. */
+/**
+ * Sets `at` to the result of `scanInfinity`. Callers add it to a number to get the largest or the
+ * smallest integer.
+ */
 const takeInfinity = (v: Variables, call: Call): Code =>
   sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readDate = functionOf(4, variables, (v, call) =>
   sequence(
     whenElse(
@@ -79,7 +82,7 @@ export const readDate = functionOf(4, variables, (v, call) =>
   ),
 );
 
-/** (out, days, offset, microseconds of the day) -> the address after the timestamp. */
+/** (out, days, offset, microseconds of the day) -> address after the timestamp. */
 export const putMoment = functionOf(4, { out: 'i32', days: 'i32', offset: 'i32', value: 'i64' }, (v) =>
   sequence(
     v.value.set(
@@ -97,7 +100,7 @@ export const putMoment = functionOf(4, { out: 'i32', days: 'i32', offset: 'i32',
   ),
 );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readTime = functionOf(4, variables, (v, call) =>
   sequence(
     takeTime(v, v.start.get, call),
@@ -106,7 +109,7 @@ export const readTime = functionOf(4, variables, (v, call) =>
   ),
 );
 
-/** Sets the offset: from the rest of the text, or else the column's. */
+/** Sets the offset from the rest of the text, or from the column. */
 const takeIsoOffset = (v: Variables, call: Call): Code =>
   sequence(
     v.offset.set(i32.load(v.column.get, offsetOf('timestamp', 'zone'))),
@@ -115,7 +118,7 @@ const takeIsoOffset = (v: Variables, call: Call): Code =>
       unless(i32.load(v.column.get, offsetOf('timestamp', 'mayHaveOffset'))),
       v.offset.set(call('scanOffset', v.at.get, v.end.get)),
       when(i32.eq(v.offset.get, i32.const(-1)), notSure),
-      // +0100 is only for patterns.
+      // +0100 is allowed only in patterns.
       when(i32.eq(takenOf(v.offset.get), i32.const(5)), notSure),
       unless(i32.eq(i32.add(v.at.get, takenOf(v.offset.get)), v.end.get)),
       v.offset.set(secondsEastOf(v.offset)),
@@ -123,7 +126,7 @@ const takeIsoOffset = (v: Variables, call: Call): Code =>
     when(i32.eq(v.offset.get, i32.const(noZone)), notSure),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readTimestamp = functionOf(4, variables, (v, call) => {
   const separator = i32.loadByte(v.start.get, dateLength);
   return sequence(

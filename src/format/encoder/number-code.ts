@@ -1,4 +1,4 @@
-// Numbers from bytes to binary values, in WebAssembly.
+// WebAssembly code for integers and floats.
 
 import {
   f64,
@@ -31,7 +31,7 @@ const integer = {
 } as const;
 type Integer = Readonly<Record<keyof typeof integer, Local>>;
 
-/** More digits than `scanDecimal` takes, as long as they are within 64 bits with a sign. */
+/** Reads more digits than `scanDecimal` can, up to the range of a signed i64. */
 const takeLong = (v: Integer, call: Call): Code => {
   const flag = (bit: number): Code => i32.and(v.low.get, i32.const(bit));
   return sequence(
@@ -58,7 +58,7 @@ const takeWhole = (v: Integer, call: Call): Code =>
     when(v.negative.get, v.value.set(i64.sub(i64.const(0n), v.value.get))),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readInteger = functionOf(4, integer, (v, call) =>
   sequence(
     takePlain(v, call),
@@ -80,7 +80,7 @@ export const readInteger = functionOf(4, integer, (v, call) =>
   ),
 );
 
-/** Reads the bits of the nearest double. */
+/** Sets `bits` to the nearest double. */
 const takeDouble = (
   v: { readonly column: Local; readonly start: Local; readonly end: Local; readonly bits: Local },
   call: Call,
@@ -91,7 +91,7 @@ const takeDouble = (
     when(i64.eq(v.bits.get, noDouble), notSure),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call) =>
   sequence(
     takeDouble(v, call),
@@ -101,17 +101,18 @@ export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call
   ),
 );
 
-/** Exponents of doubles whose nearest float4 has all its bits and is not infinite. */
+/** Exponents of doubles whose nearest float4 is normal and finite. */
 const singles = { least: 1023 - 126, most: 1023 + 126 };
 
-/** The exponent of NaN and infinity, all ones. */
+/** Exponent bits of NaN and infinity: all 1. */
 const infinite = 0x7ff0000000000000n;
 
-/** Writes NaN or infinity: the upper half of their bits, with three bits less of exponent. */
+/** Writes NaN or infinity as a float4. */
 const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
   sequence(
     v.low.set(i32.wrap(i64.shr(v.bits.get, i64.const(32n)))),
-    // The sign and the exponent stay; the highest bit of the mantissa, which only NaN has, moves up.
+    // Keeps the sign and eight exponent bits, and moves the mantissa's highest bit, which only NaN
+    // has, up by three.
     v.low.set(
       i32.or(
         i32.and(v.low.get, i32.const(0xff800000 | 0)),
@@ -124,10 +125,9 @@ const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly 
   );
 
 /**
- * (column, start, end, out) -> the address after the value, or 0.
- *
- * Rounding the double to float4 rounds twice, which goes wrong only if the double is exactly between two float4:
- * single.ts decides those.
+ * (column, start, end, out) -> address after the value, or 0: unsure.
+ * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
+ * Those cases are left to types/single.ts.
  */
 export const readReal = functionOf(
   4,

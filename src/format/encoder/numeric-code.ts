@@ -1,4 +1,4 @@
-// numeric from bytes to groups of four decimal digits, in WebAssembly: sixteen digits at a time, however many there are.
+// WebAssembly code for numeric: writes groups of four decimal digits, 16 digits at a time.
 
 import {
   i32,
@@ -28,9 +28,12 @@ const variables = {
   end: 'i32',
   out: 'i32',
   negative: 'i32',
-  /** Where the point is, or the end. */
+  /** Address of the point, or the end. */
   point: 'i32',
-  /** Digits before the point without zeros in front; all digits after it, and those that are still to be read. */
+  /**
+   * Digits before the point without leading zeros; all digits after it; digits that are not copied
+   * yet.
+   */
   integers: 'i32',
   decimals: 'i32',
   left: 'i32',
@@ -38,7 +41,7 @@ const variables = {
   to: 'i32',
   bits: 'i32',
   copied: 'i32',
-  /** How many groups, the power of 10000 of the first one, and where they are written. */
+  /** Number of groups; power of 10000 of the first group. (See types/numeric-bytes.ts.) */
   groups: 'i32',
   weight: 'i32',
   digits: 'v128',
@@ -48,14 +51,17 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
-/** Leaves a number with an exponent to the routine that writes it without; its text may be where that one writes. */
+/**
+ * Continues with `readPower`, which removes the exponent. Not if the number has separators: its
+ * text is already where `readPower` writes.
+ */
 const tryPower = (v: Variables, call: Call): Code =>
   sequence(
     when(isSpelled(v.column), notSure),
     leaveWith(call('readPower', v.column.get, v.negative.get, v.start.get, v.end.get, v.out.get)),
   );
 
-/** Finds the point; nothing else may be among the digits, unless it begins an exponent. */
+/** Finds the point. Any other byte among the digits must begin an exponent. */
 const findPoint = (v: Variables, call: Call): Code => {
   const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(codeOf('0'))), v128.all(9)));
   return sequence(
@@ -78,14 +84,17 @@ const findPoint = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Counts the digits; those after the scale must be zeros, unless they are rounded and cannot make a longer number. */
+/**
+ * Counts the digits. Digits beyond the scale must be zeros, or are rounded if that cannot add a
+ * digit in front.
+ */
 const countDigits = (v: Variables): Code => {
   const hasPoint = i32.ne(v.point.get, v.end.get);
   const checkZeros = sequence(
     v.at.set(i32.sub(v.end.get, i32.sub(v.decimals.get, limit(v, 'decimalsMax')))),
     loopWhile(i32.lt(v.at.get, v.end.get), when(i32.isZero(isByte(v.at, '0')), notSure), increase(v.at, 1)),
   );
-  // Only a number of nines becomes longer.
+  // Rounding adds a digit only to a number that begins with 9.
   const checkRounding = when(
     i32.eq(v.integers.get, limit(v, 'integersMax')),
     v.at.set(i32.add(v.start.get, i32.isZero(v.integers.get))),
@@ -107,7 +116,10 @@ const countDigits = (v: Variables): Code => {
 const copyDigits = (v: Variables, from: Local, count: Local): Code =>
   sequence(copyBytes(v.to, from, count, v.copied), v.to.set(i32.add(v.to.get, count.get)));
 
-/** Digits without the point, so that it is between two groups of four: zeros fill the first group and the last one. */
+/**
+ * Copies the digits without the point, so that it falls between two groups of four. Zeros fill the
+ * first and the last group.
+ */
 const alignDigits = (v: Variables): Code =>
   sequence(
     v.weight.set(i32.sub(i32.shr(i32.add(v.integers.get, i32.const(3)), i32.const(2)), i32.const(1))),
@@ -130,11 +142,14 @@ const alignDigits = (v: Variables): Code =>
     v.groups.set(i32.shr(i32.sub(v.to.get, i32.const(digitsAt - 3)), i32.const(2))),
   );
 
-/** The same number of sixteen bits eight times, or two of them in turn. */
+/** A v128 of 16-bit numbers: the values repeat. */
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 
-/** Four groups from sixteen digits: tens and ones, then hundreds and those, then the low two bytes of each, high one first. */
+/**
+ * Makes four groups of 16 digits: pairs, then groups of four, then the low two bytes of each,
+ * big-endian.
+ */
 const putGroups = (v: Variables): Code => {
   const places = [1, 0, 5, 4, 9, 8, 13, 12];
   return sequence(
@@ -157,7 +172,7 @@ const putGroups = (v: Variables): Code => {
   );
 };
 
-/** Groups of 0 at the end are left out; the first one is not 0 unless all are. */
+/** Drops trailing groups of 0. The first group is 0 only if all are. */
 const dropZeros = (v: Variables): Code =>
   sequence(
     v.at.set(i32.add(v.out.get, i32.shl(v.groups.get, i32.const(1)))),
@@ -169,7 +184,7 @@ const dropZeros = (v: Variables): Code =>
     when(i32.isZero(v.groups.get), v.weight.set(zero), v.negative.set(zero)),
   );
 
-/** NaN; a numeric with a precision has no infinity. */
+/** Writes NaN or infinity. A numeric with a precision has no infinity. */
 const putSpecialNumeric = (v: Variables, call: Call): Code => {
   const found = (kind: number, sign: number): Code =>
     when(i32.eq(v.bits.get, i32.const(kind)), v.left.set(i32.const(sign)));
@@ -190,11 +205,14 @@ const putSpecialNumeric = (v: Variables, call: Call): Code => {
   );
 };
 
-/** (column, start, end, out) -> the address after the value, or 0. Format: binary/numeric-bytes.ts. */
+/**
+ * (column, start, end, out) -> address after the value, or 0: unsure. Format:
+ * types/numeric-bytes.ts.
+ */
 export const readNumeric = functionOf(4, variables, (v, call) =>
   sequence(
     takePlain(v, call),
-    // Digits and points come before all letters.
+    // All letters have higher codes than digits and points.
     when(
       i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))),
       putSpecialNumeric(v, call),

@@ -1,11 +1,11 @@
-// Strings and numbers of JSON, in WebAssembly: where they end. 0 is not sure.
+// WebAssembly code that finds the end of strings and numbers in JSON. 0 means unsure.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
 import { codeOf, digitAt, isByte, isDigitBefore } from './byte-code.ts';
 import { increase, notSure, zero } from './put-code.ts';
 
-/** A number of so many bytes, with an exponent below a thousand, is one that jsonb can store. */
+/** jsonb can store any number of up to 1,000 bytes with an exponent of up to three digits. */
 const jsonNumberBytesMax = 1_000;
 const exponentDigitsMax = 3;
 
@@ -27,7 +27,7 @@ const text = {
 } as const;
 type Text = Readonly<Record<keyof typeof text, Local>>;
 
-/** Goes to the next quote, backslash or control character. */
+/** Moves to the next quote, backslash or control character. */
 const skipPlain = (v: Text): Code => {
   const special = [
     v128.eq(v.bytes.get, v128.all(codeOf('"'))),
@@ -43,7 +43,7 @@ const skipPlain = (v: Text): Code => {
   );
 };
 
-/** The unit of `\uXXXX`, whose digits begin at the byte that is looked at. */
+/** Reads the four digits of `\uXXXX` from `at`. */
 const readUnit = (v: Text): Code =>
   sequence(
     v.unit.set(zero),
@@ -63,11 +63,13 @@ const readUnit = (v: Text): Code =>
     ),
   );
 
-/** Units of these eleven bits are the first or the second of a surrogate pair. */
+/**
+ * True if the code unit is a surrogate: `first` is 0xd800 for high surrogates, 0xdc00 for low ones.
+ */
 const isSurrogate = (v: Text, first: number): Code =>
   i32.eq(i32.and(v.unit.get, i32.const(0xfc00)), i32.const(first));
 
-/** jsonb stores neither NUL nor half a pair. */
+/** jsonb stores neither NUL nor an unpaired surrogate. */
 const checkUnit = (v: Text): Code =>
   sequence(
     when(i32.isZero(v.unit.get), notSure),
@@ -95,7 +97,7 @@ const skipEscape = (v: Text): Code =>
     ),
   );
 
-/** (at, end, isBinary) -> the address after the string whose quote is at `at`, or 0. */
+/** (at, end, isBinary) -> address after the string whose opening quote is at `at`, or 0. */
 export const afterString = functionOf(3, text, (v) =>
   sequence(
     increase(v.at, 1),
@@ -114,7 +116,7 @@ export const afterString = functionOf(3, text, (v) =>
 const number = { at: 'i32', end: 'i32', start: 'i32', from: 'i32', byte: 'i32' } as const;
 type NumberCode = Readonly<Record<keyof typeof number, Local>>;
 
-/** At least one digit, from `from` on. */
+/** Skips at least one digit. */
 const skipDigits = (v: NumberCode): Code =>
   sequence(
     v.from.set(v.at.get),
@@ -131,13 +133,13 @@ const skipExponent = (v: NumberCode): Code =>
     when(i32.gt(i32.sub(v.at.get, v.from.get), i32.const(exponentDigitsMax)), notSure),
   );
 
-/** (at, end) -> the address after the number at `at`, or 0. */
+/** (at, end) -> address after the number at `at`, or 0. */
 export const afterNumber = functionOf(2, number, (v) =>
   sequence(
     v.start.set(v.at.get),
     v.at.set(i32.add(v.at.get, isByte(v.at, '-'))),
     skipDigits(v),
-    // A 0 in front is the only digit.
+    // A leading 0 must be the only digit.
     when(i32.and(isByte(v.from, '0'), i32.ne(i32.sub(v.at.get, v.from.get), i32.const(1))), notSure),
     when(i32.and(i32.lt(v.at.get, v.end.get), isByte(v.at, '.')), increase(v.at, 1), skipDigits(v)),
     when(

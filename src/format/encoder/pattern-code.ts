@@ -1,4 +1,4 @@
-// Dates and times of a column's pattern, such as M/D/YYYY H:mm, from bytes to binary, in WebAssembly: step by step.
+// WebAssembly code for dates and times in a pattern such as M/D/YYYY H:mm, read step by step.
 
 import {
   choose,
@@ -60,7 +60,7 @@ const takeOneOrTwo = (v: Variables): Code =>
 const byteOf = (value: Local, place: number): Code =>
   i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
 
-/** Makes pairs of the digits in `value`: bytes 0 and 2 become their numbers. */
+/** Converts pairs of digits in `value`: bytes 0 and 2 become the numbers. */
 const takeDigitPairs = (v: Variables, digits: number): Code => {
   const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
   return sequence(
@@ -85,7 +85,7 @@ const takeFour = (v: Variables): Code =>
     i32.store(v.needs.get, partsAt, i32.add(i32.mul(byteOf(v.value, 0), i32.const(100)), byteOf(v.value, 2))),
   );
 
-/** POSIX: 69 to 99 are the 1900s, 00 to 68 the 2000s. */
+/** POSIX reads 69 to 99 as 1969 to 1999, and 00 to 68 as 2000 to 2068. */
 const takeShortYear = (v: Variables): Code => {
   const century = choose(i32.lt(byteOf(v.value, 0), i32.const(69)), i32.const(2000), i32.const(1900));
   return sequence(
@@ -140,7 +140,7 @@ const takeOffset = (v: Variables, call: Call): Code =>
     setPart(part.offset, secondsEastOf(v.value)),
   );
 
-/** Follows the steps; the last line finds a step that read beyond the field. */
+/** Follows the steps. The last line detects a step that read beyond the field. */
 const takeSteps = (v: Variables, call: Call): Code => {
   const steps: readonly (readonly [number, Code])[] = [
     [reads.two, takeTwo(v)],
@@ -171,7 +171,7 @@ const takeSteps = (v: Variables, call: Call): Code => {
   );
 };
 
-/** An hour of 12 becomes one of 24. */
+/** Converts an hour of the 12-hour clock to the 24-hour clock. */
 const takeHour = (v: Variables): Code =>
   sequence(
     v.hour.set(partOf(part.hour)),
@@ -190,7 +190,7 @@ const takeHour = (v: Variables): Code =>
     unless(i32.lt(partOf(part.second), i32.const(60))),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readPattern = functionOf(4, variables, (v, call) => {
   const writesOnly = (type: number): Code =>
     i32.eq(i32.load(v.column.get, offsetOf('pattern', 'writes')), i32.const(type));
@@ -226,7 +226,7 @@ export const readPattern = functionOf(4, variables, (v, call) => {
   );
 });
 
-/** (column, start, end, out) -> the address after the value, or 0: none of the patterns reads it. */
+/** (column, start, end, out) -> address after the value, or 0 if no pattern reads the text. */
 export const readPatterns = functionOf(
   4,
   { column: 'i32', start: 'i32', end: 'i32', out: 'i32', pattern: 'i32', at: 'i32' },

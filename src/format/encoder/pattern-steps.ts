@@ -1,28 +1,29 @@
-// Steps of a date and time pattern, and the parts they find, in the memory of the row routine.
+// Memory layout of a pattern's steps, and of the date parts that they find.
 
-/** A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any). */
+/**
+ * A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any byte).
+ */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
-/** The kinds of steps, with the argument in brackets; `end` comes after the last. */
+/** Kinds of steps, with their arguments in brackets. */
 export const reads = {
   end: 0,
   /** (the byte) */
   byte: 1,
-  /** Digits (the part whose number they are): one or two, exactly two, exactly four. */
+  /** Number of one or two, exactly two, or exactly four digits (the part to set). */
   oneOrTwo: 2,
   two: 3,
   four: 4,
-  /** Year of two digits; month of three letters; AM or PM. */
+  /** Two-digit year; three-letter month; AM or PM. */
   shortYear: 5,
   monthName: 6,
   half: 7,
-  /** Digits after the point (how many). */
+  /** Decimals of a second (how many digits). */
   fraction: 8,
   offset: 9,
 };
-/** Type of the value that is written. */
-/** date: of midnight only · dayOfMoment: of any time of day. */
+/** Type of the written value. date: refuses a time of day · dayOfMoment: drops the time of day. */
 export const writes = { date: 0, time: 1, timestamp: 2, dayOfMoment: 3 };
-/** The parts that a pattern finds, as offsets of i32; 0 when it has none. */
+/** The parts of a date, as offsets of i32 values. A part that the pattern does not name is 0. */
 export const part = {
   year: 0,
   month: 4,

@@ -1,4 +1,5 @@
-// Decimals with an exponent, in WebAssembly: as the same number without one, which the routine for numeric reads.
+// WebAssembly code for numeric with an exponent: writes the number without exponent, for
+// `readNumeric`.
 
 import { i32, i64, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -12,16 +13,19 @@ const variables = {
   start: 'i32',
   end: 'i32',
   out: 'i32',
-  /** The power of ten of the last digit. */
+  /** Power of ten of the last digit. */
   exponent: 'i32',
-  /** Digits and zeros that are still to be written, and where the one after them is. */
+  /**
+   * Number of digits and zeros to write; address after the next one, because writing goes
+   * backwards.
+   */
   left: 'i32',
   to: 'i32',
   value: 'i64',
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** With at most nineteen digits and a point, the number fits into `numberBytesMax`. */
+/** A number of 19 digits, a point and this exponent fits into `numberBytesMax`. */
 const exponentMax = 100;
 
 const writeBefore = (v: Variables, byte: Code): Code =>
@@ -47,12 +51,12 @@ const writeZeros = (v: Variables): Code =>
   );
 
 /**
- * (column, 1 for a negative number, start, end, out) -> what `readNumeric` gives for `digits[.digits]e[+-]digits` without its
- * exponent: 1.50e1 is 15.0, with as many decimals as the server keeps.
+ * (column, isNegative, start, end, out) -> result of `readNumeric` for the number without its
+ * exponent. 1.50e1 becomes 15.0, with as many decimals as the server keeps.
  */
 export const readPower = functionOf(5, variables, (v, call) =>
   sequence(
-    // A second sign.
+    // Refuses a second sign.
     unless(i32.ge(i32.loadByte(v.start.get), i32.const(codeOf('.')))),
     unless(call('scanFloat', v.start.get, v.end.get)),
     v.value.set(i64.load(i32.const(mantissaAt))),

@@ -1,4 +1,5 @@
-// Writing a row's bytes, in WebAssembly: the high byte first, as COPY's binary format wants it.
+// WebAssembly code that writes numbers and bytes of a row, big-endian as COPY's binary format
+// requires.
 
 import {
   i32,
@@ -16,11 +17,11 @@ export const zero = i32.const(0);
 export const notSure = leaveWith(zero);
 export const unless = (condition: Code): Code => when(i32.isZero(condition), notSure);
 
-/** Adds a number to a variable. */
+/** Adds a constant to a variable. */
 export const increase = (variable: Local, by: number): Code =>
   variable.set(i32.add(variable.get, i32.const(by)));
 
-/** i32 with its bytes the other way round: WebAssembly stores the low one first, COPY wants the high one. */
+/** Reverses the bytes of an i32, because WebAssembly is little-endian. */
 const swapped = (value: Local): Code =>
   i32.or(
     i32.and(i32.rotate(value.get, i32.const(8)), i32.const(0x00ff00ff)),
@@ -33,14 +34,14 @@ const swappedConstant = (value: number): number => {
   return bytes.readInt32LE();
 };
 
-/** Four bytes of a row. */
+/** Writes four bytes. */
 export const putInt32 = (out: Local, offset: number, value: Local): Code =>
   i32.store(out.get, offset, swapped(value));
 
 export const putConstant = (out: Local, offset: number, value: number): Code =>
   i32.store(out.get, offset, i32.const(swappedConstant(value)));
 
-/** Two bytes of a row. */
+/** Writes two bytes. */
 export const putInt16 = (out: Local, offset: number, value: Local): Code =>
   i32.storeShort(
     out.get,
@@ -50,7 +51,7 @@ export const putInt16 = (out: Local, offset: number, value: Local): Code =>
 
 export const masked = (value: Code, mask: bigint): Code => i64.and(value, i64.const(mask));
 
-/** Turns the eight bytes of a variable around. */
+/** Reverses the eight bytes of a variable. */
 export const turnAround = (value: Local): Code =>
   sequence(
     ...[
@@ -67,11 +68,11 @@ export const turnAround = (value: Local): Code =>
     value.set(i64.rotate(value.get, i64.const(32n))),
   );
 
-/** Eight bytes of a row; turns the variable around. */
+/** Writes eight bytes. Leaves the variable with reversed bytes. */
 export const putInt64 = (out: Local, offset: number, value: Local): Code =>
   sequence(turnAround(value), i64.store(out.get, offset, value.get));
 
-/** Copies `length` bytes, sixteen at a time, so up to fifteen more: see `overrun`. */
+/** Copies `length` bytes, 16 at a time, so up to 15 bytes more: see `overrun`. */
 export const copyBytes = (to: Local, from: Local, length: Local, at: Local): Code =>
   sequence(
     at.set(zero),

@@ -1,29 +1,38 @@
-// The row encoder: every routine of its WebAssembly module, in order, and what it asks the host.
+// The row encoder's WebAssembly module: all routines in order, and the JavaScript functions that
+// they call.
 //
 // How to change it
-// - `npm run encoder:dump` prints the module as text, with the names of routines and variables; bench/encoder-module.ts also has
-//   the module of the record scan.
-// - A routine is a `functionOf` in one of the files here or in numbers/, moments/ or json/, and one line below; it calls others
-//   by name. Addresses are in memory.ts, what is kept at them in layouts.ts and token-list.ts, what a kind of column keeps in kinds.ts.
-// - A kind of column is an entry in kinds.ts and a routine that reads it; a column type chooses it in its `bytes`.
-// - A routine may be unsure, but never wrong: for an unusual spelling it returns 0, and the column's reader decides.
-// - Parameters are variables: a routine changes its own. A helper that gets `v` works on the variables of the routine around it,
-//   and a `take…` moves `start` after the bytes it has read.
-// - A value has to stay within the room of its column: see RowPlan in compiled/row-plan.ts.
-// - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/records/compiled-oracle.test.ts compares
-//   whole files with the column readers, test/unit/format/records/moment-oracle.test.ts dates and times in all spellings,
-//   test/integration/compiled.test.ts the values with the server's own, and test/integration/fast-path.test.ts shows that
-//   little is left to slower code.
+// - `npm run encoder:dump` prints the module as text, with names of routines and variables.
+//   bench/encoder-module.ts also prints the module of the record scan.
+// - A routine is a `functionOf` in one of the files here, and one line below. It calls other
+//   routines by name. Addresses are in memory.ts, layouts in layouts.ts and token-list.ts, the
+//   values of a kind of column in kinds.ts.
+// - A kind of column is an entry in kinds.ts and a routine that reads it. A column type chooses a
+//   kind in its `bytes`.
+// - A routine may be unsure, but never wrong: for an unusual spelling it returns 0, and the
+//   column's reader decides.
+// - Parameters are variables, which a routine may change. A helper that takes `v` uses the
+//   variables of the routine that calls it. A helper named `take…` moves `start` after the bytes it
+//   has read.
+// - A value must stay within the room of its column: see RowPlan in rows/row-plan.ts.
+// - test/unit/format/encoder/routines.test.ts calls each routine with bytes;
+//   test/unit/format/records/compiled-oracle.test.ts compares whole files with the column readers,
+//   and moment-oracle.test.ts dates and times in all spellings; test/integration/compiled.test.ts
+//   compares values with the server's own; test/integration/fast-path.test.ts shows how little is
+//   left to slower code.
 //
-// Numbers that are no value
-//   0            not sure: read…, encode…, obeysRules, plainNumber, scanFloat, scanSpecial, after…; none: findToken, scanInfinity
-//   -1           not sure, where 0 is a value: readDigits, readTwo, scanClock, scanTime, scanOffset, scanDecimal
-//   noDouble     not sure, of bits: nearestDouble, scanDouble (-1, the bits of a NaN that they never return)
-//   noDay        no day of the calendar: scanDay, countDays
-//   noZone       each text of the column has its own offset
-//   0x7fffffff   the address after the last delimiter of a list
-//   -1           in memory: `state.quote` without quotes, `token.length` of an empty slot, `token.valueBytes` of a refused record,
-//                `other` of a boolean without `else`
+// Results that are not values
+// - 0: unsure, from read…, encode…, obeysRules, plainNumber, scanFloat, scanSpecial, after…; not
+//   found, from findToken and scanInfinity
+// - -1: unsure, from routines for which 0 is a value: readDigits, readTwo, scanClock, scanTime,
+//   scanOffset, scanDecimal
+// - noDouble: unsure, from nearestDouble and scanDouble (-1, the bits of a NaN that they never
+//   return)
+// - noDay: not a day of the calendar, from scanDay and countDays
+// - noZone: each text of the column has its own offset
+// - 0x7fffffff: follows the last delimiter of a list
+// - -1 in memory: no quotes (`state.quote`), an empty slot (`token.length`), a refused record
+//   (`token.valueBytes`), a boolean without `else` (`other`)
 
 import { scanFields } from '../wasm/field-scan.ts';
 import { readBoolean, readWord } from './boolean-code.ts';
@@ -50,16 +59,16 @@ import { scanSpecial } from './special-code.ts';
 import { putCopyText, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
-/** The module; its memory ends where the plan of a table begins. */
+/** The module. Its memory ends where a table's plan begins, and grows with the plan. */
 export const encoderModule = {
   memoryBytes: planAt,
   imported: {
     /**
-     * (column's place, start and end of its text, address, end of the value that is written there or 0) -> the end of the value
-     * once functions of the pipeline have seen it, or 0: refused or not sure.
+     * (column's index, start and end of its text, address, end of the value already written there
+     * or 0) -> end of the value, after user functions have seen it, or 0: refused or unsure.
      */
     encodeByText: 5,
-    /** () -> whether the record in the slots is wanted, as `wanted` says. */
+    /** () -> one of `wanted`: does the record in the slots satisfy the filters? */
     isWanted: 0,
   },
   functions: {

@@ -1,4 +1,4 @@
-// The row routine: delimiters and records of a window in, rows of COPY out, column by column.
+// The row routine: delimiters and records of a window in, COPY rows out, column by column.
 
 import {
   drop,
@@ -42,7 +42,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const set = (address: number, value: Code): Code => i32.store(zero, address, value);
 
-/** Leaves the routine; its result is in its state. */
+/** Returns from the routine, after its results are saved in `state`. */
 const stop = (v: Variables, reason: number): Code =>
   sequence(
     set(state.next, v.next.get),
@@ -66,7 +66,10 @@ const listFields = (v: Variables, call: Call): Code =>
     ),
   );
 
-/** Finds the record's delimiters: as many as there should be, no fewer, and no more unless the record is cut. */
+/**
+ * Finds the record's delimiters. Unsure if there are fewer than expected, or more unless surplus
+ * fields are ignored.
+ */
 const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),
@@ -105,8 +108,8 @@ const encodeRow = (v: Variables, call: Call): Code =>
   );
 
 /**
- * (record, records, shift, textEnd) -> the record it stopped at. `shift` makes an address of an offset; `textEnd` is 0
- * when the delimiters of the window are listed.
+ * (record, records, shift, textEnd) -> index of the record at which it stopped. `shift` plus an
+ * offset is an address. `textEnd` is 0 if the window's delimiters are listed already.
  */
 export const encodeRows = functionOf(4, variables, (v, call) => {
   const offsetAt = (list: number): Code =>

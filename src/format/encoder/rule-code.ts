@@ -1,4 +1,5 @@
-// Rules of a column (`.min`, `.max`, `.oneOf`, `.length`) over a value that the routine has just written, in WebAssembly.
+// WebAssembly code for rules of a column (`.min`, `.max`, `.oneOf`, `.length`), tested on the value
+// just written.
 
 import {
   f64,
@@ -31,12 +32,12 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Digits of which two different decimals are never the same double. */
+/** Two different decimals of up to 15 digits never share a double. */
 const digitsMax = 15;
 
 /**
- * The value as it is written, of two, four or eight bytes, as a whole number. Those of floats have the order of the floats once
- * negative ones are turned round; so NaN is beyond infinity.
+ * Compares the written value, of two, four or eight bytes, as an integer. Inverting the bits of
+ * negative floats gives integers in the order of the floats, with NaN beyond infinity.
  */
 const compareWritten = (v: Variables): Code => {
   const unused = i64.sub(i64.const(64n), v.bits.get);
@@ -54,7 +55,7 @@ const compareWritten = (v: Variables): Code => {
   );
 };
 
-/** The decimal of the text, as a double: bounds have no more digits than it has. */
+/** Compares the decimal of the text as a double. Bounds have at most 15 digits too. */
 const compareDecimal = (v: Variables, call: Call): Code =>
   sequence(
     v.decimal.set(call('scanDecimal', v.start.get, v.end.get)),
@@ -72,7 +73,7 @@ const compareDecimal = (v: Variables, call: Call): Code =>
     when(f64.gt(v.number.get, f64.load(v.rules.get, ruleLayout.most)), notSure),
   );
 
-/** A text has no more characters than bytes, and as many when all are ASCII. */
+/** A text has at most as many characters as bytes, and exactly as many if it is ASCII. */
 const compareLength = (v: Variables): Code => {
   const least = i32.load(v.rules.get, ruleLayout.charactersMin);
   const isAscii = i32.lt(i32.loadByte(v.start.get), i32.const(0x80));
@@ -80,7 +81,8 @@ const compareLength = (v: Variables): Code => {
     v.length.set(i32.sub(v.end.get, v.start.get)),
     when(i32.gt(v.length.get, i32.load(v.rules.get, ruleLayout.charactersMax)), notSure),
     when(i32.lt(v.length.get, least), notSure),
-    // A character has up to four bytes, so a text of four times as many is long enough, and one of any bytes has a character.
+    // A character has up to four bytes, so a text with four times the minimum in bytes is long
+    // enough. A text that is not empty has one character.
     when(
       i32.and(i32.gt(least, i32.const(1)), i32.lt(v.length.get, i32.shl(least, i32.const(2)))),
       loopWhile(i32.and(i32.lt(v.start.get, v.end.get), isAscii), increase(v.start, 1)),
@@ -89,7 +91,10 @@ const compareLength = (v: Variables): Code => {
   );
 };
 
-/** (rules, start and end of the text, address of the value) -> 1, or 0: not sure. */
+/**
+ * (rules, start, end of the text, address of the value) -> 1 if the value obeys the rules, or 0:
+ * unsure.
+ */
 export const obeysRules = functionOf(4, variables, (v, call) =>
   sequence(
     v.order.set(i32.load(v.rules.get, ruleLayout.order)),

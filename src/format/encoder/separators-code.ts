@@ -1,4 +1,5 @@
-// Numbers with a decimal comma or separators between groups of three digits, in WebAssembly: as the other routines read them.
+// WebAssembly code that rewrites numbers with a decimal comma or thousands separators for the other
+// routines.
 
 import { i32, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf, type Call } from '../wasm/wasm-module.ts';
@@ -7,7 +8,7 @@ import { offsetOf } from './kinds.ts';
 import { numberBytesMax, plainAt } from './memory.ts';
 import { increase, notSure, zero } from './put-code.ts';
 
-/** A field of the layout that all kinds of numbers begin with. */
+/** Reads a value of the layout that all kinds of numbers begin with. */
 const spelling = (column: Local, field: 'decimal' | 'thousands' | 'thousandsBytes'): Code =>
   i32.load(column.get, offsetOf('real', field));
 
@@ -44,7 +45,10 @@ const isAtSeparator = (v: Variables): Code =>
     ),
   );
 
-/** Three digits after each separator; before the first one, one to three that do not begin with 0. */
+/**
+ * Requires three digits after each separator, and before the first one to three digits that do not
+ * begin with 0.
+ */
 const keepGroups = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.sub(i32.sub(v.start.get, v.from.get), i32.const(1)), i32.const(2)), notSure),
@@ -58,7 +62,7 @@ const keepGroups = (v: Variables): Code =>
     ),
   );
 
-/** Copies the rest, which the routine that reads the number judges. */
+/** Copies the rest. The routine that reads the number checks it. */
 const keepRest = (v: Variables): Code =>
   loopWhile(
     i32.lt(v.start.get, v.end.get),
@@ -72,7 +76,10 @@ const keepRest = (v: Variables): Code =>
     keepByte(v),
   );
 
-/** (column, start, end) -> the end of the number at `plainAt`, or 0: its separators are not where they should be. */
+/**
+ * (column, start, end) -> end of the rewritten number at `plainAt`, or 0 if a separator is
+ * misplaced.
+ */
 export const plainNumber = functionOf(3, variables, (v) =>
   sequence(
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),
@@ -89,10 +96,10 @@ export const plainNumber = functionOf(3, variables, (v) =>
   ),
 );
 
-/** Whether the column declares a decimal comma or separators. */
+/** Not 0 if the column declares a decimal comma or separators. */
 export const isSpelled = (column: Local): Code => spelling(column, 'decimal');
 
-/** Goes on with the number without its separators, when the column declares some. */
+/** If the column declares separators, continues with the rewritten number. */
 export const takePlain = (
   v: { readonly column: Local; readonly start: Local; readonly end: Local },
   call: Call,

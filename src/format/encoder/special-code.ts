@@ -1,11 +1,11 @@
-// NaN and infinity as files write them, in WebAssembly.
+// WebAssembly code that recognizes NaN and infinity.
 
 import { i32, i64, leaveWith, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
 import { isByte } from './byte-code.ts';
 import { notSure } from './put-code.ts';
 
-/** What `scanSpecial` finds; 0 is not sure. */
+/** Results of `scanSpecial`. 0 means unsure. */
 export const special = { notANumber: 1, infinity: 2, negativeInfinity: 3 };
 
 const variables = {
@@ -17,11 +17,14 @@ const variables = {
   letters: 'i64',
 } as const;
 
-/** A word of three or eight letters as the routine loads it, in lower case. */
+/** True if the letters are this word of three or eight letters, in lower case. */
 const isWord = (letters: Local, word: string): Code =>
   i64.eq(letters.get, i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE()));
 
-/** (start, end) -> one of `special`, or 0: in any case, infinity also as `inf` and with a sign. */
+/**
+ * (start, end) -> one of `special`, or 0. Accepts any case, `inf` for infinity, and a sign of
+ * infinity.
+ */
 export const scanSpecial = functionOf(2, variables, (v) =>
   sequence(
     v.negative.set(isByte(v.start, '-')),

@@ -1,4 +1,4 @@
-// Constants that the row routine looks up in its memory.
+// Constant tables in the row routine's memory.
 
 import { five, fives, fivesAt, monthDaysAt, monthNamesAt, powersAt, wholePowersAt } from './memory.ts';
 
@@ -6,10 +6,13 @@ const powersOfTen = 16;
 const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const monthNames = 'jan\0feb\0mar\0apr\0may\0jun\0jul\0aug\0sep\0oct\0nov\0dec\0';
 
-/** Negative powers up to here are rounded up, so that quotients without a rest come out exactly; all others are cut off. */
+/**
+ * Negative powers up to 5^-27 are rounded up, so that exact quotients come out exactly. All other
+ * powers are cut off.
+ */
 const roundedUp = 27;
 
-/** The highest 128 bits of 5^power, for each power from the least to the most. */
+/** The highest 128 bits of 5^power, for each power in `fives`. */
 const highBitsOfFives = (): bigint[] => {
   const found: bigint[] = [];
   let power5 = 1n;
@@ -17,7 +20,7 @@ const highBitsOfFives = (): bigint[] => {
   for (let power = 0; power <= Math.max(fives.most, -fives.least); power += 1) {
     while (power5 >> bits > 0n) bits += 1n;
     found[power - fives.least] = bits > 128n ? power5 >> (bits - 128n) : power5 << (128n - bits);
-    // A power of so many bits is between 2^(bits - 1) and 2^bits.
+    // 5^power with this many bits is between 2^(bits - 1) and 2^bits.
     if (power > 0) {
       found[-power - fives.least] = (1n << (127n + bits)) / power5 + (power <= roundedUp ? 1n : 0n);
     }
@@ -26,7 +29,7 @@ const highBitsOfFives = (): bigint[] => {
   return found.slice(0, fives.most - fives.least + 1);
 };
 
-/** Writes them, once. */
+/** Writes the tables. Called once. */
 export const setTables = (bytes: Buffer): void => {
   for (let power = 0; power < powersOfTen; power += 1) {
     bytes.writeDoubleLE(10 ** power, powersAt + 8 * power);

@@ -1,4 +1,5 @@
-// Texts from bytes to values, and fields in COPY's text format, in WebAssembly. Their bytes are valid UTF-8.
+// WebAssembly code for text values, and for fields in COPY's text format. The bytes are valid
+// UTF-8.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -6,7 +7,7 @@ import { bitsBefore, codeOf } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32 } from './put-code.ts';
 
-/** The first byte of a character is not one of these: 10xxxxxx, as a number with a sign below this one. */
+/** UTF-8 continuation bytes (10xxxxxx) are signed bytes below -64. */
 const continuationsEnd = -64;
 
 const variables = {
@@ -20,7 +21,7 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Counts characters: bytes less those that continue one. */
+/** Counts characters: all bytes except continuation bytes. */
 const countCharacters = (v: Variables): Code => {
   const continuations = v128.bits(v128.ltSigned(v128.load(v.at.get), v128.all(continuationsEnd & 0xff)));
   return sequence(
@@ -34,13 +35,16 @@ const countCharacters = (v: Variables): Code => {
   );
 };
 
-/** (column, start, end, out) -> the address after the text, or 0 when it is longer than the column takes. */
+/**
+ * (column, start, end, out) -> address after the text, or 0 if the text is longer than the column
+ * allows.
+ */
 export const readText = functionOf(4, variables, (v) => {
   const isLonger = (length: Local): Code =>
     i32.gt(length.get, i32.load(v.column.get, offsetOf('text', 'charactersMax')));
   return sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),
-    // A text has no more characters than bytes.
+    // A text has at most as many characters as bytes.
     when(isLonger(v.length), countCharacters(v), when(isLonger(v.characters), notSure)),
     putInt32(v.out, 0, v.length),
     increase(v.out, 4),
@@ -49,7 +53,10 @@ export const readText = functionOf(4, variables, (v) => {
   );
 });
 
-/** Escaped bytes, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text Format. */
+/**
+ * Bytes to escape, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text
+ * Format.
+ */
 const escapes: readonly (readonly [string, string])[] = [
   ['\\', '\\'],
   ['\t', 't'],
@@ -57,7 +64,7 @@ const escapes: readonly (readonly [string, string])[] = [
   ['\r', 'r'],
 ];
 
-/** (start, end, out) -> the address after the text. */
+/** (start, end, out) -> address after the text. */
 export const putCopyText = functionOf(
   3,
   { start: 'i32', end: 'i32', out: 'i32', byte: 'i32', stop: 'i32', bytes: 'v128' },
@@ -92,7 +99,7 @@ export const putCopyText = functionOf(
           sequence(v128.store(v.out.get, 0, v.bytes.get), increase(v.start, 16), increase(v.out, 16)),
         ),
       ),
-      // What was copied beyond the end.
+      // Copying 16 bytes at a time may have gone beyond the end.
       when(i32.gt(v.start.get, v.end.get), v.out.set(i32.sub(v.out.get, i32.sub(v.start.get, v.end.get)))),
       v.out.get,
     );

@@ -1,4 +1,4 @@
-// uuid from bytes to binary, in WebAssembly: sixteen hexadecimal digits at a time.
+// WebAssembly code for uuid: 16 hexadecimal digits at a time.
 
 import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
@@ -8,7 +8,7 @@ const bareLength = 32;
 const hyphenatedLength = 36;
 const bracedLength = 38;
 
-/** 8-4-4-4-12. */
+/** Indexes of the hyphens in 8-4-4-4-12. */
 const hyphens = [8, 13, 18, 23];
 
 const variables = {
@@ -23,10 +23,10 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Not 0 when a byte is another one. */
+/** Not 0 if the byte is another character. */
 const differs = (byte: Code, character: string): Code => i32.sub(byte, i32.const(character.charCodeAt(0)));
 
-/** Takes off the braces. */
+/** Removes the braces. */
 const openBraces = (v: Variables): Code =>
   sequence(
     when(differs(i32.loadByte(v.start.get, 0), '{'), notSure),
@@ -35,7 +35,7 @@ const openBraces = (v: Variables): Code =>
     v.length.set(i32.const(hyphenatedLength)),
   );
 
-/** Places from one up to another one, relative to where the bytes begin. */
+/** Indexes from `from` to before `to`, relative to `begin`. */
 const places = (from: number, to: number, begin: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index - begin);
 
@@ -54,33 +54,33 @@ const loadHyphenated = (v: Variables): Code => {
         ...places(14, 18, 0),
       ]),
     ),
-    // The right one begins at 20, and its bytes count from 16.
+    // The right operand begins at byte 20, and shuffle counts its bytes from 16.
     v.last.set(
       v128.shuffle(bytesFrom(16), bytesFrom(20), [...places(19, 23, 16), ...places(24, 36, 20 - 16)]),
     ),
   );
 };
 
-/** Sixteen digits become their values. */
+/** Converts 16 hexadecimal digits to their values. */
 const takeDigits = (v: Variables, digits: Local): Code => {
   const isDigit = v128.lt(v128.sub(digits.get, v128.all(0x30)), v128.all(10));
   const isLetter = v128.lt(v128.sub(v128.or(digits.get, v128.all(0x20)), v128.all(0x61)), v128.all(6));
   return sequence(
     v.letters.set(isLetter),
     when(i32.isZero(v128.isAll(v128.or(isDigit, v.letters.get))), notSure),
-    // The low bits of a to f are 1 to 6.
+    // The low bits of the letters a to f are 1 to 6.
     digits.set(v128.add(v128.and(digits.get, v128.all(0x0f)), v128.and(v.letters.get, v128.all(9)))),
   );
 };
 
-/** Each two values as one byte; of sixteen bits, the low ones are the left digit. */
+/** Joins pairs of values into bytes. In each 16-bit number, the low byte is the left digit. */
 const pairs = (values: Local): Code =>
   v128.and(
     v128.or(v128.shl16(values.get, i32.const(4)), v128.shr16(values.get, i32.const(8))),
     v128.const(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 0xff : 0))),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0. */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readUuid = functionOf(4, variables, (v) =>
   sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),

@@ -1,9 +1,9 @@
-// Blanks around a text, as the dialect's `trim` means them.
+// Removes blanks for the dialect's `trim`.
 
 const SPACE = 32;
 const TAB = 9;
 
-/** Removes blanks and tabs; other white space is data. */
+/** Removes blanks and tabs at both ends. Other white space is data. */
 export const trimBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;

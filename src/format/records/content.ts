@@ -1,4 +1,4 @@
-// Recognizes files that are not CSV by their first bytes: those that cannot be, and those that hardly are.
+// Recognizes files that are not CSV by their first bytes.
 
 interface Kind {
   readonly problem: string;
@@ -6,9 +6,9 @@ interface Kind {
 }
 
 interface KnownKind extends Kind {
-  /** In latin1, a character a byte. */
+  /** The bytes in latin1: one character per byte. */
   readonly begins: string;
-  /** Where that is in the file, if not at its beginning. */
+  /** Offset of these bytes in the file. Default: 0. */
   readonly at?: number;
 }
 
@@ -34,7 +34,7 @@ const made = (what: string, begins: string, hint: string): KnownKind => ({
 const office = made.bind(undefined, 'a document of an office program');
 const asCsv = 'Export its data as CSV.';
 
-/** None of them can begin a text, in whatever encoding of those that are read. */
+/** No text in a supported encoding can begin with one of these. */
 const kinds: readonly KnownKind[] = [
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
@@ -61,10 +61,10 @@ const kinds: readonly KnownKind[] = [
   },
 ];
 
-/** Enough of a file to tell. */
+/** Number of bytes that `otherContent` needs. */
 export const contentBytes = 512;
 
-/** The kind of a file, by its stored bytes, that is not CSV; undefined: it may be. */
+/** Returns what kind of file begins with these stored bytes, if it is certainly not CSV. */
 export const otherContent = (head: Buffer): Kind | undefined =>
   kinds.find(({ begins, at = 0 }) => head.toString('latin1', at, at + begins.length) === begins);
 
@@ -86,11 +86,11 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
   },
 ];
 
-/** The kind of a text that is hardly meant as CSV, though a dialect may read it. */
+/** Returns what kind of text this probably is, if not CSV. A dialect might still read it. */
 export const otherText = (text: string): Kind | undefined =>
   textKinds.find(({ begins }) => begins.test(text));
 
-/** The same for who looks at a header that is not as the table has it. */
+/** The same as a hint, for errors about a header that does not match the table. */
 export const otherTextHint = (text: string): string | undefined => {
   const kind = otherText(text);
   return kind === undefined ? undefined : `The file ${kind.problem}. ${kind.hint}`;

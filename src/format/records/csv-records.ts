@@ -1,4 +1,5 @@
-// Records of a file as csv-parse reads them from beginning to end, without our splitter and decoders: a second opinion.
+// Reads a whole file with csv-parse only, so that `etl verify` does not rely on our splitter and
+// decoders.
 
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse';
@@ -8,16 +9,16 @@ import { isOneOf } from './null-tokens.ts';
 
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse') as typeof CsvParse;
 
-/** Record ends as csv-parse knows them, the longest first. */
+/** Line ends as csv-parse expects them: the longest first. */
 const recordEnds = { lf: ['\r\n', '\n'], crlf: ['\r\n'], cr: ['\r\n', '\r'] } as const;
 
-/** White space that csv-parse trims and the dialect keeps, in the bytes of UTF-8. */
+/** White space that csv-parse trims but the dialect keeps, as UTF-8 bytes in latin1. */
 const otherBlanks =
   /[\v\f]|\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf/;
 
-/** Why the file cannot be counted by csv-parse. */
+/** The reason why csv-parse cannot count the file's records. */
 export class NotForCsvParse extends Error {
-  /** It found a fault that no reject is recorded for. */
+  /** True: csv-parse found an error in a record, for which the load recorded no reject. */
   readonly isFault: boolean;
 
   constructor(problem: string, isFault = false) {
@@ -26,7 +27,7 @@ export class NotForCsvParse extends Error {
   }
 }
 
-/** What in a dialect csv-parse does not read as we do; undefined: it reads all of it. */
+/** Returns the option of the dialect that csv-parse reads differently, or undefined. */
 export const foreignTo = ({ escape, escapes, quote, quotes }: Dialect): string | undefined => {
   if (escapes !== null) return `escapes: '${escapes}'`;
   if (quote !== null && escape !== null && escape !== quote) return `escape: ${JSON.stringify(escape)}`;
@@ -39,7 +40,7 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
   return {
     delimiter,
     quote,
-    // Otherwise a double quote, whatever the quote is.
+    // Without this option, csv-parse takes '"' as escape, even if the quote is another character.
     escape: quote,
     record_delimiter: [...recordEnds[dialect.lineEnd === 'auto' ? found : dialect.lineEnd]],
     comment: comment ?? '',
@@ -47,7 +48,7 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
     trim: trim !== false,
     relax_column_count: true,
     skip_empty_lines: fields !== 1,
-    // Only csv-parse knows which fields had quotes.
+    // `cast` is needed because only csv-parse knows which fields were quoted.
     ...(quotedNulls
       ? {}
       : {
@@ -58,8 +59,9 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
 };
 
 /**
- * Gives each record's fields to `take`; a field is undefined where it is null without quotes. `fields`: how many the header has.
- * Memory: a block and a record. Errors: NotForCsvParse, whatever `take` throws.
+ * Calls `take` with the fields of each record. A field is undefined if it is an unquoted null.
+ * `fields` is the header's number of fields. Memory: a block and a record. Throws NotForCsvParse
+ * and any error of `take`.
  */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
@@ -74,7 +76,7 @@ export const readRecords = async (
     ...optionsOf(dialect, fields, lineEnd),
     on_record: (record: readonly string[]) => {
       take(record);
-      // It is handed on to nobody.
+      // Returning null keeps the record out of csv-parse's output.
       return null;
     },
   });

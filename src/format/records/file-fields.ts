@@ -1,30 +1,37 @@
-// Which field of a file a column means: by its header, exactly or nearly, by its position, or by one of several headers; and the
-// texts that hold for a whole file: constants, and parts of its path.
+// Finds the field of a file that a column names: by header (exact or relaxed match), by position,
+// or by one of several headers. Also finds texts that hold for the whole file: constants, and parts
+// of its path.
 
 import type { Dialect, FieldRef, LineageName } from '../../core/declaration/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { inQuotes } from '../../core/wording.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** The file whose records are decoded, as far as decoders know it: a file that is only looked at has no id and no run. */
+/** What decoders know of the file. A file that is only previewed has no id and no run. */
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/** The fields of one file. Places count from 0; those after the last field of a record are texts of the file. */
+/**
+ * The fields of one file, by index from 0. Indexes beyond the record's fields are texts of the
+ * file.
+ */
 export interface FileFields {
-  /** Names of the fields of a record, in file order. */
+  /** Names of the record's fields, in file order. */
   readonly header: readonly string[];
-  /** Places that may be meant: none when there is no such field, several when it is not clear which. */
+  /**
+   * Indexes that the reference may mean: none if the file lacks the field, several if it is
+   * ambiguous.
+   */
   readonly placesOf: (ref: FieldRef) => readonly number[];
-  /** The place; -1: the file has no such field. */
+  /** The index, or -1 if the file has no such field. */
   readonly placeOf: (ref: FieldRef) => number;
-  /** The text that holds for the whole file; undefined for a field of its records, or none. */
+  /** The text that holds for the whole file. Undefined for fields of its records. */
   readonly textAt: (place: number) => string | undefined;
-  /** Where its records are from; undefined: each is from its own line. */
+  /** Values of the lineage columns. Undefined for `_line`, which differs per record. */
   readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
 
-/** Without case, blanks, underscores and accents; a name of nothing else stays what it is. */
+/** Drops case, blanks, underscores and accents. A name of nothing else stays as it is. */
 const relaxed = (name: string): string =>
   name
     .toUpperCase()
@@ -32,16 +39,19 @@ const relaxed = (name: string): string =>
     .normalize('NFKD')
     .replace(/[\p{M}\s_]/gu, '') || name;
 
-/** `rate#2`: the second field of that name. */
+/** `rate#2` means the second field named `rate`. */
 const numbered = /^(.+)#([1-9]\d*)$/s;
 
-/** The part of a path that a pattern finds: its group, or all of it. */
+/** Returns the pattern's first group in the path, or the whole match. */
 const partOf = (path: string, pattern: RegExp): string | undefined => {
   const found = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(path);
   return found === null ? undefined : (found[1] ?? found[0]);
 };
 
-/** Places by name, as names are compared. */
+/**
+ * Makes a function that returns the indexes of a name. `keyOf` maps names that count as equal to
+ * one key.
+ */
 const placesByName = (names: readonly string[], keyOf: (name: string) => string) => {
   const places = new Map<string, number[]>();
   for (const [place, name] of names.entries()) {
@@ -101,19 +111,22 @@ export const fieldsOf = (
   };
 };
 
-/** The field as a message names it: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
+/**
+ * Writes a reference for messages: `"price"`, `field 3`, `"Start Time" or "started_at"`,
+ * `path(/\d+/)`.
+ */
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
   if (typeof ref === 'string') return inQuotes(ref);
   return 'from' in ref ? ref.from.map(inQuotes).join(' or ') : mainName(ref);
 };
 
-/** The name or position by which functions see the field. */
+/** The name or position under which user functions get the field. */
 export const mainName = (ref: FieldRef): string => {
   if (typeof ref !== 'object') return String(ref);
   return 'path' in ref ? `path(${String(ref.path)})` : ref.from[0]!;
 };
 
-/** What tells one field of a declaration from another. */
+/** Equal keys mean equal references. */
 export const refKey = (ref: FieldRef): string =>
   typeof ref === 'object' && 'path' in ref ? mainName(ref) : JSON.stringify(ref);

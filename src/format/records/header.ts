@@ -13,9 +13,9 @@ import { countLines, findLineEnd, grammarOf, startsWith } from '../split/grammar
 import { createSplitter, type RecordSpans, type Splitter } from '../split/splitter.ts';
 
 export interface FileHeader {
-  /** Field names in file order, without blanks around them; empty ones when fields have no names. */
+  /** Field names in file order, trimmed. Empty strings if the file names no fields. */
   readonly names: readonly string[];
-  /** Line on which the names stand, or the data begins when the dialect gives them. */
+  /** Line of the names. If the dialect gives the names: line where the data begins. */
   readonly line: number;
   /** First byte and line of the data. */
   readonly dataByte: number;
@@ -23,17 +23,17 @@ export interface FileHeader {
   readonly lineEnd: LineEnd;
 }
 
-/** Which file an error in a header names. */
+/** The table and file that errors name. */
 export interface HeaderFile {
   readonly table: string;
   readonly file: string;
 }
 
-/** A file while its header is looked for. */
+/** Reading state before the header is found. */
 interface HeadReader {
   readonly read: ReadBytes;
   readonly splitter: Splitter;
-  /** Where its next line begins. */
+  /** Position of the next line. */
   byte: number;
   line: number;
   readonly invalid: (problem: string, hint?: string) => EtlError;
@@ -41,7 +41,7 @@ interface HeadReader {
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** What to do about a header that cannot be read, where nothing else says it. */
+/** The hint for a header that cannot be read, if no other hint applies. */
 const likelyHint = (head: Buffer): string =>
   otherTextHint(head.toString('utf8', 0, 1024)) ?? 'Check delimiter, quote and skipLines of the source.';
 
@@ -52,7 +52,7 @@ const moveOn = (reader: HeadReader, bytes: Buffer, taken: number): void => {
   reader.line += countLines(bytes, 0, taken, reader.splitter.newline);
 };
 
-/** Passes the lines that are not CSV. */
+/** Skips the dialect's `skipLines` lines, which are not CSV. */
 const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   for (let left = count; left > 0;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
@@ -69,19 +69,19 @@ const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   }
 };
 
-/** Passes a comment of any length. */
+/** Skips a comment of any length. */
 const passComment = async (reader: HeadReader): Promise<void> => {
   for (;;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
     const isLast = bytes.length < headerBytesMax;
     const line = reader.splitter.firstLine(bytes, isLast);
-    // The last byte may be half a line end.
+    // The last byte may be the first half of a line end.
     moveOn(reader, bytes, line?.next ?? bytes.length - 1);
     if (line !== undefined) return;
   }
 };
 
-/** The first record that is there, passing comments and blank lines before it; undefined when there is none. */
+/** Returns the first record after comments and blank lines. Undefined at the end of the file. */
 const findRecord = async (
   reader: HeadReader,
 ): Promise<{ readonly bytes: Buffer; readonly spans: RecordSpans } | undefined> => {
@@ -100,7 +100,9 @@ const findRecord = async (
   }
 };
 
-/** How the lines of a file end that leaves it to be found. */
+/**
+ * Returns the file's line end: the dialect's, or the first one found if the dialect says 'auto'.
+ */
 const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
   if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
   const grammar = grammarOf(dialect, 2, 'lf');
@@ -112,7 +114,7 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
     const found = findLineEnd(bytes, isLast, grammar, isRaw);
     const isHopeless = isLast || (!isRaw && size > headerBytesMax);
     if (found !== undefined || isHopeless) return found ?? 'lf';
-    // A comment may be of any length, a record is no longer than this.
+    // Comments and skipped lines may be longer than any buffer. A record may not.
     if (isRaw) from += bytes.length - 1;
     else size = recordBytesMax + 2;
   }
@@ -120,10 +122,10 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 
 /**
  * Reads the header of a file.
- *
- * With names given by the dialect, the file has none and data begins at once; without names its first record says how many fields
- * there are, but for `positions`, up to which short records are padded. Lines before it are read on to their ends; only a comment
- * may be longer than `headerBytesMax`.
+ * If the dialect gives the names, data begins at once. With `header: false`, the first record sets
+ * the number of fields; `positions` is the highest position that a column names, to which short
+ * records are padded. All lines before the data must end within `headerBytesMax` bytes, except
+ * comments.
  * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
@@ -162,20 +164,20 @@ export const readHeader = async (
   return { names, line, dataByte: reader.byte, dataLine: reader.line, lineEnd };
 };
 
-/** Names that are empty, as many as a record has fields. */
+/** Returns empty names, one per field of a record. */
 const namesless = (fields: number, { ragged }: Dialect, positions: number): readonly string[] => {
   const padded = ragged === 'pad' ? Math.max(fields, positions) : fields;
   const length = ragged === 'cut' && positions > 0 ? Math.min(fields, positions) : padded;
   return Array.from({ length }, () => '');
 };
 
-/** The names of two lines of a header, field by field. */
+/** Joins the names of a two-line header, field by field. */
 const joinNames = (above: readonly string[], below: readonly string[]): readonly string[] =>
   Array.from({ length: Math.max(above.length, below.length) }, (_, field) =>
     [above[field], below[field]].filter(Boolean).join(' '),
   );
 
-/** The fields of the next record, and the line on which it begins; the reader goes on after it. */
+/** Returns the fields and the line of the next record, and moves the reader behind it. */
 const readNames = async (
   reader: HeadReader,
   dialect: Dialect,
@@ -188,16 +190,16 @@ const readNames = async (
   const line = (reader.line += spans.lines[0]!);
   if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
   const names = parseNames(bytes.subarray(from, to), dialect, reader.invalid);
-  // A fault of a field usually says more about a quote.
+  // Parsing comes first, because its error says more about a misplaced quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
-  // A blank line after the header is data: in a file of one field it is a record.
+  // A blank line after the header is data: in a file with one field it is a record.
   const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;
   reader.line = line + countLines(bytes, from, after, reader.splitter.newline);
   reader.byte += after;
   return { names, line };
 };
 
-/** The names that the dialect gives, unless the file's first record repeats them. */
+/** Returns the dialect's names. Throws if the file's first record repeats them. */
 const givenHeader = async (
   reader: HeadReader,
   dialect: Dialect,
@@ -212,7 +214,10 @@ const givenHeader = async (
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
-/** Fields of the first record, where it has any: what is wrong with it is for the load to say. */
+/**
+ * Returns the first record's fields. Undefined if they cannot be read: the load reports that as a
+ * reject.
+ */
 const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
   try {
     const found = await findRecord(reader);

@@ -1,9 +1,9 @@
-// Which texts of fields mean that there is no value.
+// Texts that mean null.
 
 import type { Dialect } from '../../core/declaration/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** Makes the test whether a text is one of a few. Usually there is one, and no set has to hash every text. */
+/** Makes a test for membership. Usually there is one text, and comparing is faster than hashing. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
   const [only] = texts;
   if (texts.length === 1) return (text) => text === only;
@@ -12,8 +12,9 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
 };
 
 /**
- * Makes the reader of unquoted fields of a dialect that gives quotes a meaning: undefined for a null token. In other dialects, texts
- * are what they are until their column is known.
+ * Makes the reader of unquoted fields. If only unquoted fields can be null (`quotedNulls: false`),
+ * it returns undefined for a null token. Otherwise it returns the text, and the column compares it
+ * later.
  */
 export const unquotedReader = ({
   nulls,
@@ -25,7 +26,10 @@ export const unquotedReader = ({
   return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
 };
 
-/** Tokens that a field of a record is compared with, or a text of the file, which is never quoted. */
+/**
+ * Null tokens to compare with a field later. `ofFile` is the text of the file that the field holds,
+ * if any; such texts are never quoted, so tokens always apply.
+ */
 export const nullsOfField = (
   { nulls, quotedNulls }: Dialect,
   ofFile: string | undefined,

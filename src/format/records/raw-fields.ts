@@ -1,4 +1,4 @@
-// The fields of one record as bytes, in every dialect, or the quote at fault.
+// Reads the fields of one record as bytes, in every dialect, or finds the misplaced quote.
 
 import type { Dialect } from '../../core/declaration/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
@@ -6,17 +6,17 @@ import { BACKSLASH, isBlankByte, isEscape, startsWith, type Grammar } from '../s
 
 type Escapes = NonNullable<Dialect['escapes']>;
 
-/** Null, as it is written where backslashes escape. */
+/** How a dialect with backslash escapes writes null. */
 export const nullMark = String.raw`\N`;
 
 /** A field without its quotes and escapes. */
 export interface RawField {
-  /** null: `\N`, where backslashes escape. */
+  /** null if the field is `\N`, in dialects with backslash escapes. */
   readonly content: Buffer | null;
   readonly isQuoted: boolean;
 }
 
-/** Why a record has no fields, and the place of the first one at fault, from 0. */
+/** Why the record's fields cannot be read, and the index of the first such field. */
 export interface QuoteFault {
   readonly fault: keyof typeof reasons;
   readonly field: number;
@@ -31,7 +31,7 @@ const reasons = {
   open: (field: string) => `the quote that begins ${field} is never closed`,
 };
 
-/** A field as people count it, with its name in the header: `field 2 (price)`. */
+/** Names a field for people, counted from 1: `field 2 (price)`. */
 export const fieldName = (header: readonly string[], field: number): string => {
   const name = header[field] ?? '';
   return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
@@ -43,14 +43,17 @@ export const reasonOf = ({ fault, field }: QuoteFault, header: readonly string[]
 const lettersOf = (codes: Readonly<Record<string, number>>): ReadonlyMap<number, number> =>
   new Map(Object.entries(codes).map(([letter, code]) => [letter.charCodeAt(0), code]));
 
-/** What a character after a backslash means; any other one means itself. */
+/** Meaning of a character after a backslash. Other characters mean themselves. */
 const letters: Readonly<Record<Escapes, ReadonlyMap<number, number>>> = {
   postgres: lettersOf({ b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 }),
   mysql: lettersOf({ 0: 0, b: 8, t: 9, n: 10, r: 13, Z: 26 }),
   any: new Map(),
 };
 
-/** A byte that is written by its number, after the backslash; undefined when it is not. */
+/**
+ * Reads a byte written as a number after a backslash: \0 to \377, or \x0 to \xff. Undefined if
+ * there is none.
+ */
 const numberAt = (
   record: Buffer,
   at: number,
@@ -61,7 +64,7 @@ const numberAt = (
   return { byte: byte & 0xff, end: at + digits.length };
 };
 
-/** What a backslash and the bytes after it mean, and where they end. Nothing follows the last byte of a file. */
+/** Decodes the escape at `at`. A backslash at the end of the file is dropped. */
 const escapedAt = (
   record: Buffer,
   at: number,
@@ -76,7 +79,10 @@ const escapedAt = (
   };
 };
 
-/** Bytes from `from` on without their escapes, up to the closing quote or the delimiter; -1: a quote is where none may be. */
+/**
+ * Reads the content from `from`, without escapes, up to the closing quote or the delimiter. `end`
+ * is -1 if an unquoted field contains a quote.
+ */
 const contentAt = (
   record: Buffer,
   from: number,
@@ -119,7 +125,7 @@ const withoutBlanks = (text: Buffer): Buffer => {
   return withoutBlanksAtEnd(text.subarray(start));
 };
 
-/** A field, and where the record goes on. */
+/** A field and the index after it. */
 interface FoundField extends RawField {
   readonly end: number;
 }
@@ -129,7 +135,7 @@ const delimiterFrom = (record: Buffer, from: number, { delimiter }: Grammar): nu
   return found === -1 ? record.length : found;
 };
 
-/** The field whose quote is at `open`. */
+/** Reads the field whose opening quote is at `open`. */
 const quotedField = (record: Buffer, open: number, grammar: Grammar): FoundField | QuoteFault['fault'] => {
   const { trim, trimsPlain, isLenient } = grammar;
   const { content, end: close } = contentAt(record, open + 1, true, grammar);
@@ -144,7 +150,7 @@ const quotedField = (record: Buffer, open: number, grammar: Grammar): FoundField
   return { content: Buffer.concat([content, text]), isQuoted: true, end };
 };
 
-/** The field that begins at `from`. */
+/** Reads the field that begins at `from`. */
 const fieldAt = (record: Buffer, from: number, grammar: Grammar): FoundField | QuoteFault['fault'] => {
   let open = from;
   if (grammar.trim) {
@@ -158,7 +164,7 @@ const fieldAt = (record: Buffer, from: number, grammar: Grammar): FoundField | Q
   return { content: grammar.trimsPlain ? withoutBlanks(content) : content, isQuoted: false, end };
 };
 
-/** The fields of a record that the splitter found. */
+/** Reads the fields of a record that the splitter found. */
 export const rawFields = (record: Buffer, grammar: Grammar): readonly RawField[] | QuoteFault => {
   const fields: RawField[] = [];
   for (let at = 0; ; at += grammar.delimiter.length) {

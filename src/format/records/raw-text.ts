@@ -1,18 +1,18 @@
-// The bytes of a record as text for people: valid, storable, bounded.
+// Shows the bytes of a record as text that is valid UTF-8, storable and of limited length.
 
 import { isUtf8 } from 'node:buffer';
 import { rejectRawBytesMax } from '../../core/limits.ts';
 
 const escapeByte = (byte: number): string => `\\x${byte.toString(16).padStart(2, '0')}`;
 
-/** Backs off to the beginning of a UTF-8 character, so that a cut never splits one. */
+/** Moves a cut back to the start of its UTF-8 character. */
 const characterStart = (bytes: Buffer, at: number): number => {
   let start = at;
   while (start > 0 && at - start < 3 && (bytes[start]! & 0xc0) === 0x80) start -= 1;
   return start;
 };
 
-/** Text of the bytes, at most `rejectRawBytesMax` of them; NUL and bytes that are not UTF-8 are written \xNN. */
+/** Writes NUL and invalid bytes as \xNN. Keeps at most `rejectRawBytesMax` bytes of the record. */
 export const rawText = (bytes: Buffer): string => {
   const isCut = bytes.length > rejectRawBytesMax;
   const kept = isCut ? bytes.subarray(0, characterStart(bytes, rejectRawBytesMax)) : bytes;
@@ -27,7 +27,7 @@ export const rawText = (bytes: Buffer): string => {
   return text + ending;
 };
 
-/** Bytes of the valid character other than NUL at `at`; 0 when there is none. */
+/** Length in bytes of the valid character at `at`. 0 for NUL and invalid bytes. */
 const characterLength = (bytes: Buffer, at: number): number => {
   if (bytes[at] === 0) return 0;
   for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1)
@@ -35,5 +35,5 @@ const characterLength = (bytes: Buffer, at: number): number => {
   return 0;
 };
 
-/** Whether the server can store the bytes as text: UTF-8 without a NUL. */
+/** True if the server can store the bytes as text: valid UTF-8 without NUL. */
 export const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);

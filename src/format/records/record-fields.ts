@@ -1,18 +1,18 @@
-// The fields of a single record: read by the dialect of its file, and written as RFC 4180.
+// Reads the fields of a single record in its dialect, and writes records as RFC 4180.
 
 import type { Dialect } from '../../core/declaration/declaration.ts';
 import { unquotedReader } from './null-tokens.ts';
 import { isQuoteFault, nullMark, rawFields, type QuoteFault } from './raw-fields.ts';
 import { grammarOf } from '../split/grammar.ts';
 
-/** The texts of the fields, not trimmed; or why the bytes have none. */
+/** Returns the fields' texts, not trimmed, or the misplaced quote. */
 export const recordFields = (record: Buffer, dialect: Dialect): readonly string[] | QuoteFault => {
-  // Neither the number of fields nor the line end matters within a record.
+  // Number of fields and line end do not matter within a record.
   const fields = rawFields(record, grammarOf(dialect, 2, 'lf'));
   return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
 };
 
-/** As many fields as the header has, where the dialect says what surplus and missing ones mean. */
+/** Pads or cuts the fields to `count` if `ragged` allows. Undefined if it does not. */
 const asManyAs = (
   count: number,
   fields: readonly string[],
@@ -27,8 +27,9 @@ const asManyAs = (
 };
 
 /**
- * The texts of the fields as a correction has them, as many as the header has, with `\N` for null where an escape, or a field without
- * quotes, makes it null; undefined when the bytes have no such texts.
+ * Returns the fields as a correction file shows them, one per name of the header. `\N` marks a
+ * field that is null by an escape or by missing quotes. Undefined if the bytes cannot be shown this
+ * way.
  */
 export const correctableFields = (
   record: Buffer,
@@ -42,7 +43,7 @@ export const correctableFields = (
     const text = content?.toString();
     return text === undefined || isQuoted ? text : readUnquoted(text);
   });
-  // The correction of a text that is the mark would be null.
+  // A field with the text `\N` would become null when the correction is read.
   const isUnclear = marksNulls(dialect) && texts.includes(nullMark);
   if (isUnclear) return undefined;
   return asManyAs(
@@ -54,7 +55,9 @@ export const correctableFields = (
 
 const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;
 
-/** How corrections are written: as RFC 4180, while values mean what they mean in the dialect. */
+/**
+ * The dialect of correction files: RFC 4180, but null tokens and names as in the source's dialect.
+ */
 export const correctedDialect = (dialect: Dialect): Dialect => {
   const { header, match, trim, nulls, quotedNulls } = dialect;
   const texts = quotedNulls ? nulls : [];
@@ -67,7 +70,7 @@ export const correctedDialect = (dialect: Dialect): Dialect => {
   };
 };
 
-/** The dialect of records that are written here. */
+/** The dialect of files that sluice writes. */
 export const writtenDialect: Dialect = {
   delimiter: ',',
   quote: '"',
@@ -89,6 +92,6 @@ export const writtenDialect: Dialect = {
 
 const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** A record with its line end. */
+/** Writes a record with its line end. */
 export const csvRecord = (fields: readonly (string | number)[], lineEnd: '\n' | '\r\n'): string =>
   `${fields.map((field) => csvField(String(field))).join(',')}${lineEnd}`;

@@ -1,7 +1,8 @@
-// Fields of the records that the splitter found, or why a record has none.
+// Parses records that the splitter found into fields, or into faults.
 //
-// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; if it refuses them,
-// counts other records than the splitter, or does not read the dialect, each record is read by itself.
+// Text without quotes is split at delimiters. Otherwise csv-parse reads many records at once. If
+// csv-parse cannot read the dialect, refuses the bytes, or finds another number of records,
+// rawFields reads each record alone.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
@@ -19,11 +20,11 @@ import type { RecordBlock } from '../split/record-blocks.ts';
 /** A record with at least one fault. */
 export interface Faulty {
   readonly faults: readonly Fault[];
-  /** Its fields that are text: their columns may have faults, too. */
+  /** Fields without faults. Columns made of them are checked too, and may add faults. */
   readonly fields?: readonly (string | undefined)[];
 }
 
-/** A field is undefined where it is null as the dialect writes that. */
+/** A field is undefined if the dialect's syntax says that it is null. */
 export type ParsedRecord = readonly (string | undefined)[] | Faulty;
 
 export const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
@@ -39,30 +40,33 @@ export const faultOf = (
 export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
   bytes.subarray(spans.starts[index], spans.ends[index]);
 
-/** The parts of a file's parser. */
+/** What the parser of a file needs. */
 interface Parsing {
   readonly table: ReadTable;
   readonly fields: FileFields;
   readonly grammar: Grammar;
-  /** Undefined: it does not read the dialect. */
+  /** Undefined if csv-parse cannot read the dialect. */
   readonly csvParse: Options | undefined;
   readonly readUnquoted: ReturnType<typeof unquotedReader>;
 }
 
-/** The column that is made of the field, if any. */
+/** Name of the column made of this field, or null. */
 const columnOfField = (table: ReadTable, { header, placeOf }: FileFields, field: number): string | null =>
-  // One that is cut has the place of a text of the file.
+  // Surplus fields have the indexes of texts of the file.
   field >= header.length
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null);
 
-/** What bytes are that are no text: transcoding leaves what is no character of its encoding as a byte that UTF-8 does not have. */
+/**
+ * The reject code of bytes that are not valid text. Transcoding turns characters that its encoding
+ * lacks into bytes that UTF-8 does not allow.
+ */
 const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   if (isUtf8(bytes)) return 'nul_byte';
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
 };
 
-/** Fields that cannot be stored as text, each a fault. */
+/** Converts the fields to text. Each field that cannot be stored becomes a fault. */
 const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Parsing): Faulty => {
   const faults: Fault[] = [];
   const texts = raw.map(({ content, isQuoted }, index) => {
@@ -76,13 +80,13 @@ const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Par
   return { faults, fields: texts };
 };
 
-/** Fields of a text without a quote. */
+/** Splits a record without quotes. */
 const splitFields = (text: string, { delimiter, trim }: ReadTable['format']['dialect']): string[] => {
   const fields = text.split(delimiter);
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
-/** Reads one record by itself; every violation of the dialect becomes a fault. */
+/** Parses one record by itself. Each violation of the dialect becomes a fault. */
 const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, fields, grammar } = parsing;
   const raw = rawFields(bytes, grammar);
@@ -90,11 +94,11 @@ const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
     return faultOf('quote', reasonOf(raw, fields.header), columnOfField(table, fields, raw.field));
   const bad = badBytes(raw, parsing);
   if (bad.faults.length > 0) return bad;
-  // Bytes that make a character once the quotes between them are gone.
+  // The bytes can be invalid although all fields are valid: a quote inside a multi-byte character.
   return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
 };
 
-/** Fields of records [from, to) of a block that are text without a quote. */
+/** Parses records [from, to) of a block. They contain no quotes, and are valid text. */
 const splitRecords = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   from: number,
@@ -110,7 +114,7 @@ const splitRecords = (
   );
 };
 
-/** The bytes of records [from, to) of a block, with one kind of line end. */
+/** Returns the bytes of records [from, to) with line ends unified. */
 const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
   const { spans, bytes } = block;
   if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
@@ -122,7 +126,7 @@ const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Par
   return Buffer.concat(records.flat());
 };
 
-/** Fields of records [from, to) of the block, in order, or the record's fault. */
+/** Parses records [from, to) of a block, in order. */
 const parseRecords = (
   block: RecordBlock,
   from: number,
@@ -144,19 +148,19 @@ const parseRecords = (
   return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
 };
 
-/** One record of a block by itself. */
+/** Parses one record of a block by itself. */
 const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): ParsedRecord => {
   const code = block.spans.faults.get(index) ?? undefined;
   if (code === 'record_too_long') return faultOf(code);
   const record = readAlone(recordBytes(block, index), parsing);
-  // A fault of a field usually says more than that of the splitter.
+  // rawFields names the field, so its fault says more than the splitter's.
   return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 
-/** Records [from, to) of a block, in order. */
+/** Parses records [from, to) of a block, in order. */
 export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
-/** Makes the parser of a table for files with these fields and line ends. */
+/** Makes the parser for files of a table with these fields and line ends. */
 export const createRecordParser = (table: ReadTable, fields: FileFields, lineEnd: LineEnd): RecordParser => {
   const { dialect } = table.format;
   const grammar = grammarOf(dialect, fields.header.length, lineEnd);

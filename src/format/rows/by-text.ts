@@ -1,4 +1,4 @@
-// Which columns the row routine leaves to JavaScript, and why.
+// Which columns the row routine (WebAssembly) leaves to JavaScript, and why.
 
 import type { ColumnSpec } from '../../core/declaration/declaration.ts';
 import { typeOf } from '../types/registry.ts';
@@ -6,7 +6,10 @@ import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import { keepsText } from './row-form.ts';
 import { rulesByText } from './rule-plan.ts';
 
-/** Modifiers that judge the column's values in JavaScript: functions of the pipeline, and rules that the routine does not know. */
+/**
+ * Modifiers that need the column's value in JavaScript: the user's functions, and rules that the
+ * routine cannot test.
+ */
 const functionsOf = (spec: ColumnSpec): readonly string[] => [
   ...(spec.test === undefined ? [] : ['publish.deleted']),
   ...(spec.map === undefined ? [] : ['.map']),
@@ -17,7 +20,10 @@ const functionsOf = (spec: ColumnSpec): readonly string[] => [
 
 export const hasFunction = (spec: ColumnSpec): boolean => functionsOf(spec).length > 0;
 
-/** Every text goes to the column's functions: `map` changes it, and they have to see what a token means. */
+/**
+ * True if the functions must see every text: `map` may change a text, and functions get the meaning
+ * of a token.
+ */
 const isForFunctions = (spec: ColumnSpec): boolean =>
   spec.test !== undefined ||
   spec.map !== undefined ||
@@ -29,7 +35,10 @@ const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isText
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 
-/** Why each of the column's values becomes a text in JavaScript, which is slower; undefined: none does, if it is spelled as usual. */
+/**
+ * Why every value of the column is converted in JavaScript, which is slower. Undefined: only
+ * unusual spellings are.
+ */
 export const whyByText = (spec: ColumnSpec, isTextFormat: boolean): string | undefined => {
   const functions = functionsOf(spec);
   if (functions.length > 0) return functions.join(', ');

@@ -1,4 +1,5 @@
-// The rules of a column (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) as tests of texts that its type has read.
+// A column's rules (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) as tests of texts that its
+// type has read.
 
 import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
 import { firstOf, plural } from '../../core/wording.ts';
@@ -7,7 +8,7 @@ import { bare } from '../types/refusal.ts';
 import { typeOf } from '../types/registry.ts';
 import { countCharacters } from '../types/text.ts';
 
-/** A rule in use; `message` says what a value must be. */
+/** `message` completes the sentence "the value …". */
 export interface RuleTest {
   readonly test: (text: string) => boolean;
   readonly message: string;
@@ -21,12 +22,12 @@ const lengthMessage = (min: number, max: number | null): string => {
     : `must have ${min} to ${plural(max, 'character')}`;
 };
 
-/** Values that a reason names. */
+/** Most values that a message lists. */
 const valuesShownMax = 8;
 
 type RuledColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/** Types without an order compare JavaScript values, whatever the spelling. */
+/** Types without an order compare values in JavaScript, so that spellings do not matter. */
 const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((text: string) => boolean) => {
   const known = typeOf({ type });
   const compareTo = compareOf(known, options);
@@ -36,7 +37,7 @@ const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((t
   return (text) => wanted.has(valueOf(text)) || comparisons.some((compare) => compare(text) === 0);
 };
 
-/** Compares texts with a bound. */
+/** Compares a text with the bound. */
 const compareWith = ({ type, options }: RuledColumn, bound: string): ((text: string) => number) =>
   compareOf(typeOf({ type }), options)!(bound);
 
@@ -56,7 +57,7 @@ const tests: {
     message: `must be one of ${firstOf(values.map(bare), valuesShownMax).join(', ')}`,
   }),
   pattern: ({ pattern }) => {
-    // The declared one may be used elsewhere.
+    // A copy, because matching changes a global RegExp, which the user's code may share.
     const own = new RegExp(pattern);
     return { test: (text) => own.test(text), message: `must match ${String(pattern)}` };
   },

@@ -1,9 +1,11 @@
-// The compiled decoder: bytes in, rows for COPY out, in binary or as text, without a string for a field of the usual kind.
+// The compiled decoder: bytes in, COPY rows out, in binary or text format. Fields of usual spelling
+// need no JavaScript string.
 //
-// It may be unsure, but never wrong: a record that it does not accept as it is goes to the record judge, which also words the
-// rejects, so rows and rejects are always those of the column readers. A record for which a function of the pipeline throws goes
-// there, too: the judge calls it again, and reports where. Proved by test/unit/format/records/compiled-oracle.test.ts, text-rows.test.ts
-// beside it and test/integration/compiled.test.ts.
+// The row routine (WebAssembly) may be unsure, but never wrong. It leaves unsure records to the
+// record judge, which also words the rejects, so rows and rejects are always those of the column
+// readers. The judge also gets a record if a user's function throws: it calls the function again
+// and reports the position. Proved by test/unit/format/records/compiled-oracle.test.ts,
+// text-rows.test.ts beside it and test/integration/compiled.test.ts.
 
 import type { FilterSpec, ReadTable } from '../../core/declaration/declaration.ts';
 import type { Reject } from '../../core/model.ts';
@@ -23,7 +25,7 @@ import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTestEncoder, createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
-/** The table for the row routine, for this file. */
+/** Makes the table for the row routine, for one file. */
 const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
   const { header } = file;
@@ -32,7 +34,7 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   const fields: (string | undefined)[] = header.map(() => '');
   const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
-  /** Whether the current record satisfies filters. */
+  /** Makes a test: does the record that the routine reads at the moment satisfy the filters? */
   const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
     const isTrue = createRecordFilter(filters, ofFile, dialect);
     const slots = neededFields([], filters)
@@ -66,8 +68,8 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
 };
 
 /**
- * Makes the compiled decoder of a table, for a file.
- * With `encodeRow`, rows are of COPY's text format. Everything wrong with the data is a reject.
+ * Makes the compiled decoder of a table for a file. With `encodeRow`, rows have COPY's text format.
+ * Bad data becomes rejects, not errors.
  */
 export const createCompiledDecoder = (
   table: ReadTable,
@@ -79,9 +81,14 @@ export const createCompiledDecoder = (
     file.header.length,
     file.lineEnd,
   );
-  /** Only csv-parse reads escapes within quotes other than a doubled quote. */
+  /**
+   * The routine knows only doubled quotes. Another escape character inside quotes needs csv-parse.
+   */
   const foreignEscape = escape === quote ? -1 : escape;
-  /** Between delimiters of one byte, and where there are no quotes, `\N` is easily seen. */
+  /**
+   * The routine can tell a `\N` field only in dialects without quotes and with a one-byte
+   * delimiter.
+   */
   const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;
   const judge = createRecordJudge(table, file);
   const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);

@@ -1,11 +1,11 @@
-// The contract of decoders: blocks of records in, bytes for COPY out, rejects beside them.
+// The interface of decoders: blocks of records in, bytes for COPY and rejects out.
 
 import type { Counts, Reject } from '../../core/model.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 
-/** The outcome of one block's records. */
+/** What the records of one block became. */
 export interface DecodedBlock {
-  /** Rows in the format that the decoder's COPY statement names. Valid until the decoder is called again. */
+  /** Rows in the format of the table's COPY statement. Valid until the next call of the decoder. */
   readonly copyBytes: Buffer;
   readonly counts: Counts;
   readonly rejects: readonly Reject[];
@@ -13,5 +13,5 @@ export interface DecodedBlock {
 
 export type Decoder = (block: RecordBlock) => DecodedBlock;
 
-/** Turns the values of a row into bytes of COPY; from copy/, which decoders do not import. */
+/** Writes a row in COPY's text format. Passed in, because decoders do not import load/. */
 export type RowEncoder = (values: readonly (string | null)[]) => string;

@@ -1,4 +1,5 @@
-// Reads one column out of a record's fields: trim, null tokens, tokens, map, type, checks; everything chosen once.
+// Reads one column from a record's fields: trim, null tokens, tokens, map, type, checks. All
+// choices are made once per column.
 
 import type { ColumnSpec, Dialect } from '../../core/declaration/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
@@ -12,14 +13,17 @@ import type { FileFields } from '../records/file-fields.ts';
 import { isRefusal, type Reader, type Refusal } from '../types/contract.ts';
 import { ruleTests } from './column-rules.ts';
 
-/** Text for COPY, null, or why the record is rejected. */
+/** Returns text for COPY, null, or why the record is rejected. */
 export type FieldReader = (
   fields: readonly (string | undefined)[],
-  /** Of the file, at which the record starts; undefined where no record is read. */
+  /** Line of the file where the record starts. Undefined if the fields are not from a record. */
   line?: number,
 ) => string | null | Refusal;
 
-/** The field's text, or null for a null token. Several fields are joined; one missing part makes the whole missing. */
+/**
+ * Makes a function that returns the field's text, or null for a null token. Several fields are
+ * joined; if one is null, the result is null.
+ */
 const sourceText = (
   indexes: readonly number[],
   separator: string,
@@ -32,7 +36,8 @@ const sourceText = (
     const isNull = isOneOf([...nullsOfField(dialect, ofFile), ...nulls]);
     return (fields: readonly (string | undefined)[]): string | null => {
       const field = ofFile ?? fields[index];
-      // The file lacks the field, the record is padded (ragged: 'pad'), or the field is null without quotes.
+      // The file lacks the field, the record is padded (ragged: 'pad'), or the field is an unquoted
+      // null.
       if (field === undefined) return null;
       const text = dialect.trim === true ? trimBlanks(field) : field;
       return isNull(text) ? null : text;
@@ -51,7 +56,7 @@ const sourceText = (
   };
 };
 
-/** Adds rules, checks on the value, and a Zod schema whose output replaces the value. */
+/** Adds rules, checks, and a Zod schema, whose output replaces the value. */
 export const withChecks = (
   column: ColumnSpec,
   read: Reader,
@@ -85,9 +90,8 @@ export const withChecks = (
 };
 
 /**
- * Makes the reader of a column's texts, except null tokens.
- *
- * Order: tokens, map, the type, rules, checks, schema; a value that `map` takes away becomes the default, null, or a reject.
+ * Makes the reader of a column's texts. Null tokens do not get here.
+ * Order: tokens, map, type, rules, checks, schema. If `map` returns null, the value is missing.
  */
 export const createTextReader = (column: ColumnSpec): ((text: string) => string | null | Refusal) => {
   const { map } = column;
@@ -107,14 +111,17 @@ export const createTextReader = (column: ColumnSpec): ((text: string) => string 
   return tokens.size === 0 ? readMapped : (text) => readMapped(tokens.get(text) ?? text);
 };
 
-/** The result for a missing value. */
+/** The result for a missing value: the default, null, or a refusal. */
 const missingValue = (column: ColumnSpec): string | null | Refusal =>
   column.default ??
   (column.nullable
     ? null
     : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
 
-/** Makes the reader of a column for files with these fields: trim, null tokens, and the reader of its texts. */
+/**
+ * Makes the reader of a column for files with these fields: trim, null tokens, then the text's
+ * reader.
+ */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   if (column.lineage !== undefined) {
     const ofFile = fields.lineage[column.lineage];

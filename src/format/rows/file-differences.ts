@@ -1,10 +1,10 @@
-// How the header of a file differs from what its table names, as the ledger keeps it.
+// How a file's header differs from what its table names. Recorded in the ledger.
 
 import type { FieldRef } from '../../core/declaration/declaration.ts';
 import type { HeaderDifferences } from '../../core/model.ts';
 import { mainName, refText, type FileFields } from '../records/file-fields.ts';
 
-/** Fields of the records that none of the columns and filters is made of: their places. */
+/** Indexes of the record's fields that no column and no filter uses. */
 export const extraPlaces = (
   { header, placeOf }: FileFields,
   needed: readonly FieldRef[],
@@ -13,11 +13,11 @@ export const extraPlaces = (
   return [...header.keys()].filter((place) => !used.has(place));
 };
 
-/** A field of a file in a message: its name, or its position when it has none. */
+/** Names a field in messages: by its name, or by its position if it has none. */
 export const fieldText = (header: readonly string[], place: number): string =>
   header[place] === '' ? `field ${place + 1}` : header[place]!;
 
-/** What is missing, not needed, or there by another name; null: nothing. */
+/** Returns missing, unused and differently named fields. null if there are none. */
 export const differencesOf = (fields: FileFields, needed: readonly FieldRef[]): HeaderDifferences | null => {
   const { header, placeOf } = fields;
   const missing = needed.filter((ref) => placeOf(ref) === -1).map(refText);

@@ -1,4 +1,4 @@
-// Compares the header of a file with what a table's columns and filters name.
+// Compares a file's header with the fields that its table names.
 
 import type {
   ColumnSpec,
@@ -17,7 +17,7 @@ import { extraPlaces, fieldText } from './file-differences.ts';
 import { mainName, refKey, refText, type FileFields } from '../records/file-fields.ts';
 import type { HeaderFile } from '../records/header.ts';
 
-/** Where a header is; `skip` is the number of lines up to its end. */
+/** Where a header is. `skip` is the number of lines up to its end. */
 export interface HeaderPlace extends HeaderFile {
   readonly line: number;
   readonly skip: number;
@@ -26,7 +26,7 @@ export interface HeaderPlace extends HeaderFile {
 const fieldsOfFilter = (filter: FilterSpec): readonly FieldRef[] =>
   filter.kind === 'when' ? filter.headers : [filter.header];
 
-/** Fields that a table's columns and filters need, each once. */
+/** Fields that columns and filters use, each once. */
 export const neededFields = (
   columns: readonly ColumnSpec[],
   filters: readonly FilterSpec[],
@@ -35,14 +35,17 @@ export const neededFields = (
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 };
 
-/** A text of one character as a pipeline file would write it. */
+/** A character as a string literal in a pipeline file. */
 const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
 
-/** As the declaration would say options of a file. */
+/** Shows how to declare these options for the file. */
 const declaring = ({ readings }: ReadTable, options: string): string =>
   readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
 
-/** What a header has instead of a missing name. A single field that holds another delimiter is all of them. */
+/**
+ * Says what the header has instead of the missing name. One field that contains another delimiter
+ * probably is the whole header.
+ */
 const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef, skip: number): string => {
   const isNamed = names.some((name) => name !== '');
   const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
@@ -62,7 +65,7 @@ const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef
   return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
 };
 
-/** The error of a field that two fields of the file may be. */
+/** The error for a reference that matches two fields of the file. */
 const ambiguous = (
   { header, textAt }: FileFields,
   ref: FieldRef,
@@ -91,7 +94,9 @@ const ambiguous = (
   });
 };
 
-/** Fields that the file must have. Where a column's values may be missing, its field may be, if the table allows that. */
+/**
+ * Fields that the file must have. With `missing: 'null'`, only fields of columns that need a value.
+ */
 const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
   missing === 'null'
     ? neededFields(
@@ -100,7 +105,10 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/** A header of which nothing is known is no header: the delimiter is another one, or the file is. */
+/**
+ * Refuses missing fields. If no field is known at all, every field counts as missing: the delimiter
+ * or the file is wrong.
+ */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
@@ -119,7 +127,7 @@ const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): vo
 
 export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
 
-/** Refuses a field that nobody names, where the table wants none. */
+/** Refuses fields that no column uses, unless the table ignores them. */
 const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPlace): void => {
   if (table.extra === 'ignore') return;
   const extra = extraPlaces(fields, neededFields(table.columns, table.filter));
@@ -137,7 +145,7 @@ const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<F
   }
 };
 
-/** Refuses a value that is made of the path or of constants alone, before anything is loaded. */
+/** Refuses a column value made only of the path or of constants, before anything is loaded. */
 const checkValues = (
   { name: table, columns, format }: ReadTable,
   fields: FileFields,
@@ -152,18 +160,17 @@ const checkValues = (
   }
 };
 
-/** Refuses a file whose path has no part that a column is made of. */
+/** Refuses a file whose path lacks the part that a column is made of. */
 const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, file }: HeaderPlace): void => {
   const lost = needed.find((ref) => isOfPath(ref) && fields.placeOf(ref) === -1);
   if (lost !== undefined) throw new EtlError('ETL_PATH_PART', { table, file, part: refText(lost) });
 };
 
 /**
- * Checks that a file has what its table names: every field that is needed, once, no other where none is wanted, and values for
- * the columns that are made of the file alone.
- *
- * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS,
- * ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
+ * Checks that a file has every field that its table needs, each once, no other field if the table
+ * forbids them, and valid values for columns made of the file's path or constants.
+ * Errors: ETL_HEADER_MISSING (lists all missing fields, with the nearest name found),
+ * ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
  */
 export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
   const needed = neededFields(table.columns, table.filter);
@@ -174,7 +181,10 @@ export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlac
   checkValues(table, fields, at);
 };
 
-/** Checks that it is clear which field is meant. Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
+/**
+ * Checks that every reference matches only one field. Errors: ETL_HEADER_DUPLICATE,
+ * ETL_HEADER_AMBIGUOUS.
+ */
 export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,

@@ -1,14 +1,14 @@
-// Appends bytes to the plan of a table: words, and hash tables of tokens.
+// Appends data for the row routine to a table's plan: words, and hash tables of tokens.
 
 import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
 
-/** Bytes in the making, by their addresses. */
+/** The parts appended so far, and the address after them. */
 export interface PlanWriter {
   readonly parts: Buffer[];
   end: number;
 }
 
-/** Appends bytes; returns their address. */
+/** Appends bytes and returns their address. */
 export const place = (writer: PlanWriter, bytes: Buffer): number => {
   const address = writer.end;
   writer.parts.push(bytes);
@@ -22,11 +22,11 @@ export const words = (values: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** Up to eight bytes from the end, as the routine compares them. */
+/** The last eight bytes, padded with zeros: the key that the routine compares. */
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 
-/** Appends a hash table of tokens, each with what is written for it; undefined: the record is refused. */
+/** Appends a hash table. Each token has the bytes to write for it; undefined refuses the record. */
 export const placeTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],
@@ -40,7 +40,7 @@ export const placeTokens = (
   let lengths = 0;
   for (const [text, value] of tokens) {
     const bytes = Buffer.from(text);
-    // No field is half a surrogate pair.
+    // UTF-8 cannot encode half a surrogate pair, so no field equals such a token.
     if (bytes.toString() !== text) continue;
     lengths |= 1 << Math.min(bytes.length, 31);
     const key = keyOf(bytes);

@@ -1,16 +1,19 @@
-// Declared filters: which records are wanted at all.
+// Declared filters: which records to load.
 
 import type { Dialect, FieldRef, FilterSpec } from '../../core/declaration/declaration.ts';
 import { mainName, type FileFields } from '../records/file-fields.ts';
 import { trimBlanks } from '../records/blanks.ts';
 import { isOneOf, nullsOfField } from '../records/null-tokens.ts';
 
-/** True when the record is wanted. */
+/** Returns true if the record is loaded. */
 export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/** The function gets a new object each time: a copy of one with all names, even `__proto__`, costs least. */
+/**
+ * Passes each record as a new object. Copying an object that has all names, even `__proto__`, is
+ * fastest.
+ */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,
@@ -28,7 +31,9 @@ const whenFilter = (
 
 const everyRecord: RecordFilter = () => true;
 
-/** Makes one test of all filters of a table; all must hold. Filters see trimmed fields, null tokens as null. */
+/**
+ * Combines a table's filters: all must hold. Filters see trimmed fields, and null tokens as null.
+ */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
   { placeOf, textAt }: FileFields,

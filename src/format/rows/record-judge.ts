@@ -1,4 +1,4 @@
-// Judges records by their fields and the column readers: values, faults, or dropped by a filter.
+// Judges records in JavaScript: values of the row, faults, or dropped by a filter.
 
 import type { ReadTable } from '../../core/declaration/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
@@ -20,25 +20,31 @@ import {
   type ParsedRecord,
 } from '../records/record-parser.ts';
 
-/** Most faults that are kept of a record: a shifted record has one a column, and ten thousand rejects are in memory at once. */
+/**
+ * Most faults kept per record. A record with shifted fields has one per column, and memory holds
+ * ten thousand rejects.
+ */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
 
-/** The judgement of one record: a row's values, its faults, or dropped by a filter. */
+/** The result for one record: the row's values, faults, or dropped by a filter. */
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
-/** Records that are parsed together: few, so that their garbage is collected while it is young. */
+/** Records parsed at once: few, so that the garbage collector frees them while they are young. */
 const recordsAtOnce = 256;
 
 interface Judge {
-  /** Count, filter, then every column. */
+  /** Checks the number of fields, then filters, then every column. */
   readonly fields: (fields: readonly (string | undefined)[], line: number) => Judgement;
-  /** Adds the other faults of a record whose bytes are at fault. */
+  /** Adds faults of columns to those of a record with invalid bytes. */
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/** The column that is made of another one of the record: a fault of both is one fault. */
+/**
+ * Name of the column that history copies from another column. Its faults would repeat those of the
+ * other column.
+ */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
@@ -92,7 +98,7 @@ const positionOf = ({ spans, position }: RecordBlock, index: number): Position =
   record: position.record + index,
 });
 
-/** Position and text of a reject's record. */
+/** Position and text of a rejected record. */
 export const recordAt = (
   block: RecordBlock,
   index: number,
@@ -103,7 +109,7 @@ export const recordAt = (
   return { position, lastLine, raw: rawText(bytes) };
 };
 
-/** The reject that its faults make of a record. */
+/** Makes the reject of a record from its faults. */
 export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty): Reject => {
   const [first, ...others] = faults;
   return {
@@ -115,7 +121,10 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-/** Records [from, to) of a block, in order, each with its place there. */
+/**
+ * Judges records [from, to) of a block in order, and calls `take` with each record's index in the
+ * block.
+ */
 export type RecordJudge = (
   block: RecordBlock,
   from: number,
@@ -125,8 +134,7 @@ export type RecordJudge = (
 
 /**
  * Makes the judge of a table for a file.
- *
- * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a fault.
+ * Errors: ETL_USER_FUNCTION if a user's function throws. Bad data becomes faults.
  */
 export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);

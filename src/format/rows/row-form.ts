@@ -1,4 +1,5 @@
-// How rows are written: in COPY's binary format, or in its text format when the server has to read a column as text.
+// How rows are written: COPY's binary format, or its text format if the server must read a column
+// as text.
 
 import { ok as assert } from 'node:assert';
 import type { ColumnSpec } from '../../core/declaration/declaration.ts';
@@ -18,7 +19,7 @@ type PutValue = (text: string | null, out: RowBytes) => void;
 
 export interface RowForm {
   readonly isTextFormat: boolean;
-  /** Makes the writer of a column's values: texts that its reader returned, or null. */
+  /** Makes the writer of a column's values: null, or texts that the column's reader returned. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
   /** Makes the writer of whole rows. */
   readonly putRowOf: (
@@ -26,11 +27,11 @@ export interface RowForm {
   ) => (values: readonly (string | null)[], out: RowBytes) => void;
 }
 
-/** The encoder of a column that is not read by the server. */
+/** The encoder of a column whose type has a binary format. */
 export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) => void) => {
   const { encode } = typeOf(column);
   assert(encode !== serverReads, `column ${column.name} has no binary format`);
-  // Every type writes into these: see ValueEncoder.
+  // Encoders take RowBytes, although the type says `never`: see ValueEncoder.
   return encode as (text: string, out: RowBytes) => void;
 };
 
@@ -58,26 +59,27 @@ const putString = (text: string, out: RowBytes): void => {
   out.at += out.bytes.write(text, out.at);
 };
 
-/** `encodeRow` gives a row of COPY's text format with its line end. */
+/** Rows in COPY's text format. `encodeRow` returns a row with its line end. */
 export const textForm = (encodeRow: RowEncoder): RowForm => ({
   isTextFormat: true,
   putValueOf: () => (text, out) => putString(encodeRow([text]).slice(0, -1), out),
   putRowOf: () => (values, out) => putString(encodeRow(values), out),
 });
 
-/** The bytes of a value. */
+/** The encoded value. */
 export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowForm): Buffer => {
   const out = createRowBytes(64);
   form.putValueOf(column)(text, out);
   return Buffer.from(out.bytes.subarray(0, out.at));
 };
 
-/** Options of the stored value, not of the file's spelling. */
+/** Options of the stored value. All other options describe how the file spells a value. */
 const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
 
 /**
- * The column's reader returns accepted texts unchanged: types read PostgreSQL's own spelling unless an option says otherwise, and
- * only boolean has several words. Proved by test/unit/format/records/text-rows.test.ts.
+ * True if the column's reader returns accepted texts unchanged. Types read PostgreSQL's own
+ * spelling unless an option says otherwise; only boolean has several spellings. Proved by
+ * test/unit/format/records/text-rows.test.ts.
  */
 export const keepsText = ({ type, options }: ColumnSpec): boolean =>
   type !== 'boolean' && Object.keys(options).every((name) => storing.has(name));

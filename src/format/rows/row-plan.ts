@@ -1,4 +1,4 @@
-// Writes a table as bytes for the row routine's memory: slots, columns, tokens, constants.
+// Writes a table's plan for the row routine's memory: slots, columns, tokens, constants.
 
 import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration/declaration.ts';
 import { isRefusal } from '../types/contract.ts';
@@ -17,38 +17,41 @@ import { bytesOfValue, type RowForm } from './row-form.ts';
 import { routineRules } from './rule-plan.ts';
 
 /**
- * A table for files with the same fields, ready for the routine.
- *
- * Room for a row is reserved once, before it begins: `rowRoom`, and `perByte` for each byte of its record. The routine then
- * writes without asking. So a value, with whatever its routine writes on the way, may take its column's `valuesMax`, and
- * `fieldShare` for each byte of its fields; a last copy may go beyond that by less than `overrun`. Longer values come from
- * functions of the pipeline only, and `putByText` looks for more room. Proved for every kind of column by
+ * A table's plan, for files with the same fields.
+ * The routine does not check for room while it writes a row; room is reserved before the row
+ * begins: `rowRoom`, plus `perByte` for each byte of the record. So a column's value, with any
+ * scratch bytes, may take `valuesMax`, plus `fieldShare` for each byte of its fields. The last
+ * 16-byte copy may write up to `overrun` bytes more. Only user functions make longer values, and
+ * `putByText` checks the room for those. Proved for every kind of column by
  * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
  */
 export interface RowPlan {
-  /** At `planAt`; begins with the slots. */
+  /** Loaded at `planAt`. Begins with the slots. */
   readonly bytes: Buffer;
   readonly slotsEnd: number;
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
-  /** Address of the token with the line of the current record; 0: no column has it. */
+  /** Address of the token with the current record's line. 0 if no column needs it. */
   readonly lineAt: number;
-  /** Places of the fields of a record that are in the slots. */
+  /** Indexes of the record's fields that have a slot. */
   readonly slotPlaces: readonly number[];
   readonly rowRoom: number;
   readonly perByte: number;
   readonly valuesMax: readonly number[];
 }
 
-/** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
+/**
+ * Most bytes per byte of a field: 3 for text from JavaScript (UTF-8 of one UTF-16 unit), 2 for an
+ * escaped byte.
+ */
 export const fieldShare = 3;
 
-/** The bytes for a missing value; undefined: the record is refused. */
+/** The bytes for a missing value. Undefined refuses the record. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
-/** The bytes for the column's own tokens, unless a function has to see their meaning. */
+/** The bytes for the column's own tokens. None if a function must see the token's meaning. */
 const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
   const read = withChecks(spec, typeOf(spec).reader(spec.options));
@@ -61,8 +64,9 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
 const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
 
 /**
- * What is written for a column whose value is the same in the whole file, because the file lacks a field of it or all of them
- * are texts of the file. No bytes: the record is refused, and the judge says why.
+ * The value of a column that has the same value in the whole file, because all its fields are texts
+ * of the file, or because the file lacks one. `bytes` undefined: the record is refused, and the
+ * judge says why. Undefined: the value varies.
  */
 const valueOfFile = (
   spec: ColumnSpec,
@@ -86,12 +90,14 @@ const valueOfFile = (
   }
 };
 
-/** Most bytes of a value that a short field makes: its length, and a head or a number of fixed width. */
+/** Most bytes of a value from a short field: length, and a head or a number of fixed width. */
 const valueHeadMax = 24;
-/** An exponent makes a short numeric as long as any, before zeros are dropped: four digits are two bytes. */
+/**
+ * An exponent makes a short numeric long, before its zeros are dropped. Four digits take two bytes.
+ */
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
-/** How each type of a layout's field is written. */
+/** How the plan stores a layout field of each type. */
 const setField: {
   readonly [Type in FieldType]: (
     writer: PlanWriter,
@@ -117,7 +123,7 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
-/** Address of the rules that the routine tests, or 0. */
+/** Appends the rules that the routine tests, and returns their address. 0 if there are none. */
 const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   const known = routineRules(spec);
   if (known === undefined) return 0;
@@ -132,13 +138,16 @@ const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   return place(writer, bytes);
 };
 
-/** A column as bytes, and the most bytes of its value that do not come from fields of the record. */
+/** A column's bytes, and the most bytes of its value that do not depend on the record's length. */
 interface PlannedColumn {
   readonly bytes: Buffer;
   readonly valueMax: number;
 }
 
-/** A column whose value is the same in the whole file: it has no parts, and its slots are a token with the value. */
+/**
+ * Appends a column with one value for the whole file: no parts, and in place of slots a token with
+ * the value.
+ */
 const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const same = Buffer.alloc(token.bytes);
@@ -148,7 +157,7 @@ const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
-/** The token of the line: like that of a value that is the same, but the routine changes it before each row. */
+/** Appends the token of the line. The routine changes its value before each row. */
 const placeLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
   const line = Buffer.alloc(lineToken.bytes);
   const address = place(writer, line);
@@ -160,7 +169,7 @@ const placeLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number =
   return address;
 };
 
-/** The column of the line: all that there are share the token. */
+/** A column for `_line`. All such columns share one token. */
 const lineColumn = (lineAt: number): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   bytes.writeInt32LE(lineAt, column.slots);
@@ -177,7 +186,7 @@ const placeColumn = (
 ): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
-  // A test looks at all its fields by itself, whatever is in the one that it gets.
+  // A test reads its fields by itself, so one slot is enough to call it.
   const test = spec.test !== undefined;
   const addresses = spec.headers.map(slotAddress);
   const slots = test ? addresses.filter((address) => address >= planAt).slice(0, 1) : addresses;
@@ -209,8 +218,8 @@ const placeColumn = (
 };
 
 /**
- * The slots: those of the record's fields, which the routine sets for each record, and after them those of texts of the file,
- * which stay as they are.
+ * Appends the slots: those of the record's fields, which the routine sets for each record, then
+ * those of texts of the file, which are fixed.
  */
 const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: FileFields) => {
   const slots = Buffer.alloc(slot.bytes * places.length);
@@ -220,7 +229,8 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
     if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
     else {
       const bytes = Buffer.from(text);
-      // The byte before a field is a quote if it is quoted: see column-code.ts.
+      // Column code reads the byte before a field to see a quote. 0 means that the field is not
+      // quoted.
       const start = place(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
       slots.writeInt32LE(start, slot.bytes * index + slot.start);
       slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
@@ -230,7 +240,7 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
   return { slots, bytesOfFile: ofFile };
 };
 
-/** Makes the plan of a table. */
+/** Makes a table's plan. */
 export const createRowPlan = (
   { format, columns, filter }: ReadTable,
   fields: FileFields,
@@ -238,7 +248,7 @@ export const createRowPlan = (
 ): RowPlan => {
   const { header, placeOf } = fields;
   const { nulls: texts, escapes, quotedNulls } = format.dialect;
-  // Where backslashes escape, the routine gets no other one.
+  // In these dialects, records with any backslash except `\N` never get to the routine.
   const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);

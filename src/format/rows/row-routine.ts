@@ -1,4 +1,5 @@
-// The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
+// Runs the row routine (WebAssembly) on a window of records: rows out, and where the routine
+// stopped.
 
 import { placeAlike } from '../../core/shared-copy.ts';
 import type { Dialect } from '../../core/declaration/declaration.ts';
@@ -32,32 +33,38 @@ export interface RowTable {
   readonly isTextFormat: boolean;
   readonly isCut: boolean;
   readonly trim: Dialect['trim'];
-  /** Delimiters of a record. */
+  /** Number of delimiters in a record. */
   readonly between: number;
   readonly columns: number;
-  /** Of each column, for texts that the routine leaves to it. */
+  /** One per column, for texts that the routine leaves to JavaScript. */
   readonly encoders: readonly TextEncoder[];
-  /** Undefined: every record is wanted. */
+  /** Undefined if there are no filters. */
   readonly isWanted: (() => boolean) | undefined;
 }
 
-/** The outcome of a window's records. */
+/** What the routine did with some records of a window. */
 export interface WindowPart {
-  /** The record at which it ended. */
+  /** Index of the first record after the part. */
   readonly next: number;
   readonly copied: number;
   readonly filtered: number;
-  /** True when record `next` is one for the judge. */
+  /** True if the judge must read record `next`. */
   readonly isUnsure: boolean;
 }
 
-/** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
+/**
+ * The table in the routine's memory. A thread decodes one block at a time, but may load several
+ * tables.
+ */
 let current: RowTable | undefined;
 
-/** The window that is in the memory. */
+/** The window in the routine's memory. */
 let textOfWindow: TextWindow;
 
-/** If a function of the pipeline throws, the answer is "not sure": the judge reports it, with the record's place. */
+/**
+ * If a user's function throws, the answer is "unsure": the judge calls it again and reports the
+ * record's position.
+ */
 const { encodeRows, memory } = instantiate(encoderBytes, {
   encodeByText: (index, start, end, out, written) => {
     try {
@@ -75,20 +82,23 @@ const { encodeRows, memory } = instantiate(encoderBytes, {
   },
 });
 
-/** Views of the memory: made again when it grows. */
+/** Views of the memory. Growing the memory invalidates them. */
 const viewsOf = (buffer: ArrayBuffer) => ({
   bytes: Buffer.from(buffer),
   words: new Int32Array(buffer),
-  /** Ends with the rows. */
+  /** Ends where the room for rows ends. */
   rows: Buffer.from(buffer, 0, outEnd),
 });
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
 
-/** Where values are written: in the memory, unless one is larger than all of it. */
+/** Where JavaScript writes values. A value that exceeds the room goes to a larger buffer. */
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
-/** Writes a column's value at `out`; 0: it is refused, not sure, or larger than the room that is left. */
+/**
+ * Writes a column's value at `out` and returns its end. Returns 0 if the value is refused, unsure
+ * or too large.
+ */
 const putByText = (
   { plan, encoders }: RowTable,
   index: number,
@@ -99,18 +109,20 @@ const putByText = (
   target.bytes = views.rows;
   target.at = out;
   if (!encoders[index]!(text, written !== 0, target)) return 0;
-  // Nothing to write again, or an empty text.
+  // The text is empty, or the routine has written the same value already.
   if (target.at === out) return written === 0 ? out : written;
   if (target.bytes !== views.rows) return 0;
-  // A longer value leaves the rest of the row its room: see RowPlan.
+  // A value longer than planned must leave room for the rest of the row: see RowPlan.
   const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
   return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
 };
 
-/** Most bytes of any row of the window. */
+/** Most bytes of a row of this window. */
 const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
-/** A field of the current record as text, without quotes; with `trim: true`, blanks are not yet taken off. */
+/**
+ * A field of the current record as text, without quotes. With `trim: true` it is not trimmed yet.
+ */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
   const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
@@ -118,13 +130,16 @@ export const fieldText = (index: number): string => {
   return isTrimmedWhole() ? trimBlanks(text) : text;
 };
 
-/** Whether a field of the current record is in quotes. */
+/** True if a field of the current record is quoted. */
 export const isQuotedField = (index: number): boolean => {
   const start = views.words[(planAt + slot.bytes * index + slot.start) >> 2]!;
   return views.bytes[start - 1] === stateAt(state.quote);
 };
 
-/** True when blanks are trimmed outside of quotes, and the block has none: the routine then trims column by column. */
+/**
+ * True if the dialect trims outside of quotes and the block has no quotes: the routine then trims
+ * each field.
+ */
 const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
 
 const setState = (address: number, value: number): void => {
@@ -132,7 +147,7 @@ const setState = (address: number, value: number): void => {
 };
 const stateAt = (address: number): number => views.words[address >> 2]!;
 
-/** Makes the table the one whose records come next; `quote` is -1 when its block holds none. */
+/** Makes `table` the current table. `quote` is -1 if the block has no quotes. */
 export const beginRows = (table: RowTable, quote: number): void => {
   const { plan } = table;
   if (current !== table) {
@@ -150,7 +165,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.slotsEnd, plan.slotsEnd);
     setState(state.columnsAt, plan.columnsAt);
     setState(state.columnsEnd, plan.columnsEnd);
-    // The routine stores the lower byte first.
+    // The routine stores the low byte first.
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter[0]!);
@@ -161,12 +176,15 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.delimiterBytes, table.delimiter.length);
   }
   setState(state.quote, quote);
-  // Without quotes, all of a field is outside of them.
+  // Without quotes, every field is outside of quotes.
   setState(state.trim, Number(table.trim === true || isTrimmedWhole()));
   setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
-/** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns where their text is. */
+/**
+ * Copies records [from, to) to the memory, and returns the address range of their text. They have
+ * no faults and at most `windowBytes` bytes.
+ */
 const loadWindow = (
   { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
   from: number,
@@ -188,7 +206,10 @@ const loadWindow = (
   return { textStart, textEnd };
 };
 
-/** Encodes records [from, to) of a block in parts: a part ends with the window, at an unsure record, or when full. */
+/**
+ * Encodes records [from, to) of a block. A part ends at an unsure record, when the room is full, or
+ * with the window.
+ */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,
@@ -205,7 +226,7 @@ export function* encodeWindow(
     const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
     reserve(out, end - outAt);
     putBytes(out, views.bytes, outAt, end);
-    // The judge takes a row that does not fit into all of the room.
+    // The judge takes a record whose row exceeds the whole room.
     const isUnsure = reason === stopped.unsure || (reason === stopped.full && next === at);
     yield {
       next: from + next,

@@ -1,4 +1,4 @@
-// Chooses the rules that the row routine tests itself, and writes them for it.
+// Chooses the rules that the row routine tests itself, and writes them in its format.
 
 import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
 import { writesPlainly } from '../types/number-text.ts';
@@ -7,9 +7,9 @@ import { typeOf } from '../types/registry.ts';
 import { order, ruleLayout } from '../encoder/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
-/** Rules as the routine has them. */
+/** Rules in the routine's format. */
 export interface RoutineRules {
-  /** Of `ruleLayout`, without the address of its token list. */
+  /** In `ruleLayout`. The caller adds the address of the token list. */
   readonly bytes: Buffer;
   /** Texts for the token list. */
   readonly values: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export interface RoutineRules {
 const rulesOf = <Kind extends ColumnRule['kind']>({ rules }: ColumnSpec, kind: Kind): RuleOf<Kind>[] =>
   rules.filter((rule): rule is RuleOf<Kind> => rule.kind === kind);
 
-/** The bound that the others are within. */
+/** The strictest bound. */
 const boundOf = (spec: ColumnSpec, kind: 'min' | 'max'): string | undefined => {
   const compareTo = compareOf(typeOf(spec), spec.options);
   const bounds = rulesOf(spec, kind).map(({ bound }) => bound);
@@ -26,11 +26,11 @@ const boundOf = (spec: ColumnSpec, kind: 'min' | 'max'): string | undefined => {
   return bounds.toSorted((one, other) => sign * compareTo!(other)(one))[0];
 };
 
-/** Digits and powers of ten with which no two decimals are the same double. */
+/** Decimals within these limits never share a double. */
 const decimalDigitsMax = 15;
 const decimalPowerMax = 300;
 
-/** The routine compares doubles, which must be those of the decimals. */
+/** True if comparing doubles gives the same result as comparing decimals. */
 const isExact = (bound: string): boolean => {
   const decimal = decimalOf(bound);
   return (
@@ -40,7 +40,9 @@ const isExact = (bound: string): boolean => {
   );
 };
 
-/** A text is its own value, and digits with nothing between them are one whole number, however the file writes others. */
+/**
+ * True if equal values have equal texts: character strings, and integers written as digits only.
+ */
 const isOneText = ({ type, options }: ColumnSpec): boolean =>
   isText(typeOf({ type }), options) || ['number', 'bigint'].includes(typeOf({ type }).value(options).kind);
 
@@ -51,7 +53,7 @@ const isForRoutine = (rule: ColumnRule, spec: ColumnSpec): boolean => {
   return !isDecimal || (writesPlainly(spec.options) && isExact(rule.bound));
 };
 
-/** Kinds of rules that the column's reader has to test, because the routine does not know them. */
+/** Kinds of rules that only the column's reader can test. */
 export const rulesByText = (spec: ColumnSpec): readonly ColumnRule['kind'][] => {
   const kinds = spec.rules.filter((rule) => !isForRoutine(rule, spec)).map(({ kind }) => kind);
   return rulesOf(spec, 'oneOf').length > 1 ? [...kinds, 'oneOf'] : kinds;
@@ -62,11 +64,16 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/** A float's bits in the order of the floats: those of negative ones are inverted. */
+/**
+ * Maps a float's bits to an integer with the same order: the bits of negative floats are inverted.
+ */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 
-/** Several texts are the same real, so its text has to say which is beyond the bound. No other text than 0 is zero. */
+/**
+ * Different texts can be the same real, and only the text shows if the value is beyond the bound.
+ * So the routine excludes the bound itself, except 0, which no other text equals.
+ */
 const apartOf = ({ type }: ColumnSpec, key: bigint): bigint => (type === 'real' && key !== 0n ? 1n : 0n);
 
 const setWritten = (
@@ -88,7 +95,7 @@ const setWritten = (
   bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
 };
 
-/** Rules for the routine; undefined when there are none. */
+/** The rules for the routine. Undefined if there are none, or if the reader must test them. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
   const bytes = Buffer.alloc(ruleLayout.bytes);
@@ -107,5 +114,5 @@ export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
 };
 
-/** More bytes than a field can have. */
+/** More characters than a field can have. */
 const longestText = 0x7fffffff;

@@ -1,4 +1,5 @@
-// Encodes texts of one column: unusual spellings, and texts for functions of the pipeline.
+// Encodes texts of one column that the row routine does not: unusual spellings, and texts for user
+// functions.
 
 import type { ColumnSpec } from '../../core/declaration/declaration.ts';
 import { booleanText } from '../types/boolean.ts';
@@ -8,8 +9,9 @@ import type { RowBytes } from '../types/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
 /**
- * Writes the value of a text, which is no null token, and returns true; false: refused, or not sure. A written value that no function
- * changes is not written again.
+ * Writes the value of a text, which is not a null token. Returns false if it is refused or unsure.
+ * `isWritten`: the routine has written the value; it is written again only if a function changed
+ * it.
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 
@@ -25,7 +27,7 @@ export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): 
   };
 };
 
-/** The same for a column whose value is whether the current record satisfies a test. */
+/** Makes the encoder of a column whose value says if the current record satisfies a test. */
 export const createTestEncoder = (
   column: ColumnSpec,
   isTrue: () => boolean,

@@ -1,4 +1,4 @@
-// The verbatim decoder: bytes of whole records go to COPY as they are, except records that COPY would misread.
+// The verbatim decoder: passes records to COPY as they are, except those that COPY would misread.
 
 import type { ReadTable } from '../../core/declaration/declaration.ts';
 import { rejectCodes, type Reject } from '../../core/model.ts';
@@ -9,14 +9,13 @@ import { recordAt } from './record-judge.ts';
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
 
-/** For a record that COPY would misread: the bytes to send in its place, or why it is rejected. */
+/** The bytes to send in place of a record, why it is rejected, or undefined to send it as it is. */
 type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
 
 /**
- * Makes the verbatim decoder. The server judges field count, UTF-8 and NUL; load/chunk/load-carefully.ts finds the records
- * that it refuses.
- *
- * `standInQuote` is the control character that COPY gets as its quote if the dialect has none.
+ * Makes the verbatim decoder. The server checks field count, UTF-8 and NUL;
+ * load/chunk/load-carefully.ts finds the records that it refuses.
+ * `standInQuote` is the control character that COPY gets as quote if the dialect has none.
  */
 export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQuote: string): Decoder => {
   const { quote } = table.format.dialect;
@@ -27,7 +26,7 @@ export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQ
         reason: 'the record holds the control character 0x01, which COPY needs for itself',
       };
     if (!record.equals(endOfData)) return undefined;
-    // A line of only `\.` ends a COPY before PostgreSQL 18, also in csv format, and silently.
+    // Before PostgreSQL 18, a line of only `\.` silently ends a COPY, also in csv format.
     if (fields > 1) return { code: 'field_count', reason: `the record has 1 field, the header ${fields}` };
     return Buffer.from(`${quote ?? standInQuote}\\.${quote ?? standInQuote}`);
   };
@@ -46,7 +45,9 @@ export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQ
   };
 };
 
-/** Each record with one LF after it: COPY refuses a file that mixes newlines, and counts blank lines as records. */
+/**
+ * Ends each record with one LF: COPY refuses mixed line ends, and counts blank lines as records.
+ */
 const decodeOneByOne = (
   block: RecordBlock,
   replacement: (record: Buffer) => Replacement,

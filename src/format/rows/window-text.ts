@@ -1,23 +1,29 @@
-// Texts out of the window that is in the row routine's memory, most of them without a decoder.
+// Reads texts from the window in the row routine's memory, most of them as substrings of one
+// string.
 
 import { isAscii } from 'node:buffer';
 import { textAt } from '../encoder/memory.ts';
 
-/** In V8 a longer part of a string is a view of it: a function that keeps the part would keep the whole window. */
+/**
+ * V8 makes longer substrings views of the whole string. A user function that keeps one would keep
+ * the window in memory.
+ */
 const copiedLengthMax = 12;
 
-/** The window as the memory holds it. */
+/** The window in memory. */
 export interface TextWindow {
   readonly bytes: Buffer;
   readonly end: number;
   readonly isAscii: boolean;
-  /** The character that may be doubled in the window; undefined: none is. */
+  /**
+   * The quote character, which may be doubled in the window. Undefined if the window has no quotes.
+   */
   readonly quote: string | undefined;
-  /** A character a byte, before the routine takes off doubled quotes; made when it is first needed. */
+  /** The window as latin1, before the routine undoubles quotes. Made on first use. */
   whole: string | undefined;
 }
 
-/** A window from `textAt` on; `quote` is -1 when it holds none. */
+/** A window that starts at `textAt`. `quote` is -1 if it has no quotes. */
 export const textWindow = (bytes: Buffer, end: number, quote: number): TextWindow => ({
   bytes,
   end,
@@ -41,7 +47,7 @@ export const textBetween = (window: TextWindow, start: number, end: number): str
     const isSame = (window.isAscii || isAsciiText(text)) && (quote === undefined || !text.includes(quote));
     if (isSame) return text;
   }
-  // Texts of the file, and what they are glued to, are none of the window's.
+  // Texts of the file, and joined values, are outside of the window.
   const isAsciiWindow = window.isAscii && start >= textAt && end <= window.end;
   return bytes.toString(isAsciiWindow ? 'latin1' : 'utf8', start, end);
 };

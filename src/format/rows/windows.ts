@@ -1,4 +1,4 @@
-// Groups a block's records for the row routine, and separates those for the judge.
+// Divides a block's records into windows for the row routine, and records for the judge.
 
 import type { RecordBlock } from '../split/record-blocks.ts';
 import type { RecordSpans } from '../split/splitter.ts';
@@ -11,14 +11,17 @@ import { windowBytes } from '../encoder/memory.ts';
 export interface Window {
   readonly from: number;
   readonly to: number;
-  /** False: they are for the judge. */
+  /** True if the row routine can read the records. False: the judge must. */
   readonly isFit: boolean;
 }
 
 /** CRLF. */
 const newlineBytesMax = 2;
 
-/** Tells of one record after the other whether it holds a byte; -1: none does. */
+/**
+ * Makes a test: does the record contain the byte? Must be called with increasing indexes. -1 is in
+ * no record.
+ */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -30,12 +33,12 @@ const holds = (
   };
 };
 
-/** `\N`. */
+/** Second byte of `\N`. */
 const LETTER_N = 78;
 
 /**
- * Tells of one record after the other whether a backslash escapes in it. `\N` as a whole field between these delimiters does not: it
- * is a text that means null.
+ * Makes a test: does a backslash in the record escape anything? `\N` as a whole field does not
+ * count, because it is just a text that means null. Must be called with increasing indexes.
  */
 const holdsBackslash = (
   { bytes, spans: { starts, ends } }: RecordBlock,
@@ -56,26 +59,31 @@ const holdsBackslash = (
   };
 };
 
-/** The record at which a window ends that begins with record `from`; `isFit` is undefined when each record is. */
+/**
+ * Index after the last record of the window that begins at `from`. `isFit` is undefined if all
+ * records are fit.
+ */
 const windowEnd = (
   { starts, ends }: RecordSpans,
   from: number,
   isFit: ((index: number) => boolean) | undefined,
 ): number => {
-  // Fewer bytes than fit: the lists hold as many records, and each but the last has its newline.
+  // Less than windowBytes, so that the lists have room for all records: each except the last has
+  // its newline.
   const longEnd = starts[from]! + windowBytes;
   let to = from;
   while (to < starts.length && ends[to]! < longEnd && (isFit === undefined || isFit(to))) {
     to += 1;
-    // A comment before the next record may hold meaningless quotes.
+    // A comment before the next record may contain quotes, which would confuse the routine.
     if (to < starts.length && starts[to]! - ends[to - 1]! > newlineBytesMax) break;
   }
   return to;
 };
 
 /**
- * Yields the records of a block in order. Those that are fit are without a fault and without a byte that escapes, of whole
- * characters, one after the other, and not too many. `nulls`: the delimiter, if `\N` between two of them is fit.
+ * Yields the records of a block in order. Fit records have no fault, no escape and valid UTF-8,
+ * follow each other directly, and fill at most one window. `nulls`: the delimiter, if fields with
+ * `\N` are fit.
  */
 export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): Generator<Window, void> {
   const { bytes, spans } = block;
@@ -89,7 +97,7 @@ export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): 
   for (let from = 0; from < records;) {
     let to = windowEnd(spans, from, isEachFit ? undefined : isFit);
     const isForRoutine = to > from;
-    // Records with escapes follow each other, and are cheaper together.
+    // Records with escapes often follow each other. Parsing them together is cheaper.
     if (!isForRoutine)
       do to += 1;
       while (to < records && hasEscape(to));

@@ -1,4 +1,4 @@
-// The bytes of a dialect that end records and lines, looked up once.
+// A dialect as bytes, and how its lines end.
 
 import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
 
@@ -12,30 +12,36 @@ export interface Grammar {
   readonly delimiter: Buffer;
   readonly quote: number;
   readonly escape: number;
-  /** A backslash escapes any byte, within quotes and outside. */
+  /** True if a backslash escapes any byte, inside and outside of quotes. */
   readonly escapesAll: boolean;
   readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
-  /** A line feed and what begins a comment. */
+  /** A line feed and the comment's first bytes. */
   readonly commentLine: Buffer | undefined;
-  /** Begins a comment within a line, outside of quotes. */
+  /**
+   * Starts a comment inside a line, outside of quotes. Undefined if only whole lines are comments.
+   */
   readonly infix: Buffer | undefined;
-  /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
+  /**
+   * True if blanks and tabs around quotes are dropped. Lines of only blanks are then blank lines.
+   */
   readonly trim: boolean;
-  /** Blanks and tabs around fields are left out, but for those within quotes. */
+  /** True if blanks and tabs are dropped around unquoted fields too. */
   readonly trimsPlain: boolean;
-  /** Quotes within unquoted fields, and text after a closing quote, are data. */
+  /** True if quotes inside unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
   readonly lineEnd: LineEnd;
-  /** The byte that counts as a line. */
+  /** The byte that line counts count. */
   readonly newline: number;
-  /** Another line end outside of quotes is data; otherwise it is a fault of its record. */
+  /** True if other line ends outside of quotes are data. False: they are a fault of the record. */
   readonly straysAreData: boolean;
-  /** A file of one field may have records without a single byte; in others an empty line is no record. */
+  /**
+   * True in files with one field, where an empty line is a record. In other files it is skipped.
+   */
   readonly keepEmpty: boolean;
 }
 
-/** `found`: how the file's lines end, for a dialect that leaves it to the file. */
+/** `found` is the file's line end, used if the dialect says 'auto'. */
 export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Grammar => {
   const lineEnd = dialect.lineEnd === 'auto' ? found : dialect.lineEnd;
   const comment = dialect.comment === null ? undefined : Buffer.from(dialect.comment);
@@ -66,34 +72,36 @@ export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean =
 
 export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE || byte === TAB;
 
-/** Whether a comment may begin in the block, which begins at a line. */
+/** True if the block may contain a comment. The block begins at the start of a line. */
 export const mayHoldComment = (block: Buffer, { comment, commentLine, infix }: Grammar): boolean =>
   comment !== undefined && (startsWith(block, 0, comment) || block.includes(infix ?? commentLine!));
 
-/** Lines that end in [from, to), also within quotes. */
+/** Counts line ends in [from, to), also inside quotes. */
 export const countLines = (block: Buffer, from: number, to: number, newline: number): number => {
   let count = 0;
   for (let at = from; at < to; at += 1) if (block[at] === newline) count += 1;
   return count;
 };
 
-/** Where a line ends. `next` is the first byte after its line end. */
+/** The end of a line, and the first byte after its line end. */
 export interface LineSpan {
   readonly end: number;
   readonly next: number;
 }
 
-/** The line [from, end) with its LF at `end`; one CR before the LF does not belong to the line. */
+/** The line [from, end) with LF at `end`. A CR before the LF belongs to the line end. */
 export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSpan => ({
   end: end > from && block[end - 1] === CR ? end - 1 : end,
   next: end + 1,
 });
 
-/** True when the newline byte at `at` ends a line. */
+/** True if the newline byte at `at` ends a line. */
 export const endsLine = (block: Buffer, from: number, at: number, { lineEnd }: Grammar): boolean =>
   lineEnd !== 'crlf' || (at > from && block[at - 1] === CR);
 
-/** The line that begins at `from`, quotes or not; undefined when its end is not in the block for sure. */
+/**
+ * The line that begins at `from`, whatever its quotes. Undefined if its end may be in later bytes.
+ */
 export const lineAt = (
   block: Buffer,
   from: number,
@@ -105,27 +113,30 @@ export const lineAt = (
   while (at !== -1 && !endsLine(block, from, at, grammar)) at = block.indexOf(newline, at + 1);
   if (at === -1) return atEnd ? lastLine(block, from, grammar) : undefined;
   if (lineEnd !== 'cr') return beforeLineFeed(block, from, at);
-  // A line feed may follow a carriage return that is the block's last byte.
+  // If a CR is the block's last byte, the next byte may be an LF of the same line end.
   if (at + 1 === block.length && !atEnd) return undefined;
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
-/** Whether carriage returns at the end of a file are half a line end; if the dialect names the line end, they are data. */
+/**
+ * True if a CR at the end of a file is dropped as half of a CRLF. With a declared line end it is
+ * data.
+ */
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 
-/** The last line of a file, without a line end. Half a line end does not belong to it. */
+/** The last line of a file, which has no line end or half of one. */
 export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpan => ({
   end: takesHalfLineEnds(grammar) ? beforeLineFeed(block, from, block.length).end : block.length,
   next: block.length,
 });
 
-/** Within quotes: an escape before the byte that it escapes. Elsewhere it means itself. */
+/** True if the byte at `at`, inside quotes, escapes the next byte. */
 export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll }: Grammar): boolean =>
   (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
   (escapesAll && bytes[at] === BACKSLASH);
 
-/** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
+/** Skips a quoted field. Returns the index after the closing quote, or -1 if the block lacks it. */
 const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1)
     if (isEscape(block, at, grammar)) at += 1;
@@ -135,8 +146,8 @@ const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number 
 };
 
 /**
- * How the lines of a file end, by its first line end outside of quotes; undefined when the bytes do not tell. `isRaw`: the first line
- * is no record, and quotes mean nothing in it.
+ * Finds the file's line end from the first one outside of quotes. Undefined if the bytes do not
+ * tell. `isRaw`: the first line is a comment or skipped, so its quotes have no meaning.
  */
 export const findLineEnd = (
   bytes: Buffer,
@@ -165,7 +176,7 @@ export const findLineEnd = (
       return findLineEnd(bytes.subarray(at), atEnd, grammar, true);
     if (isFieldStart && byte === quote) {
       const after = skipQuoted(bytes, at, grammar);
-      // A quote that is never closed costs its line, whose end counts.
+      // A quote that is never closed rejects its line only, so that line's end counts.
       if (after === -1) return atEnd ? findLineEnd(bytes, atEnd, grammar, true) : undefined;
       at = after - 1;
       isFieldStart = false;

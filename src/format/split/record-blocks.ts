@@ -1,18 +1,19 @@
-// Turns a stream of bytes into blocks of whole records with their positions. Memory: one read and one record.
+// Turns a stream of bytes into blocks of whole records with positions. Memory: one read and one
+// record.
 
 import type { Position } from '../../core/model.ts';
 import { recordBytesMax, rejectRawBytesMax } from '../../core/limits.ts';
 import { countLines, CR, LF } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 
-/** Whole records with their positions. Blocks follow each other without a gap. */
+/** Whole records with their positions. Each block begins where the previous one ends. */
 export interface RecordBlock {
-  /** Offsets in `spans` count from the first byte. */
+  /** The offsets in `spans` start at the first of these bytes. */
   readonly bytes: Buffer;
   readonly spans: RecordSpans;
-  /** Of the block's first byte; `record` is the number of its first record. */
+  /** Position of the first byte, and number of the first record. */
   readonly position: Position;
-  /** Length in the file: `bytes` may hold less of a record that is too long. */
+  /** Length in the file. `bytes` is shorter if a record is too long. */
   readonly fileBytes: number;
 }
 
@@ -32,15 +33,20 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
   fileBytes: spans.consumed,
 });
 
-/** A comment, or a line longer than `recordBytesMax`, until its end is found. */
+/** A comment, or a line longer than `recordBytesMax`, whose end has not been read yet. */
 interface LongLine {
-  /** Bytes for a reject, with one more to show the cut; undefined: it is no record. */
+  /**
+   * First bytes of a record for its reject, plus one to show that more follow. Undefined for a
+   * comment.
+   */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
 }
 
-/** The line as one block with a fault or none, so that no chunk ends within it. */
+/**
+ * Makes one block of the whole line, so that no chunk ends inside it. A comment makes no record.
+ */
 export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
@@ -65,19 +71,21 @@ export const longLineBlock = (
   };
 };
 
-/** Adds bytes of a piece to the line; returns the rest. */
+/** Adds bytes of `piece` to the line. Returns the rest. */
 const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
   line.fileBytes += bytes;
   line.newlines += countLines(piece, 0, bytes, newline);
   return piece.subarray(bytes);
 };
 
-/** Bytes of a piece without a line end that surely belong to the line: a carriage return at its end may not. */
+/**
+ * Number of bytes that certainly belong to the line. A CR at the end may be part of its line end.
+ */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
 /**
- * The bytes of `rest` with the first line of `read`, if they are whole records. They nearly always are, and then the read is not
- * copied.
+ * Joins `rest` with the first line of `read`, if that makes whole records, which it nearly always
+ * does. Then the rest of `read` needs no copy.
  */
 const splitJoint = (
   rest: Buffer,
@@ -92,19 +100,19 @@ const splitJoint = (
 };
 
 /**
- * Reads, and the rest of earlier ones. While a record does not end, they are gathered until the bytes double, so that many small
- * reads do not each repeat the search for its end.
+ * Bytes of a record whose end was not found yet. The search is repeated only when the bytes have
+ * doubled, so that many small reads do not each search from the record's start.
  */
 interface Gathered {
   rest: Buffer;
-  /** Copies of reads, because their memory is used again; `rest` is the first of them then. */
+  /** Copies of reads, because their buffers are reused. `rest` follows them. */
   waiting: Buffer[];
   waitingBytes: number;
-  /** Number of bytes at which the search is repeated. */
+  /** Number of bytes at which to search again. */
   wanted: number;
 }
 
-/** Bytes to search after this read; undefined: wait for more. */
+/** Adds a read. Returns the bytes to search, or undefined to wait for more. */
 const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
   const { rest, waiting } = gathered;
   const isEnough = rest.length + gathered.waitingBytes + read.length >= gathered.wanted;
@@ -121,10 +129,10 @@ const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
 };
 
 /**
- * Yields blocks of whole records from bytes that begin at a record at `start`.
- *
- * A line longer than `recordBytesMax` becomes one fault, a comment nothing; reading goes on after its line end
- * (test/unit/format/split/record-blocks.test.ts, "a line over the bound costs one record").
+ * Yields blocks of whole records. The stream's first record begins at `start`.
+ * A record longer than `recordBytesMax` becomes one fault, a long comment is skipped, and reading
+ * continues after the line (test/unit/format/split/record-blocks.test.ts, "a line over the bound
+ * costs one record").
  */
 export async function* recordBlocks(
   reads: AsyncIterable<Buffer>,
@@ -170,7 +178,7 @@ export async function* recordBlocks(
   }
   const last = Buffer.concat([...gathered.waiting, gathered.rest]);
   if (longLine !== undefined) {
-    // At most the carriage return that ends the line is left.
+    // Only a CR can be left, the first half of the line's end.
     takeInto(longLine, last, last.length, newline);
     yield longLineBlock(longLine, newline, position);
   } else if (last.length > 0) yield blockOf(last, split(last, true), position);

@@ -1,9 +1,10 @@
-// Finds the end of a record, or its fault. Reads quotes byte by byte.
+// Finds the end of one record, or its fault, byte by byte.
 //
-// A quoted field that is followed by anything but a delimiter or a line end, or is never closed, may have swallowed good lines: the
-// line on which its record begins is a fault, and reading goes on at the next line. So the same bytes may be walked from many
-// beginnings, and yet each walk is cheap: two walks that cross the same line end within quotes are equal from there on, and a walk
-// that finds no record is remembered with its end.
+// If text follows a closing quote, or a quote is never closed, the field may have swallowed good
+// lines. So only the record's first line becomes a fault, and the next walk starts at the second
+// line. The same bytes may be walked many times, but each walk is cheap: two walks that cross the
+// same line end inside quotes are equal from there on, and a walk that found no record is
+// remembered with its end.
 
 import { recordBytesMax } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
@@ -22,27 +23,30 @@ import {
   type LineSpan,
 } from './grammar.ts';
 
-/** `fault` as in RecordSpans. */
+/** `fault` has the meaning of RecordSpans.faults. */
 export interface RecordEnd extends LineSpan {
   readonly fault?: RejectCode | null | undefined;
 }
 
-/** A walk over the bytes of a record, as far as it came. */
+/** State of reading one record. */
 interface Walk {
   readonly start: number;
   at: number;
   isQuoted: boolean;
   isFieldStart: boolean;
   isAfterQuoted: boolean;
-  /** Last place at which a quote, or a line end of another kind, is neither structure nor within quotes; -1: none. */
+  /**
+   * Index of the last quote (or line end of another kind) in text where it has no meaning; -1:
+   * none.
+   */
   strayQuote: number;
   strayLineEnd: number;
-  /** Text follows a closing quote. */
+  /** True if text follows a closing quote. */
   isBroken: boolean;
   found: LineSpan | undefined;
 }
 
-/** The walk that came furthest without finding a record, in one block. */
+/** The walk in this block that got farthest without finding a record. */
 export interface Lost {
   walk: Walk | undefined;
 }
@@ -59,7 +63,7 @@ const beginWalk = (start: number): Walk => ({
   found: undefined,
 });
 
-/** Both walks cross the line end at `at` within quotes, so the walk continues as the other. */
+/** Both walks cross the line end at `at` inside quotes, so `walk` continues where `other` ended. */
 const follow = (walk: Walk, other: Walk, at: number): void => {
   const { isQuoted, isFieldStart, isAfterQuoted, isBroken } = other;
   Object.assign(walk, { at: other.at, isQuoted, isFieldStart, isAfterQuoted, isBroken });
@@ -67,11 +71,13 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
   if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
 };
 
-/** Outside of quotes, a walk may have passed this line end. */
+/**
+ * True if a backslash may precede this line end. A walk outside of quotes may then have skipped it.
+ */
 const mayBeEscaped = (block: Buffer, at: number, { escapesAll }: Grammar): boolean =>
   escapesAll && (block[at - 1] === BACKSLASH || (block[at - 1] === CR && block[at - 2] === BACKSLASH));
 
-/** Walks on within quotes, up to the byte after the closing one. */
+/** Reads inside quotes, up to the byte after the closing quote. */
 const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, lost: Lost): void => {
   const { quote, newline } = grammar;
   const other = lost.walk;
@@ -99,7 +105,7 @@ const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, 
   walk.at = at;
 };
 
-/** Takes a byte of a field that is neither quoted nor structure; false: the record is broken there. */
+/** Takes a byte of unquoted text. Returns false if that breaks the record. */
 const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   walk.isFieldStart = false;
   if (!walk.isAfterQuoted) return true;
@@ -109,7 +115,7 @@ const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   return isLenient;
 };
 
-/** The line that ends at this LF or CR; undefined when it ends none. */
+/** The line that ends at this LF or CR. Undefined if the byte ends no line. */
 const lineEnding = (
   block: Buffer,
   { start }: Walk,
@@ -122,21 +128,24 @@ const lineEnding = (
   return lineEnd === 'lf' || line.end < at ? line : undefined;
 };
 
-/** Bytes of the mark, a delimiter or what begins a comment, at `at`, as far as the block reaches. */
+/** Counts how many bytes of `mark` (a delimiter, or the start of a comment) are at `at`. */
 const matched = (block: Buffer, at: number, mark: Buffer): number => {
   let count = 0;
   while (count < mark.length && at + count < block.length && block[at + count] === mark[count]) count += 1;
   return count;
 };
 
-/** The record that the comment at `at` ends; a line that is too long with it is too long. */
+/**
+ * Ends the record at an infix comment. If line and comment together are too long, the record is too
+ * long.
+ */
 const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, grammar: Grammar): void => {
   const line = lineAt(block, at, atEnd, grammar);
   if (line === undefined) walk.at = block.length;
   else walk.found = line.end - walk.start > recordBytesMax ? line : { end: at, next: line.next };
 };
 
-/** The next byte from `from` on that may be more than text of an unquoted field; `limit` when there is none. */
+/** Returns the index of the next byte that may have a meaning in unquoted text, or `limit`. */
 const skipText = (
   block: Buffer,
   from: number,
@@ -152,20 +161,20 @@ const skipText = (
   return limit;
 };
 
-/** The last byte that a backslash escapes: the one after it, or both of a CRLF. The end of the block when that is not there. */
+/** Index of the last byte that a backslash escapes: the next byte, or the LF of a CRLF. */
 const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
   const isPair = block[at + 1] === CR && (block[at + 2] === LF || (at + 2 === block.length && !atEnd));
   return at + (isPair ? 2 : 1);
 };
 
-/** Walks on outside of quotes, up to an opening quote or the record's end. */
+/** Reads outside of quotes, up to an opening quote or the end of the record. */
 const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
   const { delimiter, quote, trim, lineEnd, infix } = grammar;
   const first = delimiter[0]!;
-  /** The byte after an escape. */
+  /** Index after the last escape. */
   let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
-    // A carriage return before a line feed is of the line end; what follows it says whether it is one.
+    // True if the previous byte is a CR. This byte decides if the CR belongs to a line end.
     const isHeld = lineEnd !== 'cr' && at > walk.start && at !== escapedTo && block[at - 1] === CR;
     if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar);
     walk.at = Math.min(at + 1, limit);
@@ -208,7 +217,7 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
       walk.isFieldStart = true;
       walk.isAfterQuoted = false;
     } else if (count + comment > 0 && at + Math.max(count, comment) === block.length && !atEnd) {
-      // Maybe half a delimiter, or half the beginning of a comment.
+      // The block may end inside a delimiter or inside the start of a comment.
       walk.at = block.length;
       return;
     } else if (!(trim && (walk.isFieldStart || walk.isAfterQuoted) && isBlankByte(byte))) {
@@ -218,14 +227,14 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
   }
 };
 
-/** The fault of a record that has an end. */
+/** The fault of a record whose end was found. */
 const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['fault'] => {
   if (walk.strayQuote !== -1 && !isLenient) return 'quote';
   if (walk.strayLineEnd !== -1 && !straysAreData) return 'line_end';
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** Ends the record with the file. A carriage return there was held, because a line feed could follow. */
+/** Ends the record at the end of the file. A CR there still waits for a possible LF. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
@@ -233,8 +242,8 @@ const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
 };
 
 /**
- * The record at `start`, with its fault; undefined when more bytes are needed. The result depends on the record's own bytes, never on
- * where the block ends.
+ * Returns the end and the fault of the record at `start`. Undefined if more bytes are needed. The
+ * result depends only on the record's bytes, not on where the block ends.
  */
 export const recordAt = (
   block: Buffer,
@@ -243,7 +252,7 @@ export const recordAt = (
   grammar: Grammar,
   lost: Lost,
 ): RecordEnd | undefined => {
-  // A carriage return and a newline may follow the last byte of the longest record.
+  // A CR and a newline may follow the last byte of the longest record.
   const limit = Math.min(block.length, start + recordBytesMax + 2);
   const walk = beginWalk(start);
   while (walk.at < limit && walk.found === undefined && !walk.isBroken)
@@ -254,13 +263,13 @@ export const recordAt = (
   if (!isWhole && isAllSeen && !atEnd && block.length - start <= recordBytesMax + 1) return undefined;
   if (!isWhole && isAllSeen && atEnd && !walk.isQuoted) endFile(block, walk, grammar);
   if (walk.found !== undefined && walk.found.end - start <= recordBytesMax) {
-    // A line feed may follow a carriage return that is the block's last byte.
+    // If a CR is the block's last byte, the next byte may be an LF of the same line end.
     const isSure = grammar.lineEnd !== 'cr' || walk.found.next < block.length || atEnd;
     return isSure || block[block.length - 1] === LF
       ? { ...walk.found, fault: faultOf(walk, grammar) }
       : undefined;
   }
-  // A walk after one that is too long may end where that one did.
+  // Moves back before the line end, so that a later walk can also end there.
   if (walk.found !== undefined) walk.at -= 1;
   if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
   const line = lineAt(block, start, atEnd, grammar);

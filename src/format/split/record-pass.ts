@@ -1,16 +1,19 @@
-// Takes the fast pass over a block: windows of its bytes in, lists of records out.
+// Runs the fast scan over a block: copies windows of bytes into WebAssembly memory, copies the
+// found records out.
 
 import { groupBytes } from '../wasm/instance.ts';
 import { scanMemory, scanText, type QuoteRule } from './scan-text.ts';
 import { state } from './scan-memory.ts';
 
-/** Records of a block during the pass; reused for the next block. */
+/** Records found so far. Reused for the next block. */
 export interface RecordList {
   starts: Int32Array;
   ends: Int32Array;
   lines: Int32Array;
   length: number;
-  /** False once a record or a gap is not plain `record LF`. */
+  /**
+   * False as soon as a record is not followed by exactly one LF, or bytes lie between two records.
+   */
   plain: boolean;
 }
 
@@ -26,7 +29,7 @@ const firstRoom = 1024;
 
 export const createRecordList = (): RecordList => newList(firstRoom);
 
-/** Makes room for so many records more. */
+/** Makes room for `more` records. */
 const makeRoom = (list: RecordList, more: number): void => {
   if (list.length + more <= list.starts.length) return;
   const larger = newList(Math.max(2 * list.starts.length, list.length + more));
@@ -55,21 +58,21 @@ const addScanned = (list: RecordList): void => {
   if (scanned[state.special] !== 0) list.plain = false;
 };
 
-/** The position of a pass: the first record that it has not taken. */
+/** Where the scan is: the first record that is not listed yet. */
 export interface Cursor {
   /** Offset in the block. */
   at: number;
-  /** Newlines of the block before it. */
+  /** Number of newlines in the block before `at`. */
   line: number;
 }
 
-/** Lists regular records from `cursor` on, and moves it after them. */
+/** Lists regular records from `cursor`, and moves it after the last of them. */
 export type RecordPass = (cursor: Cursor) => void;
 
-/** Makes the pass over one block; it must not change meanwhile. */
+/** Makes the scan of one block. The block's bytes must not change while the scan is used. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
   const { text, before, state: scanned } = scanMemory;
-  // Bytes of the block that are in the text.
+  // Range of the block that is in WebAssembly memory.
   let [loadedFrom, loadedTo] = [0, 0];
   const load = (from: number): void => {
     loadedFrom = from;

@@ -1,9 +1,12 @@
-// The fast pass over records: where each ends, sixty-four bytes at a time, as long as they are regular.
+// The fast scan, as WebAssembly: finds where records end, 64 bytes at a time, while quotes are
+// regular.
 //
-// A quote is regular where the quotes before it are even in number and it opens a field or doubles a quote, or where they are odd and
-// what follows may follow a closing quote. Between regular quotes, a byte lies within quotes just when the quotes before it are odd
-// in number. Anything else (a stray quote, blanks around quotes, a lone carriage return, a record too long) ends the pass at the
-// beginning of its record, and the splitter goes on byte by byte. Proved to agree by test/unit/format/records/split-property.test.ts.
+// A quote is regular in two cases. Opening: an even number of quotes precedes it, and it follows
+// the start of a field or another quote. Closing: an odd number precedes it, and the next byte may
+// follow a closing quote. If all quotes are regular, a byte is inside quotes exactly if an odd
+// number of quotes precedes it. Anything else (a stray quote, blanks around quotes, a lone CR, a
+// record that is too long) stops the scan at the start of its record, and the splitter reads that
+// record byte by byte. Proved to agree by test/unit/format/records/split-property.test.ts.
 
 import { recordBytesMax } from '../../core/limits.ts';
 import { bitsOf, holdsAny, isByte, isSome, loadGroup, parities } from '../wasm/byte-bits.ts';
@@ -16,32 +19,34 @@ const LF = 10;
 const CR = 13;
 
 const types = {
-  // Of the first byte to read and after the last, in memory; and of the memory's place 0 in the block.
+  // `from`, `to`: addresses of the bytes to scan. `base`: offset in the block of address 0.
   from: 'i32',
   to: 'i32',
   base: 'i32',
   quote: 'i32',
   delimiter: 'i32',
-  /** 0: there are no quotes · -1: there are. */
+  /** -1 if the dialect has quotes, else 0. */
   quotes: 'i32',
-  /** 0: every quote is irregular, because the dialect is · -1: quotes are understood. */
+  /**
+   * -1 if the scan can judge quotes. 0: the dialect is too complex, so every quote is irregular.
+   */
   understood: 'i32',
   keepEmpty: 'i32',
   start: 'i32',
   line: 'i32',
   lines: 'i32',
   special: 'i32',
-  /** 4 x records found. */
+  /** 4 times the number of records found: the byte offset in the lists. */
   found: 'i32',
-  /** Byte before the group. */
+  /** The byte before the group. */
   before: 'i32',
   place: 'i32',
   end: 'i32',
-  /** 1: the record is listed, 0: it is a blank line. */
+  /** 1 if the record is listed, 0 if it is a blank line. */
   kept: 'i32',
-  /** All ones while the group begins within quotes. */
+  /** All bits are 1 if the group begins inside quotes, else 0. */
   inside: 'i64',
-  /** The byte before the group may be a closing quote or a carriage return, so the next byte matters. */
+  /** 1 if the byte before the group may be a closing quote or a CR, which the next byte decides. */
   pending: 'i64',
   lineBits: 'i64',
   returnBits: 'i64',
@@ -65,7 +70,7 @@ const v = locals(types);
 const group = [v.group0, v.group1, v.group2, v.group3];
 
 const zero = i32.const(0);
-/** Each bit one byte later, and `first` for the byte before the group. */
+/** Shifts each bit to the next byte. `first` is the bit of the byte before the group. */
 const follows = (bits: Code, first: Code): Code => i64.or(i64.shl(bits, i64.const(1n)), i64.extend(first));
 
 const enter = sequence(
@@ -90,7 +95,7 @@ const leave = sequence(
   i32.store(zero, 4 * state.found, v.found.get),
 );
 
-/** A group with a quote or a carriage return, or within quotes. */
+/** Judges a group that contains a quote or a CR, or begins inside quotes or after such a byte. */
 const judgeQuotes = sequence(
   v.before.set(i32.loadByte(i32.sub(v.from.get, i32.const(1)))),
   v.returnBits.set(bitsOf(group, v.returnByte)),
@@ -100,11 +105,11 @@ const judgeQuotes = sequence(
   parities(v.insideBits),
   v.insideBits.set(i64.xor(v.insideBits.get, v.inside.get)),
   v.closing.set(i64.and(v.quoteBits.get, i64.not(v.insideBits.get))),
-  // A line feed follows a carriage return.
+  // A CR is irregular unless an LF follows.
   v.irregular.set(
     i64.and(follows(v.returnBits.get, isByte(v.before.get, i32.const(CR))), i64.not(v.lineBits.get)),
   ),
-  // An opening quote has a field's start before it, or the quote that it doubles.
+  // An opening quote is irregular unless it follows the start of a field or another quote.
   v.irregular.set(
     i64.or(
       v.irregular.get,
@@ -122,7 +127,7 @@ const judgeQuotes = sequence(
       ),
     ),
   ),
-  // The field's end follows a closing quote, or the quote that doubles it.
+  // A closing quote is irregular unless the end of the field or another quote follows.
   v.irregular.set(
     i64.or(
       v.irregular.get,
@@ -147,7 +152,7 @@ const judgeQuotes = sequence(
   v.inside.set(i64.shrSigned(v.insideBits.get, i64.const(63n))),
   v.pending.set(i64.shr(i64.or(v.closing.get, v.returnBits.get), i64.const(63n))),
   v.special.set(i32.or(v.special.get, isSome(v.returnBits.get))),
-  // Only records that end before the first irregular byte are sure; x & -x is the lowest bit of x.
+  // Keeps only records that end before the first irregular byte. x & -x is the lowest set bit of x.
   when(
     isSome(v.irregular.get),
     v.ends.set(
@@ -159,12 +164,12 @@ const judgeQuotes = sequence(
   ),
 );
 
-/** Bits up to the lowest one, itself included. */
+/** Sets all bits up to and including the lowest set bit. */
 const upToLowest = (bits: Code): Code => i64.xor(bits, i64.sub(bits, i64.const(1n)));
 
 const listed = (at: number, value: Code): Code => i32.store(v.found.get, at, value);
 
-/** Lists every record that ends in the group; one that is too long is irregular. */
+/** Lists every record that ends in the group. A record that is too long is irregular. */
 const listRecords = loopWhile(
   isSome(v.ends.get),
   v.place.set(i32.add(v.from.get, i32.wrap(i64.trailingZeros(v.ends.get)))),
@@ -191,7 +196,7 @@ const listRecords = loopWhile(
   ),
 );
 
-/** Returns the address of the first group that was not looked at; 0 when a record is irregular. */
+/** Returns the address of the first group that was not scanned; 0 if a record is irregular. */
 const body = sequence(
   enter,
   loopWhile(

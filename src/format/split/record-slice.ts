@@ -1,12 +1,12 @@
-// Cuts a block of records into blocks of fewer records.
+// Cuts a block of records into smaller blocks.
 
 import type { RecordBlock } from './record-blocks.ts';
 import type { RecordSpans } from './splitter.ts';
 
-/** Faults of the records [from, to), counted from `from`. */
+/** The faults of records [from, to), with indexes that start at 0. */
 const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number): RecordSpans['faults'] => {
   const own: RecordSpans['faults'] = new Map();
-  // The shorter loop: a block may have half a million faults, and be cut fifty times.
+  // Takes the shorter loop: a block may have half a million faults, and be cut fifty times.
   if (to - from < faults.size) {
     for (let index = from; index < to; index += 1) {
       const fault = faults.get(index);
@@ -16,7 +16,7 @@ const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number):
   return own;
 };
 
-/** The records [from, to) of a block as a block of their own. Bytes before the first of them are left out. */
+/** Makes a block of records [from, to). Bytes before the first of these records are dropped. */
 export const sliceBlock = (block: RecordBlock, from: number, to: number): RecordBlock => {
   const { bytes, spans, position } = block;
   const firstByte = spans.starts[from]!;
@@ -45,7 +45,10 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   };
 };
 
-/** Cuts a block into pieces of at most so many records and bytes; a longer record is a piece of its own. Usually there is one. */
+/**
+ * Cuts a block into pieces of at most `recordsMax` records and `bytesMax` bytes. A longer record is
+ * a piece by itself. Usually the block is the only piece.
+ */
 export function* piecesOf(
   block: RecordBlock,
   recordsMax: number,

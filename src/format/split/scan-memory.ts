@@ -1,14 +1,14 @@
-// Addresses in the memory of the record scan: its state, a window of text in, lists of records out.
+// Memory layout of the record scan: state, input window, lists of found records.
 
-/** Bytes of the file in the routine's memory at once: few enough for the processor's nearest caches. */
+/** Bytes of the file in WebAssembly memory at once. Few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;
 
-/** State of a pass, kept in memory between windows: places of i32. */
+/** State that is kept between windows: indexes of i32 values. */
 export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };
-/** The byte before the window is directly before it. */
+/** The byte before the window must be in memory directly before it. */
 export const windowAt = 64;
 export const startsAt = windowAt + windowBytes;
-/** Every byte may be a record of its own. */
+/** Room for the worst case: every byte is a record. */
 const listBytes = 4 * windowBytes;
 export const endsAt = startsAt + listBytes;
 export const linesAt = endsAt + listBytes;

@@ -9,7 +9,7 @@ const CR = 13;
 const { scanGroups, memory } = instantiate(scanBytes, {});
 const { buffer } = memory;
 
-/** What the pass reads and writes: text in, lists out, and its state from window to window. */
+/** The scan's memory: text in, lists of records out, and the state that is kept between windows. */
 export const scanMemory = {
   text: new Uint8Array(buffer, windowAt, windowBytes),
   /** The byte before the text. */
@@ -20,16 +20,22 @@ export const scanMemory = {
   state: new Int32Array(buffer, 0, Object.keys(state).length),
 };
 
-/** How quotes are read. */
+/** How the scan reads quotes. */
 export interface QuoteRule {
-  /** -1: there are none. */
+  /** -1 if the dialect has no quotes. */
   readonly quote: number;
-  /** -1: it is not one byte, or a quote is not escaped by doubling it; then every quote is irregular. */
+  /**
+   * -1 if the delimiter has several bytes, or quotes are not escaped by doubling. Then every quote
+   * is irregular.
+   */
   readonly delimiter: number;
   readonly keepEmpty: boolean;
 }
 
-/** Scans bytes [from, to) of the text, which is at `base` in its block; returns the place reached, or -1. */
+/**
+ * Scans bytes [from, to) of the text. `base` is the text's offset in the block. Returns the first
+ * byte not scanned, or a negative number if a record is irregular.
+ */
 export const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
   scanGroups(
     windowAt + from,

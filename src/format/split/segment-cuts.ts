@@ -1,15 +1,15 @@
-// Finds where a file may be cut into segments, ahead of the loaders that load them side by side.
+// Finds where a file may be cut into segments, which are loaded side by side.
 
 import type { Position } from '../../core/model.ts';
 import { recordBlocks } from './record-blocks.ts';
 import type { Splitter } from './splitter.ts';
 
 /**
- * Yields positions at which a file may be cut, each at least `segmentBytes` after the one before it and after `start`:
- * where a record, or a blank line before one, begins. The file's end is none. Memory: as `recordBlocks`.
- *
- * A cut is known once the read after it has arrived. Segments give the same records and rejects as the whole file
- * (test/unit/format/split/segment-cuts.test.ts).
+ * Yields positions at which a file may be cut: starts of records, or of blank lines before them.
+ * Each is at least `segmentBytes` after the previous one and after `start`. The file's end is not
+ * yielded. Memory as in `recordBlocks`.
+ * A cut is yielded after the read that follows it. Segments give the same records and rejects as
+ * the whole file (test/unit/format/split/segment-cuts.test.ts).
  */
 export async function* segmentCuts(
   reads: AsyncIterable<Buffer>,

@@ -1,7 +1,9 @@
-// Finds where records begin and end. Pure: bytes in, offsets out; knows quotes, never looks into fields.
+// Finds where records begin and end. Pure: bytes in, offsets out. Understands quotes, but does not
+// parse fields.
 //
-// A block handed in always begins at a record. A quote opens a quoted field only at the field's start (RFC 4180 §2). Elsewhere it
-// ends no record, so that a stray quote costs one record and not the file.
+// A block always begins at a record. A quote opens a field only at the field's start (RFC 4180 §2).
+// A quote elsewhere does not hide line ends, so that it rejects one record and not the rest of the
+// file.
 
 import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
 import type { RejectCode } from '../../core/model.ts';
@@ -23,51 +25,56 @@ import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
 import { addRecord, createRecordList, createRecordPass, type RecordList } from './record-pass.ts';
 import type { QuoteRule } from './scan-text.ts';
 
-/** Records of one block, as parallel lists of offsets into it. */
+/** The records of one block, as parallel lists of offsets. */
 export interface RecordSpans {
   /** First byte of each record. */
   readonly starts: Int32Array;
-  /** Byte after each record's last, without its line end. */
+  /** Index after each record's last byte, without its line end. */
   readonly ends: Int32Array;
-  /** Line ends in the block before each record's first byte. */
+  /** Number of line ends in the block before each record. */
   readonly lines: Int32Array;
   /**
-   * Records (by place in the lists) that are rejected as they are: misplaced quotes or line ends, or a record that is too long. null:
-   * no fault, but quotes that only `quotes: 'lenient'` reads.
+   * Records to reject without parsing, by index: misplaced quotes or line ends, or too long. null
+   * is not a fault: the record has quotes that only `quotes: 'lenient'` allows.
    */
   readonly faults: Map<number, RejectCode | null>;
-  /** Bytes that belong to whole records and the blank or comment lines among them. */
+  /** Number of bytes in whole records and in the blank lines and comments between them. */
   readonly consumed: number;
-  /** Line ends among the consumed bytes, and the byte that counts as one. */
+  /** Number of line ends in the consumed bytes, and the byte that is counted. */
   readonly newlines: number;
   readonly newline: number;
-  /** True only when records cover the consumed bytes without fault, gap or other newline: each is followed by one LF. */
+  /** True if the consumed bytes are only records without faults, each followed by one LF. */
   readonly plain: boolean;
 }
 
 export interface Splitter {
-  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is the last record. */
+  /**
+   * Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is the last
+   * record.
+   */
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
-  /** The first line of the block, whatever its quotes; undefined when its end may be missing. */
+  /**
+   * The first line of the block, whatever its quotes. Undefined if its end may be in later bytes.
+   */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
-  /** True when the block begins with a comment line. */
+  /** True if the block begins with a comment line. */
   readonly isComment: (block: Buffer) => boolean;
-  /** The byte that counts as a line. */
+  /** The byte that line counts count. */
   readonly newline: number;
 }
 
-/** True when the record and its newline are plain: see RecordSpans. */
+/** True if the record meets the condition of RecordSpans.plain. */
 const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
   fault === undefined && next === end + 1 && block[end] === LF;
 
-/** The dialect's bytes for the fast pass: see simd/record-scan.ts. */
+/** The dialect's quotes for the fast scan (record-scan.ts). */
 const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
   quote,
   delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
   keepEmpty,
 });
 
-/** Whether a backslash makes the byte at `at` data. */
+/** True if an odd number of backslashes precedes the byte at `at`. */
 const isEscaped = (block: Buffer, start: number, at: number): boolean => {
   let first = at;
   while (first > start && block[first - 1] === BACKSLASH) first -= 1;
@@ -75,29 +82,32 @@ const isEscaped = (block: Buffer, start: number, at: number): boolean => {
 };
 
 /**
- * A record's end without the carriage returns before its line feed; a program that translates line ends twice writes several.
- * The first of them is data after a backslash.
+ * The record's end without all CRs before its LF. Programs that translate line ends twice write
+ * several. The first CR is data if a backslash escapes it.
  */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
-  // A comment may be between.
+  // False if a comment lies between the record and its line end.
   const isAtEnd = end === next || block[end] === CR || block[end] === LF;
   const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
   if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
   return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
-/** True when a line is blank once it is trimmed; a delimiter of blanks makes fields of it. */
+/**
+ * True if the line is blank after trimming. If the delimiter is a blank, the line has fields
+ * instead.
+ */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);
 };
 
-/** Takes the blank lines out of the records from place `from` on, where blanks are trimmed. */
+/** Removes blank lines from the records at index `from` and later, in dialects that trim. */
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;
-  // Usually there are none.
+  // Usually there are none, so nothing is moved.
   while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
   for (let index = kept; index < length; index += 1) {
     const [start, end] = [list.starts[index]!, list.ends[index]!];
@@ -111,13 +121,19 @@ const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: 
   list.length = kept;
 };
 
-/** Whether a backslash may escape a line end, a delimiter or a quote, which the fast pass would take for structure. */
+/**
+ * True if a backslash may escape a line end, a delimiter or a quote, which the fast scan does not
+ * see.
+ */
 const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
   escapesAll &&
   block.includes(BACKSLASH) &&
   [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
 
-/** Regular records by the fast pass, the others one after the other; comments and blank lines are left out. */
+/**
+ * Splits a block: regular records by the fast scan, other records one by one. Comments and blank
+ * lines are dropped.
+ */
 const splitBlock = (
   block: Buffer,
   atEnd: boolean,
@@ -168,10 +184,10 @@ const splitBlock = (
 };
 
 /**
- * Makes the splitter for a dialect, a number of fields, and how the lines of the file end.
- *
- * The result covers whole records only; the caller passes the rest again with more bytes. When a block of more than `recordBytesMax`
- * + 1 bytes holds no whole record (`consumed` is 0), that line is too long, or a comment: see record-blocks.ts.
+ * Makes the splitter for a dialect, a number of fields and a line end.
+ * The result covers only whole records; the caller passes the rest again with more bytes. If a
+ * block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first
+ * line is a comment or a record that is too long: see record-blocks.ts.
  */
 export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
   const grammar = grammarOf(dialect, fields, lineEnd);

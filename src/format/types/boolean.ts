@@ -1,4 +1,4 @@
-// boolean: PostgreSQL's own words, or exactly the texts that the column declares.
+// Column type boolean: PostgreSQL's words, or the texts that the column declares.
 
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
@@ -7,10 +7,10 @@ import { isNot } from './refusal.ts';
 import { serverBoolean, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 
 export interface BooleanOptions extends SpellingOptions {
-  /** Texts that mean true and false; PostgreSQL's own by default. */
+  /** Texts that mean true and false. Default: PostgreSQL's words. */
   readonly true?: readonly string[];
   readonly false?: readonly string[];
-  /** Meaning of every other text; without it, other texts are rejects. */
+  /** Value of every other text. Without this option, a record with another text is rejected. */
   readonly else?: boolean;
 }
 

@@ -1,68 +1,91 @@
-// A column type: one object, from which builders, decoders, DDL, row schemas and docs follow.
+// The interface of a column type. Builders, decoders, DDL, row schemas and docs derive from it.
 
 import type { RejectCode } from '../../core/model.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 
-/** Why a text is not a value of the type. A value, not an exception: refusals are expected. */
+/** Why a text is not a value of the type. A return value, because bad texts are expected input. */
 export interface Refusal {
   readonly code: RejectCode;
   readonly reason: string;
 }
 
-/** Text that the server reads without changing its meaning, or the refusal. Never called with a null token. */
+/**
+ * Returns the text in a form that the server reads with the same meaning, or a refusal. Texts
+ * declared as null never get here.
+ */
 export type Reader = (text: string) => string | Refusal;
 
 /**
- * Writes length and value of a text that the type's reader returned into RowBytes (binary/row-bytes.ts). PostgreSQL, "COPY", Binary
- * Format. RowBytes is not named here: a pipeline's types lead to this file, and must not need those of Node.js
+ * Appends a text that the type's reader returned to RowBytes (row-bytes.ts): length, then value, as
+ * in PostgreSQL's docs, "COPY", Binary Format.
+ * The parameter is `never` instead of RowBytes, because RowBytes needs the types of Node.js. A
+ * user's pipeline imports this file's types and must compile without them
  * (test/package/guide.test.ts, "its TypeScript settings").
  */
 export type ValueEncoder = (text: string, out: never) => void;
 
-/** In place of an encoder: the server reads the text, and rows of a table with such a column are sent as text. */
+/**
+ * Marks a type without an encoder. Tables with such a column are sent in COPY's text format, and
+ * the server reads the value.
+ */
 export const serverReads = 'the server reads the text';
 
-/** Values of an option. A spelling applies to the file, not to `.default(v)` or a schema's output. */
+/**
+ * Which values an option takes. `isSpelling` marks options that describe texts of the file; they do
+ * not apply to `.default(v)` or to a schema's output.
+ */
 export type OptionShape = { readonly isSpelling?: boolean } & (
   | { readonly takes: 'whole number' | 'flag' | 'texts' }
   | { readonly takes: 'text or texts'; readonly must: string }
   | { readonly takes: 'text'; readonly must: string; readonly oneOf?: readonly string[] }
 );
 
-/** The values in JavaScript. */
+/** The column's values in JavaScript. */
 export type ValueShape =
   | { readonly kind: 'string'; readonly charactersMax?: number }
   | { readonly kind: 'number'; readonly least: number; readonly most: number }
   | { readonly kind: 'bigint'; readonly least: bigint; readonly most: bigint }
   | { readonly kind: 'float' | 'boolean' | 'uuid' | 'any' };
 
-/** How values compare, for `.min` and `.max`: by their binary form as whole numbers · as floats · as decimals of any length. */
+/**
+ * How `.min` and `.max` compare values: as integers (the value's binary form) · as floats · as
+ * decimals of any length.
+ */
 export type Order = 'whole' | 'float' | 'decimal';
 
-/** `Value`: its JavaScript value. `Options`: its builder's options beside those of every column. */
+/**
+ * `Value` is the type's value in JavaScript. `Options` are the builder's options, without the
+ * options that every column has.
+ */
 export interface ColumnType<Value = any, Options = any> {
-  /** The type as DDL writes it. */
+  /** The type's name in DDL. */
   sql(options: Options): string;
-  /** Values of each option; any other option is a definition error. */
+  /** The options that the type takes. Any other option is an error in the pipeline. */
   readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
-  /** The problem of the options, as a sentence that says what to do; undefined: none. */
+  /** Returns a sentence about a wrong option and what to do, or undefined. */
   optionsProblem?(options: Options): string | undefined;
-  /** Chooses everything once per column, so that nothing is asked per field. */
+  /** Makes the reader of a column. All decisions are made here, once per column, not per field. */
   reader(options: Options): Reader;
-  /** How the row routine reads the column from bytes; `notFromBytes` when it asks the reader for every value. */
+  /**
+   * How the row routine (WebAssembly) reads a field. `notFromBytes`: it leaves every field to the
+   * reader.
+   */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
-  /** Types without an order have no `.min` and `.max`. */
+  /** Without an order, the type has no `.min` and `.max`. */
   readonly order?: Order;
-  /** The value for `.check`, `.zod` and Row<>. */
+  /** The value that `.check`, `.zod` and Row<> get. */
   value(options: Options): ValueShape;
-  /** The value of a text that `reader` returned. */
+  /** Converts a text that `reader` returned. */
   toValue(text: string, options: Options): Value;
-  /** The text for a JavaScript value (of `.default(v)` or `.zod`); undefined when it has another type. */
+  /**
+   * Converts a JavaScript value (of `.default(v)` or `.zod`) to text. Undefined if its type is
+   * wrong.
+   */
   fromValue(value: unknown): string | undefined;
 }
 
-/** Options of a type that has none. */
+/** For types without options. */
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no key, which `object` does not say
 export type NoOptions = Readonly<Record<never, never>>;
 

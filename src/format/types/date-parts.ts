@@ -1,11 +1,11 @@
-// Reads the tokens of a date pattern step by step, and writes the parts as ISO text.
+// Reads the tokens of a date pattern one by one, and writes the parts as ISO 8601 text.
 
 import { fourDigits, isDay, isDigitAt, isTimeOfDay, readDigits, readTwo, twoDigits } from './calendar.ts';
 import { isoOffset, isOffsetAt, offsetEnd } from './offset.ts';
 
 /**
- * The parts of a date as small integers, at the indexes of `part`. An array, because an object with computed keys took twice the time
- * for the writes of every token.
+ * The parts of a date, at the indexes that `part` names. An object with computed keys took twice as
+ * long to write.
  */
 export type DateParts = number[];
 
@@ -16,19 +16,25 @@ export const part = {
   hour: 3,
   minute: 4,
   second: 5,
-  /** Hours that AM and PM add on the 12 h clock, or -1 on the 24 h clock. */
+  /**
+   * Hours to add to an hour of the 12-hour clock: 0 for AM, 12 for PM. -1 for the 24-hour clock.
+   */
   half: 6,
-  /** Places of the fraction's digits and of the offset in the text; none while the end is 0. */
+  /**
+   * Index range of the fraction's digits in the text, then of the offset. An end of 0 means none.
+   */
   fraction: 7,
   fractionEnd: 8,
   offset: 9,
   offsetEnd: 10,
 } as const;
 
-/** The parts before any token: midnight on the 24 h clock. */
+/** Values of parts that the pattern does not name: 0001-01-01, midnight, 24-hour clock. */
 export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
 
-/** Reads one token at `at` into `parts` and gives the index after it, or -1 when the text does not fit. */
+/**
+ * Reads the token at index `at` into `parts`. Returns the index after it, or -1 if it does not fit.
+ */
 export type Step = (text: string, at: number, parts: DateParts) => number;
 
 export const longYear: Step = (text, at, parts) => {
@@ -38,7 +44,7 @@ export const longYear: Step = (text, at, parts) => {
   return at + 4;
 };
 
-/** POSIX: 69 to 99 are the 1900s, 00 to 68 the 2000s. */
+/** POSIX reads 69 to 99 as 1969 to 1999, and 00 to 68 as 2000 to 2068. */
 const firstYearOf1900s = 69;
 
 export const shortYear: Step = (text, at, parts) => {
@@ -48,7 +54,7 @@ export const shortYear: Step = (text, at, parts) => {
   return at + 2;
 };
 
-/** Exactly two digits. */
+/** Reads exactly two digits. */
 export const padded =
   (index: number): Step =>
   (text, at, parts) => {
@@ -58,7 +64,7 @@ export const padded =
     return at + 2;
   };
 
-/** One digit or two. */
+/** Reads one or two digits. */
 export const unpadded =
   (index: number): Step =>
   (text, at, parts) => {
@@ -79,7 +85,7 @@ export const monthName: Step = (text, at, parts) => {
   return at + 3;
 };
 
-/** As many digits after the point as the pattern has letters. */
+/** Reads exactly `width` digits: the number of S letters in the pattern. */
 export const fraction =
   (width: number): Step =>
   (text, at, parts) => {
@@ -89,7 +95,7 @@ export const fraction =
     return at + width;
   };
 
-/** AM or PM. */
+/** Reads AM or PM in any case. */
 export const halfOfDay: Step = (text, at, parts) => {
   const half = text.slice(at, at + 2).toLowerCase();
   if (half !== 'am' && half !== 'pm') return -1;
@@ -105,7 +111,7 @@ export const offset: Step = (text, at, parts) => {
   return end;
 };
 
-/** Characters of the pattern that stand for themselves. */
+/** Reads characters that the pattern contains literally, such as the hyphens of YYYY-MM-DD. */
 export const literal =
   (characters: string): Step =>
   (text, at) =>
@@ -137,11 +143,11 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
   return end === 0 ? time : `${time}.${text.slice(parts[part.fraction], end)}`;
 };
 
-/** The offset in ISO 8601, or nothing when the pattern has none. */
+/** The offset in ISO 8601; empty if the pattern has none. */
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
   isoOffset(text.slice(parts[part.offset], parts[part.offsetEnd]));
 
-/** Whether a time of day that a date would lose is no midnight. */
+/** True if a date column loses nothing when it drops this time of day. */
 export const isMidnight = (text: string, parts: DateParts): boolean =>
   /^[0:.]*$/.test(isoTimeOf(text, parts));
 

@@ -1,4 +1,4 @@
-// Patterns such as YYYYMMDDHHmm: compiled once a column into steps that read fixed tokens from the text.
+// Compiles patterns such as YYYYMMDDHHmm, once per column, into steps that each read one token.
 
 import { part as byteParts, reads } from '../encoder/pattern-steps.ts';
 import { fourDigits, twoDigits } from './calendar.ts';
@@ -21,7 +21,10 @@ import {
 
 type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 
-/** What a pattern may have to write, for `patternWriter`: numbers as they are, the fraction and the offset as texts. */
+/**
+ * A timestamp that `patternWriter` writes in a pattern. Fraction and offset are texts, because
+ * patterns copy them.
+ */
 export interface Sample {
   readonly year: number;
   readonly month: number;
@@ -37,10 +40,10 @@ interface Token {
   readonly part: PartName;
   readonly step: Step;
   readonly write: (sample: Sample) => string;
-  /** The step's kind and argument for the row routine. */
+  /** The kind of step in the row routine; `needs` is its argument. */
   readonly reads: number;
   readonly needs: number;
-  /** Of a token without fixed length: tokens that must not follow it directly. */
+  /** Only for tokens of variable length: matches literal text that must not follow directly. */
   readonly runsInto?: RegExp;
   readonly startsWithDigit: boolean;
   readonly clock?: 12 | 24;
@@ -75,7 +78,7 @@ const word = (name: PartName, step: Step, read: number, write: Write): Token => 
   startsWithDigit: false,
 });
 
-/** Decimals that a pattern may ask for: nanoseconds. */
+/** Nanoseconds: the most decimals that a pattern may name. */
 const fractionDigitsMax = 9;
 const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
   const width = index + 1;
@@ -104,7 +107,9 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/** Runs of one letter, and the texts between them. */
+/**
+ * Splits a pattern into runs of one letter and the texts between them: 'YYYY-MM' gives YYYY, -, MM.
+ */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -134,7 +139,7 @@ const repeatedPart = (pieces: readonly string[]): string | undefined => {
   return undefined;
 };
 
-// D followed by MM would read 111 as the 11th of 1?: a value must not depend on such a guess.
+// Refuses 'DMM' and the like. DMM can read 111 as day 11, or as day 1 and month 11.
 const openBeforeDigit = (pieces: readonly string[]): string | undefined => {
   for (const [index, piece] of pieces.entries()) {
     const next = pieces[index + 1];
@@ -147,7 +152,9 @@ const openBeforeDigit = (pieces: readonly string[]): string | undefined => {
   return undefined;
 };
 
-/** A part makes sense only beside the next larger one. */
+/**
+ * [part, larger part, token of the larger part]: a pattern with the part needs the larger part too.
+ */
 const needs: readonly (readonly [PartName, PartName, string])[] = [
   ['fraction', 'second', 'ss'],
   ['second', 'minute', 'mm'],
@@ -167,7 +174,7 @@ const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined =
   return undefined;
 };
 
-/** The problem of a pattern for any type. */
+/** Returns what is wrong with a pattern in columns of any type, or undefined. */
 export const patternProblem = (pattern: string): string | undefined => {
   const pieces = split(pattern);
   return (
@@ -175,13 +182,13 @@ export const patternProblem = (pattern: string): string | undefined => {
   );
 };
 
-/** The parts that a pattern names. */
+/** The parts that the pattern names. */
 export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
 /**
- * Compiles a pattern without problems. The function reads a whole text and gives its parts, or undefined when
- * the text does not fit; the parts are one object, which every call overwrites.
+ * Compiles a valid pattern. The returned function reads a whole text into parts, or returns
+ * undefined if the text does not fit. All its calls share and overwrite one DateParts.
  */
 export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
   const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
@@ -196,18 +203,23 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
   };
 };
 
-/** Makes what writes a moment in a pattern without problems. */
+/** Makes a function that writes a timestamp in a valid pattern. */
 export const patternWriter = (pattern: string): ((sample: Sample) => string) => {
   const writers = split(pattern).map((piece) => tokens.get(piece)?.write ?? (() => piece));
   return (sample) => writers.map((write) => write(sample)).join('');
 };
 
-/** Digits of a fraction that are values; further ones must be zeros for the row routine. */
+/**
+ * Decimals of a second that PostgreSQL stores. The row routine takes further decimals only if they
+ * are 0.
+ */
 const fractionDigitsKept = 6;
 
 type ByteStep = [reads: number, needs: number, next: number];
 
-/** Bytes that stand for themselves, each with the step before it where that has none yet. */
+/**
+ * Adds the bytes of literal text. A step can carry one byte to expect after it, which saves a step.
+ */
 const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);
@@ -216,7 +228,7 @@ const addBytes = (steps: ByteStep[], text: string): void => {
   }
 };
 
-/** A pattern without problems as the row routine reads it, a `patternStep` after the other, then `end`. */
+/** Translates a valid pattern for the row routine: three numbers per step, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
   const steps: ByteStep[] = [];
   for (const piece of split(pattern)) {

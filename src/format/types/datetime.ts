@@ -1,4 +1,4 @@
-// date, time, timestamp and timestamptz: ISO 8601 by default, or a pattern of the column.
+// Column types date, time, timestamp and timestamptz: ISO 8601, or a pattern of the column.
 
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './moments.ts';
 import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from './row-bytes.ts';
@@ -23,28 +23,35 @@ import { spellingOption, spellingProblem, type SpellingOptions } from './server-
 import { isZoneName, localTimes, type Ambiguous } from './zone.ts';
 
 interface FormatOptions extends SpellingOptions {
-  /** Pattern such as YYYYMMDDHHmm, or a list of them; ISO 8601 by default. */
+  /** Pattern such as YYYYMMDDHHmm, or a list of patterns. Default: ISO 8601. */
   readonly format?: string | readonly string[];
 }
 
 export interface DateOptions extends FormatOptions {
-  /** What becomes of a time of day other than midnight that the format names: the record is rejected by default. */
+  /**
+   * 'drop' drops the time of day that the format names. By default, any time except midnight
+   * rejects the record.
+   */
   readonly time?: 'drop';
 }
 
 export interface TimeOptions extends FormatOptions {
-  /** Round to microseconds as the server would, instead of rejecting more decimals. */
+  /**
+   * Round to microseconds as the server does. By default, more than six decimals reject the record.
+   */
   readonly round?: boolean;
 }
 
 export interface TimestamptzOptions extends TimeOptions {
-  /** What holds when the text has no offset: 'UTC', '+01:00' or a zone such as 'Europe/Berlin'. */
+  /** Offset of texts without one: 'UTC', '+01:00' or a zone such as 'Europe/Berlin'. */
   readonly zone?: string;
-  /** Which instant is meant when clocks of the zone are set back; 'reject' by default. */
+  /**
+   * Which of two instants a local time means if the zone's clocks are set back. Default: 'reject'.
+   */
   readonly ambiguous?: Ambiguous;
 }
 
-/** Those of all types, of which each declares its own. */
+/** The options of all four types. Each type declares the options that it takes. */
 type MomentOptions = DateOptions & TimestamptzOptions;
 
 const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
@@ -60,7 +67,9 @@ const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => 
     : `zone ${quoted(zone)} is neither 'UTC', nor an offset such as '+01:00', nor a name such as 'Europe/Berlin'`;
 };
 
-/** Makes what gives texts without an offset theirs; undefined when the column names none. */
+/**
+ * Makes a function that adds the column's offset to texts without one. Undefined without a zone.
+ */
 const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset | undefined => {
   if (zone === undefined) return undefined;
   if (!isOffset(zone)) return localTimes(zone, ambiguous);
@@ -68,7 +77,7 @@ const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset |
   return (local) => local + suffix;
 };
 
-/** The declared patterns; undefined for ISO 8601. */
+/** The column's patterns. Undefined means ISO 8601. */
 const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
   typeof format === 'string' ? [format] : format;
 
@@ -84,7 +93,10 @@ const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) =
   timestamptz: isoTimestamptzReader,
 };
 
-/** Reads ISO 8601, and with `spelling` what becomes ISO 8601. */
+/**
+ * Makes a reader of ISO 8601. With `spelling`, it first rewrites the server's spellings to ISO
+ * 8601.
+ */
 const unpatternedReader = (kind: DateKind, options: MomentOptions): Reader => {
   const read = isoReaders[kind](offsetAdder(options));
   return options.spelling === 'server' ? (text) => read(serverMoment(kind, text) ?? text) : read;
@@ -99,7 +111,7 @@ const momentReader = (kind: DateKind, options: MomentOptions): Reader => {
   return kind === 'date' ? read : withFraction(read, options.round === true, kind);
 };
 
-/** Parts of a pattern that its type does not have, or that are missing. */
+/** Returns which part of a pattern the type cannot have, or which part is missing. */
 const misfit = (kind: DateKind, pattern: string, { zone }: MomentOptions): string | undefined => {
   const parts = patternParts(pattern);
   const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
@@ -131,10 +143,13 @@ const formatProblem = (kind: DateKind, options: MomentOptions): string | undefin
   return conflict && `format: ${conflict}`;
 };
 
-/** Where a Date, as toISOString writes it, becomes text of the type. */
+/**
+ * Converts the text of Date.toISOString to text of the type. Undefined if the type cannot take a
+ * Date.
+ */
 const fromDate: Readonly<Record<DateKind, (iso: string) => string | undefined>> = {
   date: (iso) => iso.slice(0, iso.indexOf('T')),
-  // A moment has no time of day without a zone.
+  // The time of day of an instant depends on a zone, and the type has none.
   time: () => undefined,
   timestamp: (iso) => iso.slice(0, -1),
   timestamptz: (iso) => iso,
@@ -146,16 +161,16 @@ const fromValue = (kind: DateKind, value: unknown): string | undefined => {
   return fromDate[kind](value.toISOString());
 };
 
-// The server reads 2011-01-01 00:53, but checks should see one spelling only.
+// Gives checks one spelling. The reader also accepts a blank: 2011-01-01 00:53.
 const withT = (text: string): string => text.replace(' ', 'T');
 
-/** PostgreSQL's infinity is the largest number, -infinity the smallest. */
+/** PostgreSQL stores infinity as the largest integer, and -infinity as the smallest. */
 const infinityOf = (text: string): bigint | undefined => {
   if (text === 'infinity') return 2n ** 63n - 1n;
   return text === '-infinity' ? -(2n ** 63n) : undefined;
 };
 
-/** Where the time of day begins in a canonical text. */
+/** Index where the time of day begins in a canonical text. */
 const timeAt = 'YYYY-MM-DDT'.length;
 
 const momentOf = (text: string): bigint =>
@@ -176,7 +191,9 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-/** Seconds east of UTC of texts without an offset; `noZone` when the row routine cannot know them. */
+/**
+ * Offset, in seconds east of UTC, of texts without one. `noZone`: it varies, so the reader decides.
+ */
 const zoneSeconds = (zone: string | undefined): number =>
   zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
 
@@ -187,7 +204,7 @@ const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind
   timestamptz: (zone) => ({ kind: 'timestamp', zone: zoneSeconds(zone), mayHaveOffset: 1 }),
 };
 
-/** Half of a surrogate pair has no bytes of its own. */
+/** False for half a surrogate pair, which UTF-8 cannot encode. */
 const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 
 const patternBytes = (
@@ -216,7 +233,7 @@ const formatOption: OptionShape = {
 };
 const roundOption: OptionShape = { takes: 'flag' };
 
-/** What the types have in common; each has some of the options. */
+/** Members that the four types share. Each type adds its `options`. */
 const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, 'options'> => ({
   sql: () => kind,
   optionsProblem: (options) =>

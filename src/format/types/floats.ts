@@ -1,4 +1,5 @@
-// real and double: decimals, NaN and Infinity; overflow and underflow to zero are refused as the server does.
+// Column types real and double. Values that overflow, or underflow to zero, are refused, as by the
+// server.
 
 import { putDouble, putSingle } from './row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
@@ -26,20 +27,25 @@ import { spellingOption, spellingProblem, withoutBlanks, type SpellingOptions } 
 
 type Options = FloatOptions & SpellingOptions;
 
-/** Whether a nonzero literal, whose nearest double has this size, neither overflows nor becomes zero. */
+/**
+ * Returns false if a nonzero literal overflows or becomes zero. `size` is its absolute value as a
+ * double.
+ */
 type InRange = (size: number, text: string, shape: DecimalShape) => boolean;
 
 const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;
 
-// Halfway between the largest real and 2^128: from here on the server rounds to infinity.
+// Halfway between the largest real and 2^128. The server rounds this number and larger ones to
+// infinity.
 const realOverflow = 2 ** 128 - 2 ** 103;
 const realOverflowExact = 2n ** 128n - 2n ** 103n;
 
-// Half the smallest real: from here down the server rounds to zero (ties go to even).
+// Half of the smallest real. The server rounds this number and smaller ones to zero (ties go to
+// even).
 const realUnderflowPower = 150;
 const realUnderflow = 2 ** -realUnderflowPower;
 
-/** Sign of |literal| * multiplier - limit, without rounding anything. */
+/** Returns the sign of |literal| * multiplier - limit, computed exactly. */
 const compareExactly = (text: string, shape: DecimalShape, multiplier: bigint, limit: bigint): number => {
   const digits = BigInt(text.slice(shape.start, shape.end).replace('.', ''));
   const power = shape.exponent - (shape.digits - shape.integerDigits);
@@ -49,8 +55,8 @@ const compareExactly = (text: string, shape: DecimalShape, multiplier: bigint, l
   return left < right ? -1 : 1;
 };
 
-// Both limits are doubles themselves, and rounding to double keeps the order of numbers; only a literal that rounds exactly to a
-// limit is compared digit by digit.
+// Rounding to double keeps the order of numbers, and both limits are doubles. So only a literal
+// that rounds to a limit needs the exact comparison.
 const realInRange: InRange = (size, text, shape) => {
   if (size > realUnderflow && size < realOverflow) return true;
   if (size === realOverflow) return compareExactly(text, shape, 1n, realOverflowExact) < 0;

@@ -1,15 +1,15 @@
-// Decimals of a second after the sixth: zeros are dropped, others are rounded where the column says so.
+// Decimals of a second beyond the sixth: zeros are dropped, other digits are rounded or refused.
 
 import { twoDigits } from './calendar.ts';
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import { bare, refuse } from './refusal.ts';
 
-/** A canonical text, as far as its fraction. */
+/** A canonical time or timestamp with a fraction, split into its parts. */
 const moment = /^(.*?)(\d\d):(\d\d):(\d\d)\.(\d+)(.*)$/;
 const tooLong = /\.\d{7}/;
 const digitsKept = 6;
 
-/** As the server rounds: the double next to the fraction times a million, halves to even. */
+/** Rounds like the server: fraction times a million as a double, halves to even. */
 const microsecondsOf = (digits: string): number => {
   const exact = Number(`0.${digits}`) * 1e6;
   const below = Math.floor(exact);
@@ -17,13 +17,13 @@ const microsecondsOf = (digits: string): number => {
   return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
 };
 
-/** The day after `YYYY-MM-DD`; undefined after 9999-12-31. */
+/** Returns the day after `YYYY-MM-DD`. Undefined after 9999-12-31. */
 const dayAfter = (date: string): string | undefined => {
   const next = new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString();
   return next.startsWith('+') ? undefined : next.slice(0, 'YYYY-MM-DD'.length);
 };
 
-/** The canonical text a second later; a time of day ends with 24:00:00, which the server stores. */
+/** Adds a second. 23:59:59 of a `time` becomes 24:00:00, which the server stores. */
 const secondLater = ([, day = '', hour = '', minute = '', second = '', , offset = '']: RegExpExecArray):
   | string
   | undefined => {
@@ -52,7 +52,7 @@ const fit = (text: string, canonical: string, rounds: boolean, sql: string): str
   return secondLater(parts) ?? refuse('range', `${bare(text)} rounds to a day after 9999-12-31`);
 };
 
-/** Makes a reader whose texts may have any number of decimals one whose texts have six at most. */
+/** Wraps a reader: texts with more than six decimals are rounded or refused. */
 export const withFraction =
   (read: Reader, rounds: boolean, sql: string): Reader =>
   (text) => {

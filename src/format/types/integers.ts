@@ -1,4 +1,4 @@
-// smallint, integer and bigint: digits with an optional sign, range checked exactly.
+// Column types smallint, integer and bigint: digits with an optional sign, within an exact range.
 
 import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
@@ -22,11 +22,11 @@ export type IntegerOptions = GroupOptions & SpellingOptions;
 interface IntegerKind {
   readonly name: string;
   readonly article: 'a' | 'an';
-  /** Bytes of a value on the server. */
+  /** Size of a value on the server. */
   readonly bytes: 2 | 4 | 8;
 }
 
-/** Least and most. */
+/** Returns the least and the greatest value. */
 const rangeOf = (bytes: number): readonly [bigint, bigint] => {
   const beyond = 2n ** BigInt(8 * bytes - 1);
   return [-beyond, beyond - 1n];
@@ -34,7 +34,7 @@ const rangeOf = (bytes: number): readonly [bigint, bigint] => {
 
 const minus = 45;
 
-// Digits of equal length compare as texts, without a float or a BigInt.
+// Compares digits as strings of equal length, which needs neither floats nor BigInt.
 const integerReader = (
   { name, article, bytes }: IntegerKind,
   plain: (text: string) => string | undefined,
@@ -111,7 +111,7 @@ export const integerColumnType = integerType(
   },
 );
 
-// BigInt('+5') throws, though '+5' is a fine bigint.
+// BigInt('+5') throws, but PostgreSQL accepts +5.
 const bigintOf = (text: string): bigint => BigInt(text.startsWith('+') ? text.slice(1) : text);
 const [bigintLeast, bigintMost] = rangeOf(8);
 

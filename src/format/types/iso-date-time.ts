@@ -1,11 +1,12 @@
-// Dates and times in ISO 8601, the default of the date types: shapes first, then the calendar.
+// Reads dates and times in ISO 8601, the default format: regular expressions first, then the
+// calendar.
 
 import type { Reader, Refusal } from './contract.ts';
 import { isDay, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isOffsetAt } from './offset.ts';
 import { bare, isNot, refuse } from './refusal.ts';
 
-/** Adds the offset to a local time whose text has none. */
+/** Adds an offset to a local time without one. */
 export type AddOffset = (local: string) => string | Refusal;
 
 const plus = 43;
@@ -24,8 +25,8 @@ export const noSuchTime = (time: string): Refusal => refuse('range', `${bare(tim
 export const noSuchOffset = (offset: string): Refusal =>
   refuse('range', `${bare(offset)} is not an offset from UTC`);
 
-// Regular expressions without captures allocate nothing, and were three times as fast as a loop over positions. They check the shape;
-// the calendar is checked afterwards.
+// Regular expressions without captures allocate nothing, and ran three times as fast as a loop.
+// They check the format only; isDay and isTimeOfDay check the numbers.
 const dateShape = /^\d{4}-\d\d-\d\d$/;
 const timeShape = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 const timestampShape = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
@@ -49,7 +50,9 @@ export const readIsoTime: Reader = (text) => {
   return isTimeAt(text, 0, text.length) ? text : noSuchTime(text);
 };
 
-/** The problem of a timestamp's day or time of day, which ends at `end`. */
+/**
+ * Returns what is wrong with a timestamp's day, or with its time of day, which ends at index `end`.
+ */
 const dayOrTimeProblem = (text: string, end: number): Refusal | undefined => {
   if (!isDayOf(text)) return noSuchDay(text.slice(0, dateLength));
   return isTimeAt(text, timeStart, end) ? undefined : noSuchTime(text.slice(timeStart, end));
@@ -70,7 +73,7 @@ const readWithOffset: Reader = (text) => {
   return isOffsetAt(text, end, text.length) ? text : noSuchOffset(text.slice(end));
 };
 
-/** `addOffset` is for texts that have none; without it they are refused. */
+/** Makes a reader. Without `addOffset`, texts without an offset are refused. */
 export const isoTimestamptzReader =
   (addOffset: AddOffset | undefined): Reader =>
   (text) => {

@@ -1,4 +1,4 @@
-// json and jsonb: texts that JSON.parse reads and the server can store.
+// Column types json and jsonb: texts that JSON.parse accepts and the server can store.
 
 import { jsonDepthMax } from '../../core/limits.ts';
 import { putInt32, putText, reserve, utf8BytesMax, type RowBytes } from './row-bytes.ts';
@@ -10,14 +10,14 @@ import { isNot, quoted, refuse } from './refusal.ts';
 const quote = 34;
 const backslash = 92;
 
-/** Index after the string whose opening quote is at `at`; the text is valid JSON. */
+/** Returns the index after the string that opens at `at`. The text must be valid JSON. */
 const afterString = (text: string, at: number): number => {
   let end = at + 1;
   while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
   return end + 1;
 };
 
-// Only a text with more characters than the bound can be nested deeper than it.
+// Each level of nesting takes a character, so short texts need no loop.
 const isTooDeep = (text: string): boolean => {
   if (text.length <= jsonDepthMax) return false;
   let depth = 0;
@@ -50,13 +50,13 @@ const readJson: Reader = (text) => {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** The code unit of a \uXXXX escape at `at`, or -1 when there is none. */
+/** Returns the code unit of the escape \uXXXX at `at`, or -1 if there is none. */
 const escapedUnit = (text: string, at: number): number =>
   text.charCodeAt(at) === backslash && text[at + 1] === 'u'
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** Why jsonb cannot store the string literal in [start, end). */
+/** Returns what in the string literal [start, end) jsonb cannot store, or undefined. */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {
@@ -80,7 +80,7 @@ const afterNumber = (text: string, at: number): number => {
   return numberEnd.exec(text)?.index ?? text.length;
 };
 
-/** Why jsonb, which stores numbers as numeric, cannot store this number. */
+/** jsonb stores numbers as numeric, so the limits of numeric apply. */
 const numberProblem = (number: string): Refusal | undefined => {
   const shape = emptyShape();
   scanDecimal(number, shape);
@@ -107,7 +107,7 @@ const jsonbProblem = (text: string): Refusal | undefined => {
   return undefined;
 };
 
-// Without an escape, an exponent or a very long number, jsonb stores everything that JSON allows.
+// jsonb stores every other JSON text: one without \u escapes, exponents or very long numbers.
 const mayBeUnstorable = /\\u|[0-9][eE]|[0-9.]{16000}/;
 
 const readJsonb: Reader = (text) => {
@@ -120,12 +120,12 @@ const jsonText = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value);
   } catch {
-    // A cycle or a bigint: not a JSON value.
+    // JSON has no bigint and no cycles.
     return undefined;
   }
 };
 
-/** The binary format of jsonb is its text after a version number. */
+/** The binary format of jsonb: version number 1, then the JSON text. */
 const encodeJsonb = (text: string, out: RowBytes): void => {
   reserve(out, 5 + utf8BytesMax(text));
   const length = out.bytes.write(text, out.at + 5);

@@ -1,13 +1,16 @@
-// Dates and times as PostgreSQL counts them: days and microseconds since 2000-01-01.
+// Converts dates and times to PostgreSQL's integers: days and microseconds since 2000-01-01.
 
-/** Days from 2000-01-01 to a day of the proleptic Gregorian calendar. Algorithm: Howard Hinnant, days_from_civil. */
+/**
+ * Days from 2000-01-01 to a day of the proleptic Gregorian calendar. Howard Hinnant's algorithm
+ * days_from_civil.
+ */
 const daysFromCivil = (year: number, month: number, day: number): number => {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
   const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  // 730,425 days lie between 0000-03-01 and 2000-01-01.
+  // There are 730,425 days from 0000-03-01 to 2000-01-01.
   return era * 146_097 + dayOfEra - 730_425;
 };
 
@@ -15,20 +18,20 @@ const isoDate = /^(\d{4})-(\d{2})-(\d{2})/;
 const isoTime = /(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?/;
 const isoOffset = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;
 
-/** Days of a canonical date text. */
+/** Days since 2000-01-01 of a canonical date. */
 export const daysOf = (text: string): number => {
   const [, year, month, day] = isoDate.exec(text)!;
   return daysFromCivil(Number(year), Number(month), Number(day));
 };
 
-/** Microseconds since midnight of a canonical text that holds a time. */
+/** Microseconds since midnight of the time in a canonical text. */
 export const microsecondsOf = (text: string): number => {
   const [, hour, minute, second = '0', fraction = ''] = isoTime.exec(text)!;
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second);
   return seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
 };
 
-/** Seconds that a canonical text's offset lies east of UTC. */
+/** Offset of a canonical text in seconds, positive east of UTC. */
 export const offsetSecondsOf = (text: string): number => {
   const offset = isoOffset.exec(text)?.[1] ?? 'Z';
   if (offset === 'Z') return 0;
@@ -37,6 +40,8 @@ export const offsetSecondsOf = (text: string): number => {
   return offset.startsWith('-') ? -size : size;
 };
 
-/** Microseconds since 2000-01-01; exact for every year from 1 to 9999, which a double is not. */
+/**
+ * Microseconds since 2000-01-01. A bigint, because a double is not exact for all years up to 9999.
+ */
 export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
   BigInt(days) * 86_400_000_000n + BigInt(ofDay);

@@ -1,21 +1,21 @@
-// Numbers as files write them: decimal comma, groups of three digits, and the syntax of decimal literals.
+// Numbers as files write them: decimal comma, thousands separators, and decimal literals.
 
 import type { OptionShape } from './contract.ts';
 import { plainPercent } from './percent.ts';
 
 /** How a file writes whole numbers. */
 export interface GroupOptions {
-  /** Character between groups of three digits; none by default. */
+  /** Character between groups of digits. Default: none. */
   readonly thousands?: string;
-  /** 'indian': three digits before the point, then two each, 12,34,567; else three each. */
+  /** 'indian': groups of two digits before the last three, 12,34,567. Default: groups of three. */
   readonly grouping?: 'indian';
 }
 
-/** How a file writes numbers that may have decimals. */
+/** How a file writes numbers with decimals. */
 export interface FloatOptions extends GroupOptions {
-  /** Character before the decimals; '.' by default. */
+  /** Character before the decimals. Default: '.'. */
   readonly decimal?: ',' | '.';
-  /** Texts end with %, and 12.5% is 12.5 (number) or 0.125 (share). */
+  /** Texts end with %. 12.5% becomes 12.5 ('number') or 0.125 ('share'). */
   readonly percent?: 'number' | 'share';
 }
 
@@ -40,16 +40,17 @@ export const percentOption: OptionShape = {
   isSpelling: true,
 };
 
-/** Numbers are written as the server reads them. */
+/** True if the server reads these numbers as they are. */
 export const writesPlainly = ({ decimal = '.', thousands, percent }: FloatOptions): boolean =>
   decimal === '.' && thousands === undefined && percent === undefined;
 
-/** How the row routine reads such numbers: see encoder/kinds.ts. */
+/** The separators for the row routine (encoder/kinds.ts). */
 export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
   const { decimal = '.', thousands = '\0', grouping } = options;
-  // Neither a byte 0 nor half a surrogate pair is in a text. Indian groups are left to the reader.
+  // Byte 0 means that the row routine accepts no separator. Texts never contain it. Indian grouping
+  // is left to the reader, and half a surrogate pair cannot occur in a text.
   const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
   const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
@@ -69,20 +70,20 @@ const isDigitAt = (text: string, at: number): boolean => {
   return code >= zero && code <= zero + 9;
 };
 
-/** Index of the first character after an optional sign. */
+/** Returns 1 if the text begins with a sign, else 0. */
 export const afterSign = (text: string): number => {
   const code = text.charCodeAt(0);
   return code === plus || code === minus ? 1 : 0;
 };
 
-/** Index of the first character from `at` on that is not a digit. */
+/** Returns the index of the first character from `at` that is not a digit. */
 export const afterDigits = (text: string, at: number): number => {
   let end = at;
   while (isDigitAt(text, end)) end += 1;
   return end;
 };
 
-/** Index of the first character from `at` on that is not the digit 0. */
+/** Returns the index of the first character from `at` that is not the digit 0. */
 export const afterZeros = (text: string, at: number): number => {
   let end = at;
   while (text.charCodeAt(end) === zero) end += 1;
@@ -95,7 +96,7 @@ interface Separators {
   readonly grouping?: 'indian' | undefined;
 }
 
-/** The problem of `decimal` and `thousands`; `decimal` is undefined for whole numbers. */
+/** Returns what is wrong with the separators, or undefined. Integers have no `decimal`. */
 export const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string | undefined => {
   if (thousands === undefined) {
     return grouping && "grouping: 'indian' needs thousands, the character between groups, such as ','";
@@ -111,8 +112,9 @@ export const separatorsProblem = ({ decimal, thousands, grouping }: Separators):
 };
 
 /**
- * Removes the separators between groups of three digits, or of two before the last three: 1,234,567 or 12,34,567, but neither
- * 12,34 nor 1,234567. A first group that begins with 0 is refused too: 0,123 is a decimal, not a hundred and twenty-three.
+ * Removes separators between groups of three digits, or of two before the last three: accepts
+ * 1,234,567 or 12,34,567, but not 12,34 or 1,234567. Refuses a leading 0 before a separator: 0,123
+ * is a decimal and not 123.
  */
 const withoutGroups = (text: string, separator: string, isIndian: boolean): string | undefined => {
   let at = text.indexOf(separator);
@@ -132,16 +134,16 @@ const withoutGroups = (text: string, separator: string, isIndian: boolean): stri
   return rest.includes(separator) ? undefined : plain + rest;
 };
 
-// In a file with decimal commas, 1.234 may be more than a thousand: a point is no decimal.
+// Refuses a point in a file with decimal commas: 1.234 may mean 1234.
 const withPoint = (text: string): string | undefined =>
   text.includes('.') ? undefined : text.replace(',', '.');
 
-/** Writes a number as PostgreSQL reads it; undefined when its separators are misplaced. */
+/** Rewrites a number as PostgreSQL reads it. Undefined if a separator is misplaced. */
 export type PlainNumber = (text: string) => string | undefined;
 
 const asItIs: PlainNumber = (text) => text;
 
-/** How numbers written with these separators become plain. */
+/** Makes a PlainNumber for numbers with these separators. */
 const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNumber => {
   const comma = decimal === ',';
   if (thousands === undefined) return comma ? withPoint : asItIs;
@@ -153,27 +155,27 @@ const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNum
   };
 };
 
-/** How numbers of a column become plain. */
+/** Makes the PlainNumber of a column. */
 export const plainNumber = (options: FloatOptions): PlainNumber => {
   const plain = plainSeparators(options);
   return options.percent === undefined ? plain : plainPercent(plain, options.percent);
 };
 
-/** What a text of the column must be. */
+/** Completes the sentence `"x" is not …`. */
 export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
   percent === undefined ? type : `${type} with %`;
 
-/** Where the parts of a decimal literal are; its digits are counted from 0 and without the point. */
+/** Where a decimal literal has its parts. Digit positions start at 0 and skip the point. */
 export interface DecimalShape {
-  /** Digits in all, and digits before the point, leading zeros included. */
+  /** Number of all digits, and of digits before the point. Both count leading zeros. */
   digits: number;
   integerDigits: number;
-  /** First and last digit that is not 0; -1 when the literal is zero. */
+  /** Positions of the first and the last nonzero digit; -1 if the literal is zero. */
   firstNonzero: number;
   lastNonzero: number;
-  /** Exponent, exact up to ten digits and larger than any bound beyond. */
+  /** Exact up to ten digits. Infinite beyond, which exceeds every limit. */
   exponent: number;
-  /** Indexes in the text: the first digit or point, and the end of the digits. */
+  /** Range of digits and point in the text, without sign and exponent. */
   start: number;
   end: number;
 }
@@ -200,8 +202,8 @@ const readExponent = (text: string, at: number): number | undefined => {
 };
 
 /**
- * Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?` into the caller's `shape`, so that an accepted field allocates nothing. False when the
- * text is no such literal.
+ * Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?`. Returns false for other texts. Fills the caller's
+ * `shape`, so that accepted fields allocate nothing.
  */
 export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
   const start = afterSign(text);
@@ -242,11 +244,11 @@ const longestSpecial = 9;
 
 export const isNotANumber = (text: string): boolean => text.length === 3 && text.toLowerCase() === 'nan';
 
-/** Infinity or inf with or without a sign, in any case, as the server reads it. */
+/** Accepts the server's spellings: infinity or inf, with or without a sign, in any case. */
 export const isInfinity = (text: string): boolean =>
   text.length <= longestSpecial && infinities.has(text.toLowerCase());
 
-/** The text to read for a JavaScript number; the reader then judges whether it fits. */
+/** Writes a JavaScript number as text. The column's reader then checks the range. */
 export const numberText = (value: number): string => {
   if (Object.is(value, -0)) return '-0';
   return Number.isInteger(value) ? BigInt(value).toString() : String(value);

@@ -1,4 +1,5 @@
-// numeric in binary: base-10000 digits, the weight of the first, sign, and decimals shown. PostgreSQL, numeric_recv.
+// Writes numeric in binary: base-10000 digits, weight of the first, sign, decimals shown. Source:
+// PostgreSQL's numeric_recv.
 
 import { numericDecimalsMax, numericPrecisionMax } from '../../core/limits.ts';
 import { putInt16, putInt32, reserve, type RowBytes } from './row-bytes.ts';
@@ -20,7 +21,7 @@ const putSpecial = (out: RowBytes, sign: number): void => {
 
 const decimal = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 
-/** Writes a canonical number text: digits, point, exponent, or NaN and Infinity in the server's spellings. */
+/** Writes a text that the numeric reader returned: a decimal literal, NaN or an infinity. */
 export const putNumericText = (out: RowBytes, text: string): void => {
   const matched = decimal.exec(text);
   if (matched === null) {
@@ -33,7 +34,8 @@ export const putNumericText = (out: RowBytes, text: string): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // The format's most decimals; a column that takes such a literal rounds it to a thousand at most.
+  // The format has at most this many decimals. Columns that accept a longer literal round it to a
+  // thousand decimals at most.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,
@@ -44,7 +46,9 @@ export const putNumericText = (out: RowBytes, text: string): void => {
   );
 };
 
-/** Writes `digits` with the decimal point after the `pointAt`-th of them, shown with `scale` decimals. */
+/**
+ * Writes `digits`. The decimal point follows digit number `pointAt`; `scale` decimals are shown.
+ */
 const putDigits = (
   out: RowBytes,
   isNegative: boolean,
@@ -52,7 +56,7 @@ const putDigits = (
   pointAt: number,
   scale: number,
 ): void => {
-  // Leading zeros complete the first group, so that the point is between two groups.
+  // Zeros fill the first base-10000 digit, so that the point lies between two of them.
   const lead = ((-pointAt % 4) + 4) % 4;
   const padded = '0'.repeat(lead) + digits;
   const groups: number[] = [];

@@ -1,4 +1,5 @@
-// numeric(p,s): exact decimals; digits that the scale would drop are refused unless the column says `round`.
+// Column type numeric(p,s): exact decimals. Digits beyond the scale are refused unless the column
+// sets `round`.
 
 import {
   numericDecimalsMax,
@@ -30,14 +31,14 @@ import { bare, isNot, refuse } from './refusal.ts';
 import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 
 export interface NumericOptions extends FloatOptions, SpellingOptions {
-  /** Digits in all, and digits after the point. */
+  /** Number of all digits, and of digits after the point. */
   readonly precision?: number;
   readonly scale?: number;
-  /** Round to the scale as the server would, instead of rejecting more decimals. */
+  /** Round to the scale as the server does. By default, more decimals reject the record. */
   readonly round?: boolean;
 }
 
-/** The refusal of a literal that does not fit; `text` is the plain number that `shape` describes. */
+/** Returns a refusal if the number does not fit. `shape` describes `text`. */
 type Fit = (text: string, shape: DecimalShape) => Refusal | undefined;
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -45,21 +46,24 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 const exponentTooLarge = (text: string): Refusal =>
   refuse('range', `${bare(text)} has an exponent that is out of range for numeric`);
 
-/** Why PostgreSQL cannot store a number in a numeric without precision. */
+/** Limits of a numeric without precision. */
 export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonzero, exponent }) => {
   if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
   const pointAt = integerDigits + exponent;
   if (firstNonzero !== -1 && pointAt - firstNonzero > numericIntegerDigitsMax) {
     return refuse('range', `${bare(text)} has more than ${numericIntegerDigitsMax} digits before the point`);
   }
-  // Trailing zeros count here: the server keeps them.
+  // Trailing zeros count, because the server stores them.
   if (digits - pointAt > numericDecimalsMax) {
     return refuse('range', `${bare(text)} has more than ${numericDecimalsMax} decimals`);
   }
   return undefined;
 };
 
-/** Whether digits [from, until) are all 9 and the next is 5 or more: rounding then adds a digit in front. */
+/**
+ * True if digits [from, until) are all 9 and the next digit is 5 or more. Rounding then adds a
+ * digit in front.
+ */
 const roundsUpToNextPower = (text: string, shape: DecimalShape, from: number, until: number): boolean => {
   const digits = text.slice(shape.start, shape.end).replace('.', '');
   for (let at = from; at < until; at += 1) if (digits[at] !== '9') return false;
@@ -127,7 +131,7 @@ const numericReader = (options: NumericOptions): Reader => {
   };
 };
 
-// PostgreSQL 15 allows scales below 0 and above the precision; older servers do not, and no known CSV column needs one.
+// A scale below 0 or above the precision needs PostgreSQL 15, and no known CSV column needs one.
 const numericProblem = (options: NumericOptions): string | undefined => {
   const { precision, scale, round } = options;
   if (precision === undefined) {

@@ -1,11 +1,11 @@
-// of: any other type the server knows; its name goes into DDL, the text goes to the server as it is.
+// Column type `of`: any type of the server, named by the column. The server reads the texts.
 
 import { identifierBytesMax } from '../../core/limits.ts';
 import { serverReads, type ColumnType, type Reader } from './contract.ts';
 import { anyLength } from './text.ts';
 
 export interface OfOptions {
-  /** Any type name that the server knows. */
+  /** Type name as in DDL. */
   readonly sqlType: string;
 }
 
@@ -16,7 +16,8 @@ const name = String.raw`(?:${word}|"[\p{L}\p{N}_ .]+")`;
 const modifier = String.raw`(?: ?\( ?[A-Za-z0-9_]+(?: ?, ?[A-Za-z0-9_]+)* ?\))?`;
 const arrays = String.raw`(?: ?\[[0-9]*\]){0,6}`;
 
-// Types of several words; any other second word would be a constraint: "text default …", "text check (…)".
+// Type names of several words. Any other second word would start a constraint: "text default …",
+// "text check (…)".
 const severalWords = [
   'double precision',
   `(?:national )?char(?:acter)?(?: varying)?${modifier}`,

@@ -1,4 +1,4 @@
-// Offsets from UTC: Z and ±HH[:mm[:ss]], and ±HHmm where a pattern asks for one.
+// Offsets from UTC: Z, ±HH[:mm[:ss]], and ±HHmm in patterns.
 
 import { readTwo } from './calendar.ts';
 
@@ -7,13 +7,13 @@ const hyphen = 45;
 const colon = 58;
 const letterZ = 90;
 
-/** Offsets end a second before 16 hours: PostgreSQL's own limit. */
+/** PostgreSQL's limit: offsets end at 15:59:59. */
 const offsetHoursMax = 15;
 
 const afterColonPart = (text: string, at: number): number =>
   text.charCodeAt(at) === colon && readTwo(text, at + 1) !== -1 ? at + 3 : at;
 
-/** Index after the offset at `at`, ±HHmm among them, or -1 when there is none. */
+/** Returns the index after the offset at `at`, or -1 if there is none. Also accepts ±HHmm. */
 export const offsetEnd = (text: string, at: number): number => {
   const sign = text.charCodeAt(at);
   if (sign === letterZ) return at + 1;
@@ -26,13 +26,16 @@ export const offsetEnd = (text: string, at: number): number => {
 
 const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
-/** Whether the server takes the offset ±HH[:mm[:ss]] or Z in [at, end). */
+/**
+ * True if the server accepts the offset in [at, end). The text must have the format Z or
+ * ±HH[:mm[:ss]].
+ */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>
   end === at + 1 ||
   (partAt(text, at + 1, end) <= offsetHoursMax &&
     partAt(text, at + 4, end) <= 59 &&
     partAt(text, at + 7, end) <= 59);
 
-/** The offset with a colon where ±HHmm has none. */
+/** Adds the colon to ±HHmm. */
 export const isoOffset = (offset: string): string =>
   offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;

@@ -1,14 +1,17 @@
-// Compares values of a column by the texts that its type's reader returned, for `.min` and `.max`.
+// Compares values of a column for `.min` and `.max`, as texts that the type's reader returned.
 
 import type { ColumnOptions } from '../../core/declaration/declaration.ts';
 import { createRowBytes, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
-/** Negative, 0 or positive: the text is less than the bound, equal, more. NaN: they have no order. */
+/**
+ * Compares a text with the bound: negative if less, 0 if equal, positive if greater, NaN if
+ * unordered.
+ */
 export type CompareTo = (bound: string) => (text: string) => number;
 
-/** A value in an order: `<` and `>` compare it. */
+/** Maps a text to a value that `<` and `>` compare. */
 type Key = (text: string) => number | bigint;
 
 const byKey =
@@ -23,7 +26,10 @@ const byKey =
     };
   };
 
-/** The whole number that a value of two, four or eight bytes is, after its length. */
+/**
+ * Makes a function that returns the integer in the encoded value, which has two, four or eight
+ * bytes.
+ */
 export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text: string) => bigint) => {
   const out = createRowBytes(12);
   return (text) => {
@@ -34,14 +40,16 @@ export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text:
   };
 };
 
-/** A decimal: its sign, the power of ten above its first digit, and its digits without zeros at either end. */
+/**
+ * A decimal: its sign, the power of ten above its first digit, and its digits without outer zeros.
+ */
 interface Decimal {
   readonly sign: number;
   readonly power: number;
   readonly digits: string;
 }
 
-/** Undefined for what is no number. */
+/** Parses a decimal literal or an infinity. Undefined for NaN. */
 export const decimalOf = (text: string): Decimal | undefined => {
   const sign = text.startsWith('-') ? -1 : 1;
   if (isInfinity(text)) return { sign, power: Infinity, digits: '' };
@@ -74,10 +82,13 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
   decimal: () => toDecimal,
 };
 
-/** How the type's values compare; undefined when they have no order. */
+/** Makes the comparison of a column's values. Undefined if the type has no order. */
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 
-/** Its values are texts, not numbers or moments that are texts only in JavaScript. */
+/**
+ * True if the type's values are character strings, not numbers or timestamps that JavaScript gets
+ * as strings.
+ */
 export const isText = (type: ColumnType, options: ColumnOptions): boolean =>
   type.order === undefined && type.value(options).kind === 'string';

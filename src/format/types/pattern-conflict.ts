@@ -1,14 +1,21 @@
-// Patterns of one column must not read one text as two values: tried with moments whose parts may stand for each other.
+// Refuses two patterns of one column that read some text as two values. Found by trying sample
+// timestamps.
 
 import { isRefusal } from './contract.ts';
 import { patternParts, patternWriter, type Sample } from './date-pattern.ts';
 import { readerOf, type Composing, type DateKind } from './pattern-reader.ts';
 import { quoted } from './refusal.ts';
 
-/** Numbers that may be a month, a day, an hour, a minute and a second: whatever a pattern takes them for, they are right. */
+/**
+ * Numbers from 1 to 12 are valid months, days, hours, minutes and seconds, in whatever order a
+ * pattern reads them.
+ */
 const smallNumbers = 12;
 
-/** Moments whose parts are all small and different: another pattern that takes one part for another makes another value. */
+/**
+ * Makes timestamps whose parts are small and all different. A pattern that swaps two parts gives
+ * another value.
+ */
 function* samples(hasOffsets: boolean): Generator<Sample> {
   for (let first = 0; first < smallNumbers; first += 1) {
     const number = (place: number): number => 1 + ((first + place) % smallNumbers);
@@ -37,14 +44,14 @@ function* samples(hasOffsets: boolean): Generator<Sample> {
   }
 }
 
-/** What two patterns make of one text, when that is not the same. */
+/** Describes a text that both patterns read, as two different values. */
 const conflictOf = (
   kind: DateKind,
   [one, other]: readonly [string, string],
   composing: Composing,
   valueOf: (canonical: string) => unknown,
 ): string | undefined => {
-  // Times of day are no midnight here, and would hide that the days differ.
+  // Without dropsTime, each sample's time of day would be refused, and hide that the days differ.
   const trial = { ...composing, dropsTime: true };
   const [readOne, readOther] = [readerOf(kind, one, trial), readerOf(kind, other, trial)];
   const hasOffsets = [one, other].some((pattern) => patternParts(pattern).has('offset'));
@@ -60,7 +67,7 @@ const conflictOf = (
   return undefined;
 };
 
-/** Why patterns cannot be of one column: two of them read some text as two values. */
+/** Describes a text that two of the patterns read as two values, or returns undefined. */
 export const conflictOfPatterns = (
   kind: DateKind,
   patterns: readonly string[],

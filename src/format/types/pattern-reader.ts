@@ -1,4 +1,4 @@
-// Texts of a pattern, or of the first of several that fits, as values of a date or time type.
+// Reads texts by one pattern, or by the first of several patterns that fits.
 
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import {
@@ -17,17 +17,17 @@ import { isNot, quoted, refuse } from './refusal.ts';
 
 export type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 
-/** What a column says of its texts beside their format. */
+/** Options of the column that apply after the pattern has matched. */
 export interface Composing {
   readonly addOffset: AddOffset;
-  /** A date may lose a time of day that is no midnight. */
+  /** True if a date may lose a time of day other than midnight. */
   readonly dropsTime: boolean;
 }
 
 const dayProblem = (parts: DateParts): Refusal | undefined =>
   hasDay(parts) ? undefined : noSuchDay(isoDateOf(parts));
 
-// The text is named, not the parts: 13 PM has no ISO spelling.
+// Shows the text instead of the parts: 13 PM has no ISO 8601 form.
 const timeProblem = (text: string, parts: DateParts): Refusal | undefined =>
   hasTimeOfDay(parts) ? undefined : noSuchTime(text);
 
@@ -65,7 +65,10 @@ const composers: Readonly<
     },
 };
 
-/** Makes the reader of one pattern; undefined: the text has another shape. */
+/**
+ * Makes the reader of one pattern. It returns undefined if the text does not have the pattern's
+ * format.
+ */
 export const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   const read = compilePattern(pattern);
   const compose = composers[kind](composing);
@@ -75,7 +78,10 @@ export const readerOf = (kind: DateKind, pattern: string, composing: Composing) 
   };
 };
 
-/** Makes the reader of some patterns: the first that gives a value counts, else the first that has the shape of the text. */
+/**
+ * Makes the reader of several patterns. The first that gives a value wins; otherwise the first
+ * refusal counts.
+ */
 export const patternReader = (kind: DateKind, patterns: readonly string[], composing: Composing): Reader => {
   const readers = patterns.map((pattern) => readerOf(kind, pattern, composing));
   const wanted = `a ${kind} written as ${patterns.join(' or ')}`;

@@ -1,13 +1,16 @@
-// Numbers in per cent: 12.5% is 12.5 or a share, 0.125.
+// Numbers in percent: 12.5% is 12.5, or the share 0.125.
 
 type PlainNumber = (text: string) => string | undefined;
 
-/** Blanks that are written before %: of ASCII, and the two that do not break a line. */
+/** The percent sign. A blank, or one of the two no-break spaces, may precede it. */
 const sign = /[ \u00a0\u202f]?%$/;
 
 const decimal = /^([+-]?)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/i;
 
-/** The hundredth of a plain number, digit by digit; undefined for what is no decimal. */
+/**
+ * Divides a number by 100 by moving the point, which is exact. Undefined if the text is not a
+ * decimal.
+ */
 const hundredth = (text: string): string | undefined => {
   const [found, plusMinus = '', whole = '', rest = '', exponent = ''] = decimal.exec(text) ?? [];
   if (found === undefined || whole + rest === '') return undefined;
@@ -15,7 +18,7 @@ const hundredth = (text: string): string | undefined => {
   return `${plusMinus}${digits.slice(0, -2)}.${digits.slice(-2)}${rest}${exponent}`;
 };
 
-/** Makes a number plain that must end with %. */
+/** Makes a PlainNumber for texts that must end with %. */
 export const plainPercent =
   (plain: PlainNumber, percent: 'number' | 'share'): PlainNumber =>
   (text) => {

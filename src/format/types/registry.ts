@@ -1,4 +1,5 @@
-// The column types by name: the one list. ColumnTypeName, the builders, the decoders, DDL, row schemas and docs follow it.
+// All column types by name. ColumnTypeName, builders, decoders, DDL, row schemas and docs derive
+// from this list.
 
 import type { ColumnOptions } from '../../core/declaration/declaration.ts';
 import { booleanType } from './boolean.ts';
@@ -21,7 +22,7 @@ export const columnTypes = Object.freeze({
   bigint: bigintType,
   real: realType,
   double: doubleType,
-  /** Exact decimal number; a string in JavaScript, which has no such type. */
+  /** Exact decimal number. A string in JavaScript, whose numbers round. */
   numeric: numericType,
   boolean: booleanType,
   date: dateType,
@@ -38,14 +39,14 @@ export type ColumnTypeName = keyof typeof columnTypes;
 
 export const isTypeName = (name: string): name is ColumnTypeName => Object.hasOwn(columnTypes, name);
 
-/** The type of a column that was checked. */
+/** The type of a column whose declaration was checked. */
 export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
   columnTypes[type as ColumnTypeName];
 
 /**
- * The reader of texts that do not come from the file but from `fromValue`: of `.default(v)` and of a Zod schema's output. It checks
- * length, range, scale and calendar like `type.reader(options)`, but reads PostgreSQL's own spelling, not the file's pattern, decimal
- * comma or words.
+ * Makes the reader of texts from `fromValue`, that is of `.default(v)` and of a Zod schema's
+ * output. It checks length, range, scale and calendar like `type.reader(options)`, but expects
+ * PostgreSQL's spelling instead of the file's pattern, decimal comma or words.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
   const shapes = type.options as Readonly<Record<string, OptionShape>>;

@@ -1,6 +1,7 @@
-// A buffer that rows of COPY's binary format are written into. PostgreSQL, "COPY", File Formats, Binary Format.
+// A growing buffer for rows in COPY's binary format. PostgreSQL, "COPY", File Formats, Binary
+// Format.
 
-/** Bytes written so far: `bytes` up to `at`. Grows by doubling; used again for every block. */
+/** The bytes before index `at` are written. Doubles when full, and is reused for every block. */
 export interface RowBytes {
   bytes: Buffer;
   at: number;
@@ -8,7 +9,7 @@ export interface RowBytes {
 
 export const createRowBytes = (size: number): RowBytes => ({ bytes: Buffer.allocUnsafeSlow(size), at: 0 });
 
-/** Makes room for so many bytes more. */
+/** Makes room for `more` bytes. */
 export const reserve = (out: RowBytes, more: number): void => {
   if (out.at + more <= out.bytes.length) return;
   const larger = Buffer.allocUnsafeSlow(Math.max(2 * out.bytes.length, out.at + more));
@@ -16,7 +17,7 @@ export const reserve = (out: RowBytes, more: number): void => {
   out.bytes = larger;
 };
 
-/** Two bytes, high one first; the place must be reserved. */
+/** Writes two bytes, big-endian. The caller has reserved them. */
 export const putInt16 = (out: RowBytes, value: number): void => {
   const { bytes, at } = out;
   bytes[at] = value >> 8;
@@ -24,7 +25,7 @@ export const putInt16 = (out: RowBytes, value: number): void => {
   out.at = at + 2;
 };
 
-/** Four bytes, high one first; the place must be reserved. */
+/** Writes four bytes, big-endian. The caller has reserved them. */
 export const putInt32 = (out: RowBytes, value: number): void => {
   const { bytes, at } = out;
   bytes[at] = value >> 24;
@@ -34,7 +35,7 @@ export const putInt32 = (out: RowBytes, value: number): void => {
   out.at = at + 4;
 };
 
-/** The length -1 means null. */
+/** Writes length -1, which means null. */
 export const putNull = (out: RowBytes): void => {
   reserve(out, 4);
   putInt32(out, -1);
@@ -42,7 +43,7 @@ export const putNull = (out: RowBytes): void => {
 
 const twoTo32 = 2 ** 32;
 
-/** A whole number within ±2^53 as eight bytes after their length. */
+/** Writes an integer within ±2^53 as length and eight bytes. */
 export const putInt64 = (out: RowBytes, value: number): void => {
   reserve(out, 12);
   putInt32(out, 8);
@@ -58,13 +59,13 @@ export const putBigInt64 = (out: RowBytes, value: bigint): void => {
   out.at += 8;
 };
 
-/** No unit of UTF-16 takes more than three bytes. */
+/** One UTF-16 code unit takes at most three bytes in UTF-8. */
 export const utf8BytesMax = (text: string): number => 3 * text.length;
 
-/** A call into native code costs more than writing so many characters one by one. */
+/** Texts up to this length are copied in a loop, which is faster than a call into native code. */
 const shortTextMax = 24;
 
-/** Writes characters up to the first that is not ASCII, and returns their number. */
+/** Writes characters up to the first that is not ASCII. Returns how many it wrote. */
 const writeAscii = (text: string, bytes: Buffer, at: number): number => {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -74,7 +75,7 @@ const writeAscii = (text: string, bytes: Buffer, at: number): number => {
   return text.length;
 };
 
-/** Writes length and bytes; serves as an encoder. */
+/** Writes the length and the UTF-8 bytes of a text. */
 export const putText = (text: string, out: RowBytes): void => {
   reserve(out, 4 + utf8BytesMax(text));
   if (text.length <= shortTextMax && writeAscii(text, out.bytes, out.at + 4) === text.length) {
@@ -91,7 +92,10 @@ const doubles = new Float64Array(1);
 const singles = new Float32Array(1);
 const doubleWords = new Int32Array(doubles.buffer);
 const singleWord = new Int32Array(singles.buffer);
-/** 0 where memory holds the low byte first, as on every machine that Node.js is built for but s390x. */
+/**
+ * Index of a double's low word: 0 on little-endian machines, that is on all that run Node.js except
+ * s390x.
+ */
 const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 
 export const putDouble = (out: RowBytes, value: number): void => {
@@ -102,7 +106,7 @@ export const putDouble = (out: RowBytes, value: number): void => {
   putInt32(out, doubleWords[lowWord]!);
 };
 
-/** A number that is a float4 already. */
+/** Writes a number that is exactly a float4. */
 export const putSingle = (out: RowBytes, value: number): void => {
   reserve(out, 8);
   putInt32(out, 4);
@@ -110,7 +114,10 @@ export const putSingle = (out: RowBytes, value: number): void => {
   putInt32(out, singleWord[0]!);
 };
 
-/** Bytes [start, end) as they are; the place must be reserved. A call into native code costs more than a few bytes. */
+/**
+ * Copies bytes [start, end). The caller has reserved them. A few bytes are copied in a loop, which
+ * is faster than a call into native code.
+ */
 export const putBytes = (out: RowBytes, bytes: Buffer, start: number, end: number): void => {
   const { bytes: target, at } = out;
   if (end - start > 24) bytes.copy(target, at, start, end);
@@ -118,8 +125,8 @@ export const putBytes = (out: RowBytes, bytes: Buffer, start: number, end: numbe
   out.at = at + end - start;
 };
 
-/** Bytes before the first row: signature, flags, no header extension. */
+/** Start of a binary COPY stream: signature, flags, empty header extension. */
 export const binaryHead = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 
-/** Bytes after the last row. */
+/** End of a binary COPY stream. */
 export const binaryTail = Buffer.from([0xff, 0xff]);

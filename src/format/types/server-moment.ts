@@ -1,11 +1,12 @@
-// Dates and times in the spellings that PostgreSQL reads alike under every DateStyle, as ISO 8601.
+// Rewrites PostgreSQL's spellings of dates and times as ISO 8601, if they mean the same under every
+// DateStyle.
 
 import type { DateKind } from './pattern-reader.ts';
 import { withoutBlanks } from './server-spelling.ts';
 
 const date = String.raw`(?<year>\d{4})(?:(?<between>[-/.])(?<month>\d{1,2})\k<between>(?<day>\d{1,2})|(?<monthDay>\d{4}))`;
 const clock = String.raw`(?:(?<hour>\d{1,2}):(?<minute>\d{1,2})(?::(?<second>\d{1,2})(?<fraction>\.\d+)?)?(?: *(?<half>[ap]m))?|(?<run>\d{6})(?<runFraction>\.\d+)?)`;
-// `AM-01` without a blank is the POSIX zone AM, west for east.
+// Without the blank, PostgreSQL reads `AM-01` as the POSIX zone "AM", whose sign is reversed.
 const offset = String.raw`(?: *(?<!m)(?:(?<utc>z)|(?<sign>[+-])(?:(?<offsetRun>\d{4})|(?<offsetHour>\d{1,2})(?::(?<offsetMinute>\d\d)(?::(?<offsetSecond>\d\d))?)?)))?`;
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`, 'i');
 
@@ -25,7 +26,7 @@ const dateOf = ({ year = '', month, day, monthDay }: Groups): string =>
     ? `${year}-${two(month)}-${two(day)}`
     : `${year}-${monthDay.slice(0, 2)}-${monthDay.slice(2)}`;
 
-/** An hour of 12 as one of 24; undefined for 0 and 13, which have no half. */
+/** Converts to the 24-hour clock. Undefined for hours 0 and 13 with AM or PM. */
 const hourOf = ({ hour = '', half }: Groups): string | undefined => {
   if (half === undefined) return two(hour);
   if (Number(hour) < 1 || Number(hour) > 12) return undefined;
@@ -49,7 +50,7 @@ const offsetOf = (groups: Groups): string => {
   return sign + [offsetHour, offsetMinute, offsetSecond].map(two).join(':');
 };
 
-/** The server takes `005300-0330` and `005300 -03:30`, but `005300-03:30` for a date. */
+/** PostgreSQL accepts `005300-0330` and `005300 -03:30`, but reads `005300-03:30` as a date. */
 const isGluedDate = ({ run, runFraction, sign, offsetMinute }: Groups, text: string): boolean =>
   run !== undefined &&
   runFraction === undefined &&
@@ -57,7 +58,7 @@ const isGluedDate = ({ run, runFraction, sign, offsetMinute }: Groups, text: str
   offsetMinute !== undefined &&
   text.includes(`${run}-`);
 
-/** The text in ISO 8601; undefined for other spellings. */
+/** Returns the text in ISO 8601. Undefined for other spellings. */
 export const serverMoment = (kind: DateKind, text: string): string | undefined => {
   const trimmed = withoutBlanks(text);
   if (kind !== 'time' && /^-?infinity$/i.test(trimmed)) return trimmed.toLowerCase();

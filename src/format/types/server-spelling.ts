@@ -1,9 +1,13 @@
-// Numbers, booleans and uuids in every spelling that PostgreSQL 18 takes, as texts that every server and our readers take.
+// Rewrites PostgreSQL 18's spellings of numbers, booleans and uuids as texts that all servers and
+// our readers accept.
 
 import type { OptionShape } from './contract.ts';
 
 export interface SpellingOptions {
-  /** 'server': also the wide spellings of PostgreSQL, such as ` 5`, `1_000`, `0x1F`, `2011-1-31` and `tru`. */
+  /**
+   * 'server': also accept PostgreSQL's wider spellings, such as ` 5`, `1_000`, `0x1F`, `2011-1-31`
+   * and `tru`.
+   */
   readonly spelling?: 'server';
 }
 
@@ -14,7 +18,7 @@ export const spellingOption: OptionShape = {
   isSpelling: true,
 };
 
-/** Why an option does not go with `spelling`. */
+/** Returns why one of the other options contradicts `spelling`, or undefined. */
 export const spellingProblem = (
   { spelling }: SpellingOptions,
   others: Readonly<Record<string, unknown>>,
@@ -25,13 +29,16 @@ export const spellingProblem = (
     : `spelling: 'server' reads texts as the server does, and ${other} says otherwise; leave one of them out`;
 };
 
-/** White space of isspace() in C. */
+/** White space as defined by isspace() in C. */
 const isBlankAt = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at);
   return code === 32 || (code >= 9 && code <= 13);
 };
 
-/** No regular expression: one would look at each blank within a long text again and again. */
+/**
+ * Trims white space. A regular expression would be slow: it tries to match at each blank inside a
+ * long text.
+ */
 export const withoutBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;
@@ -40,7 +47,7 @@ export const withoutBlanks = (text: string): string => {
   return text.slice(start, end);
 };
 
-/** Longer digits are left as they are: no number of the server has as many in another base. */
+/** Longer texts are not converted: no integer type has that many digits in base 2, 8 or 16. */
 const otherBaseCharsMax = 128;
 const otherBase = /^([+-]?)(0x_?[\da-f]+(?:_[\da-f]+)*|0o_?[0-7]+(?:_[0-7]+)*|0b_?[01]+(?:_[01]+)*)$/i;
 
@@ -50,10 +57,10 @@ const fromOtherBase = (text: string): string | undefined => {
   return digits === undefined ? undefined : `${sign}${BigInt(digits.replaceAll('_', ''))}`;
 };
 
-/** The number itself: only digits have underscores between them, one each. */
+/** PostgreSQL allows one underscore between two digits. */
 const underscores = /(?<=\d)_(?=\d)/g;
 
-/** A whole number or decimal of the server; anything else comes back as no number. */
+/** Rewrites an integer or decimal. Other texts stay wrong and are refused by the caller. */
 export const serverNumber = (text: string): string => {
   const trimmed = withoutBlanks(text);
   return fromOtherBase(trimmed) ?? trimmed.replace(underscores, '');
@@ -62,7 +69,7 @@ export const serverNumber = (text: string): string => {
 const trues = ['true', 'yes', 'on', '1'];
 const falses = ['false', 'no', 'off', '0'];
 
-/** t or f for a word or its beginning, as long as that is of one word only; undefined for others. */
+/** Accepts a word or its beginning, unless two words begin alike. Returns 't', 'f' or undefined. */
 export const serverBoolean = (text: string): string | undefined => {
   const word = withoutBlanks(text).toLowerCase();
   if (word === '' || word === 'o') return undefined;
@@ -72,7 +79,10 @@ export const serverBoolean = (text: string): string | undefined => {
 
 const groupsOfFour = /^(?:[\da-f]{4}-?){7}[\da-f]{4}$/i;
 
-/** The 32 digits of a uuid with hyphens after any groups of four, with or without braces; undefined for others. */
+/**
+ * Accepts 32 hexadecimal digits with hyphens after any group of four, with or without braces.
+ * Returns the digits, or undefined.
+ */
 export const serverUuid = (text: string): string | undefined => {
   const bare = text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text;
   return groupsOfFour.test(bare) ? bare.replaceAll('-', '') : undefined;

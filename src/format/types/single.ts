@@ -1,31 +1,34 @@
-// The float4 nearest to a decimal text, as the server's own strtof finds it.
+// Finds the float4 nearest to a decimal text, with the same result as the server's strtof.
 
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 
-/** Smallest float4 with all its bits; below it, halfway points are closer together than the mask below says. */
+/** Smallest normal float4. Below it, float4 have fewer bits than `isHalfway` assumes. */
 const smallestNormal = 2 ** -126;
 
-/** Exactly in the middle of two float4: bit 28 set and the 28 below it clear, of the 29 that float4 lacks. */
+/**
+ * True if the double is exactly between two float4: of the 29 bits that float4 lacks, the first is
+ * 1 and the rest are 0.
+ */
 const isHalfway = (value: number): boolean => {
   doubles[0] = value;
   return (words[lowWord]! & 0x1fffffff) === 0x10000000;
 };
 
-/** Sign of |decimal text| - |value|, exactly. `text`: digits with a point and an exponent, no blanks. */
+/** Returns the sign of |decimal text| - |value|, computed exactly. `text` has no blanks. */
 const compareExactly = (text: string, value: number): number => {
   const [, integer = '', fraction = '', exponent = '0'] =
     /^[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const power = Number(exponent) - fraction.length;
-  // A double is an integer times a power of two, and 2^1074 makes an integer of every one.
+  // Every double is an integer divided by 2^1074.
   const scaled = exactBits(Math.abs(value));
   const left = BigInt(integer + fraction) * 10n ** BigInt(Math.max(power, 0)) * 2n ** 1074n;
   const right = scaled * 10n ** BigInt(Math.max(-power, 0));
   return left === right ? 0 : left < right ? -1 : 1;
 };
 
-/** |value| times 2^1074, which is an integer. */
+/** Returns |value| times 2^1074, which is an integer. */
 const exactBits = (value: number): bigint => {
   doubles[0] = value;
   const high = words[1 - lowWord]!;
@@ -34,7 +37,7 @@ const exactBits = (value: number): bigint => {
   return exponent === 0 ? mantissa : (mantissa | (1n << 52n)) << BigInt(exponent - 1);
 };
 
-/** The float4 next to `value` (a float4), away from zero or towards it. */
+/** The float4 next to the float4 `value`: farther from zero if `away`, else nearer to zero. */
 const neighbour = (value: number, away: boolean): number => {
   const single = new Float32Array([value]);
   const bits = new Uint32Array(single.buffer);
@@ -43,10 +46,9 @@ const neighbour = (value: number, away: boolean): number => {
 };
 
 /**
- * The float4 nearest to a decimal whose nearest double is `value`.
- *
- * Rounding twice is wrong only if the double is exactly between two float4: then the text decides the side. Proved by
- * test/integration/compiled.test.ts, "halfway cases included".
+ * The float4 nearest to a decimal text, whose nearest double is `value`.
+ * Rounding the double is wrong only if it is exactly between two float4. Then the text decides.
+ * Proved by test/integration/compiled.test.ts, "halfway cases included".
  */
 export const nearestSingle = (value: number, text: () => string): number => {
   const single = Math.fround(value);
@@ -61,7 +63,7 @@ export const nearestSingle = (value: number, text: () => string): number => {
   return roundedAway ? neighbour(single, false) : single;
 };
 
-/** Below 2^-126 float4 are multiples of 2^-149, and halfway points odd multiples of 2^-150. */
+/** Below 2^-126, float4 are multiples of 2^-149, so the midpoints are odd multiples of 2^-150. */
 const isDenormalHalfway = (size: number): boolean => {
   const halves = size * 2 ** 150;
   return Number.isInteger(halves) && halves % 2 === 1;

@@ -1,4 +1,5 @@
-// text and varchar(n): any characters; UTF-8 and NUL are checked where bytes become text.
+// Column types text and varchar(n). Invalid UTF-8 and NUL are found earlier, when bytes become
+// text.
 
 import { varcharLengthMax } from '../../core/limits.ts';
 import { putText } from './row-bytes.ts';
@@ -6,7 +7,7 @@ import type { ColumnType, NoOptions, Reader } from './contract.ts';
 import { quoted, refuse } from './refusal.ts';
 
 export interface VarcharOptions {
-  /** Characters. */
+  /** Limit in characters. */
   readonly length: number;
 }
 
@@ -14,7 +15,7 @@ const same: Reader = (text) => text;
 
 const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** More characters than a field can have. */
+/** More characters than a field can have: no limit. */
 export const anyLength = 0x7fffffff;
 
 export const textType: ColumnType<string, NoOptions> = {
@@ -34,7 +35,7 @@ export const countCharacters = (text: string): number => {
   return characters;
 };
 
-// A character is one or two code units, so the length alone decides most texts.
+// A character has one or two code units, so `text.length` decides most texts without counting.
 const varcharReader =
   (length: number): Reader =>
   (text) => {

@@ -1,11 +1,11 @@
-// uuid: 8-4-4-4-12 hexadecimal digits, with or without braces, or 32 in a row.
+// Column type uuid: hexadecimal digits 8-4-4-4-12, with or without braces, or 32 without hyphens.
 
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './refusal.ts';
 import { serverUuid, spellingOption, type SpellingOptions } from './server-spelling.ts';
 
-// Without captures a regular expression is as fast as a loop, and allocates nothing.
+// A regular expression without captures is as fast as a loop, and allocates nothing.
 const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
 const bareHex = /^[\da-f]{32}$/i;
@@ -16,7 +16,7 @@ const isUuid = (text: string): boolean => hyphenated.test(text) || bareHex.test(
 
 const readUuid: Reader = (text) => (isUuid(text) ? text : isNot(text, 'a uuid'));
 
-/** The server's own spelling, so that values compare. */
+/** PostgreSQL's own spelling, so that equal values are equal texts. */
 const canonical = (text: string): string => {
   const hex = text.replace(/[{}-]/g, '').toLowerCase();
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

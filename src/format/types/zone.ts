@@ -1,13 +1,14 @@
-// Named zones such as Europe/Berlin: which offset applies at a local time, and how repeated and skipped hours are handled.
+// Named zones such as Europe/Berlin: the offset at a local time, and local times that occur twice
+// or never.
 
 import type { Refusal } from './contract.ts';
 import { readDigits, readTwo, twoDigits } from './calendar.ts';
 import { quoted, refuse } from './refusal.ts';
 
-/** Which of two instants with the same local time is meant, when clocks are set back. */
+/** Which of two instants a local time means if clocks are set back. */
 export type Ambiguous = 'earlier' | 'later' | 'reject';
 
-/** A time in which one offset holds: instants [from, to) in seconds since 1970. */
+/** A period with one offset: instants [from, to) in seconds since 1970. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -15,7 +16,7 @@ interface Span {
   readonly offset: number;
 }
 
-/** Whether Intl has rules for a zone of this name. */
+/** True if Intl knows the zone. */
 export const isZoneName = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -26,13 +27,16 @@ export const isZoneName = (name: string): boolean => {
 
 const day = 86_400;
 
-/** No zone has changed its offset before this year: tz database. */
+/** No zone changes its offset before 1800 (tz database). */
 const yearOfFirstChange = 1800;
 
-/** Seconds since 1970 of 1 January. */
+/** Seconds since 1970 at the start of the year. */
 const startOf = (year: number): number => Date.UTC(year, 0, 1) / 1000;
 
-/** Makes what gives the offset of a zone at an instant. Slow, some microseconds: ask it little. */
+/**
+ * Makes a function that returns a zone's offset at an instant. A call takes microseconds: call it
+ * rarely.
+ */
 const offsetsOf = (timeZone: string): ((instant: number) => number) => {
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -53,7 +57,10 @@ const offsetsOf = (timeZone: string): ((instant: number) => number) => {
   };
 };
 
-/** The spans of a year and of two days on both sides, for local times within it. Looks at each day: no zone changes for less. */
+/**
+ * Returns the periods that cover a year and two days on each side. Samples each day, because no
+ * offset of a zone lasts less than a day.
+ */
 const spansOf = (year: number, offsetAt: (instant: number) => number): readonly Span[] => {
   const end = startOf(year + 1) + 2 * day;
   const spans: Span[] = [];
@@ -76,14 +83,14 @@ const spansOf = (year: number, offsetAt: (instant: number) => number): readonly 
   return [...spans, { from, to: Infinity, offset }];
 };
 
-/** ±HH:mm, with seconds where there are some. */
+/** Writes ±HH:mm, or ±HH:mm:ss if the seconds are not 0. */
 const offsetText = (offset: number): string => {
   const size = Math.abs(offset);
   const parts = [size / 3600, (size / 60) % 60, size % 60].map((part) => twoDigits(Math.floor(part)));
   return (offset < 0 ? '-' : '+') + (size % 60 === 0 ? parts.slice(0, 2) : parts).join(':');
 };
 
-/** Seconds of a canonical local time as if it were UTC. */
+/** Seconds since 1970 of a canonical local time, taken as UTC. */
 const secondsOf = (local: string, year: number): number => {
   const second = local.length > 'YYYY-MM-DDTHH:mm'.length ? readTwo(local, 17) : 0;
   const dayOfYear = Date.UTC(year, readTwo(local, 5) - 1, readTwo(local, 8)) / 1000;
@@ -102,12 +109,12 @@ const createSpans = (zone: string): Spans => {
   };
 };
 
-/** What is known of each zone, for all columns that name it. */
+/** Periods of each zone, shared by all columns with the zone. */
 const zones = new Map<string, Spans>();
 
 /**
- * Makes what adds the offset to a canonical local time of years from 1 on. The changes of a year are looked up once: most of a
- * millisecond.
+ * Makes a function that adds the zone's offset to a canonical local time. A year's first use costs
+ * most of a millisecond; later uses are cached.
  */
 export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string) => string | Refusal) => {
   const spansIn = zones.get(zone) ?? createSpans(zone);
@@ -120,7 +127,8 @@ export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string)
     return refusalOf(local, `is not a time in ${zone}: clocks were set from ${one} to ${other}`);
   };
   return (local) => {
-    // Years of less than three digits are not what Date.UTC takes them for; nothing has changed in any before the first.
+    // Date.UTC reads years below 100 as 19xx. Years before the first change have the same offset as
+    // the year of the first change, which is used instead.
     const year = Math.max(readDigits(local, 0, 4), yearOfFirstChange);
     const spans = spansIn(year);
     const seconds = secondsOf(local, year);

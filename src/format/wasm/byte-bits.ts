@@ -1,12 +1,13 @@
-// Sixty-four bytes as bits: the places of a byte, and which bytes are within quotes.
+// WebAssembly code for 64 bytes at once: one bit for each byte that matches, and which bytes are
+// inside quotes.
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
-/** Reads the group at `address` into four variables. */
+/** Loads the 64 bytes at `address` into four variables. */
 export const loadGroup = (group: readonly Local[], address: Code): Code =>
   sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));
 
-/** One bit for each byte of the group that is `byte` (sixteen times). */
+/** An i64 with a bit for each byte of the group that equals `byte` (a v128 of 16 equal bytes). */
 export const bitsOf = (group: readonly Local[], byte: Local): Code =>
   group
     .map((part, index) =>
@@ -14,7 +15,7 @@ export const bitsOf = (group: readonly Local[], byte: Local): Code =>
     )
     .reduce((left, right) => i64.or(left, right));
 
-/** Not 0 when a byte of the group is one of these. */
+/** Not 0 if a byte of the group is one of these. */
 export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code =>
   v128.isAny(
     group
@@ -22,7 +23,10 @@ export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code
       .reduce((left, right) => v128.or(left, right)),
   );
 
-/** Each bit becomes the parity of itself and all bits below: from an opening quote up to its closing one. */
+/**
+ * Sets each bit to the parity of itself and all lower bits: 1 from an opening quote up to its
+ * closing quote.
+ */
 export const parities = (bits: Local): Code =>
   sequence(
     ...[1n, 2n, 4n, 8n, 16n, 32n].map((distance) =>
@@ -30,9 +34,9 @@ export const parities = (bits: Local): Code =>
     ),
   );
 
-/** 1 when the byte is one of these. */
+/** 1 if the byte is one of the others. */
 export const isByte = (byte: Code, ...others: readonly Code[]): Code =>
   others.map((other) => i32.eq(byte, other)).reduce((left, right) => i32.or(left, right));
 
-/** 1 when any bit is set. */
+/** 1 if any bit is set. */
 export const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));

@@ -1,4 +1,5 @@
-// Where the fields of regular records end: every delimiter outside quotes, sixty-four bytes at a time.
+// WebAssembly code that lists where fields of regular records end: delimiters outside of quotes, 64
+// bytes at a time.
 
 import { bitsOf, isSome, loadGroup, parities } from './byte-bits.ts';
 import { groupBytes } from './instance.ts';
@@ -6,15 +7,15 @@ import { i32, i64, loopWhile, sequence, v128, when, type Code, type Local } from
 import { functionOf, type FunctionCode } from './wasm-module.ts';
 
 const variables = {
-  // Addresses of the first byte to read and after the last.
+  // Addresses of the first byte to read, and after the last.
   from: 'i32',
   to: 'i32',
   delimiter: 'i32',
-  /** -1: there are no quotes. */
+  /** -1 if there are no quotes. */
   quote: 'i32',
-  /** Where the next delimiter is listed. */
+  /** Address where the next delimiter is listed. */
   list: 'i32',
-  /** All ones while the group begins within quotes. */
+  /** All bits are 1 if the group begins inside quotes, else 0. */
   inside: 'i64',
   insideBits: 'i64',
   delimiterBits: 'i64',
@@ -46,13 +47,13 @@ const listDelimiters = (v: Variables): Code =>
     v.delimiterBits.set(i64.and(v.delimiterBits.get, i64.sub(v.delimiterBits.get, i64.const(1n)))),
   );
 
-/** After the last delimiter of a text. */
+/** Listed after the last delimiter: larger than every address. */
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> the end of the list, where an address beyond all others follows.
- *
- * Lists the addresses of the delimiters of whole records without a fault. The group after `to` must contain none.
+ * (from, to, delimiter, quote) -> address after the list.
+ * Lists the addresses of the delimiters of whole records without faults. The 64 bytes from `to`
+ * must contain no delimiter.
  */
 export const scanFields = (listAt: number): FunctionCode =>
   functionOf(4, variables, (v) =>

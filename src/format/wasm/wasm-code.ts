@@ -1,9 +1,9 @@
-// WebAssembly written as expressions: only the instructions that our routines use.
+// Writes WebAssembly as expressions. Contains only the instructions that the routines use.
 //
-// Only instructions on sixteen bytes at a time keep up with the disk; JavaScript has none, WebAssembly has. Opcodes:
-// https://webassembly.github.io/spec/core/binary/instructions.html
+// Only instructions on 16 bytes at a time keep up with the disk. WebAssembly has them, JavaScript
+// does not. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
 
-/** Instructions that leave one value, or none: bytes, and others among them. */
+/** Instructions that leave one value or none on the stack: bytes and nested code. */
 export type Code = readonly (number | Code)[];
 
 const append = (code: Code, bytes: number[]): void => {
@@ -12,7 +12,9 @@ const append = (code: Code, bytes: number[]): void => {
     else append(part, bytes);
 };
 
-/** All bytes, one after the other. They are written once, because nested instructions would copy each byte once a level. */
+/**
+ * Flattens code. Once at the end, because nested expressions would copy each byte once per level.
+ */
 export const bytesOf = (code: Code): readonly number[] => {
   const bytes: number[] = [];
   append(code, bytes);
@@ -21,7 +23,7 @@ export const bytesOf = (code: Code): readonly number[] => {
 
 export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
 
-/** LEB128, signed: how WebAssembly writes its constants. */
+/** Encodes a constant as signed LEB128. */
 const signed = (value: bigint): number[] => {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
@@ -32,7 +34,7 @@ const signed = (value: bigint): number[] => {
   }
 };
 
-/** LEB128, unsigned: sizes and indexes. */
+/** Encodes a size or an index as unsigned LEB128. */
 export const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 
@@ -79,11 +81,11 @@ export const i32 = {
   bitsOfSingle: unary(0xbc),
   load: load(0x28, 2),
   loadByte: load(0x2d, 0),
-  /** Two bytes, as a number that is not negative. */
+  /** Loads two bytes, unsigned. */
   loadShort: load(0x2f, 1),
   store: store(0x36, 2),
   storeByte: store(0x3a, 0),
-  /** The lower two bytes. */
+  /** Stores the low two bytes. */
   storeShort: store(0x3b, 1),
 };
 
@@ -126,7 +128,7 @@ export const f64 = {
   gt: binary(0x64),
   negative: unary(0x9a),
   div: binary(0xa3),
-  /** The nearest float4, and a float4 as it is. */
+  /** Rounds to the nearest float4. `fromSingle` converts a float4 back. */
   toSingle: unary(0xb6),
   fromSingle: unary(0xbb),
   fromSigned: unary(0xb9),
@@ -135,14 +137,14 @@ export const f64 = {
 
 const sixteenBytes = (opcode: number, bytes: readonly number[]): Code => [0xfd, opcode, ...bytes];
 
-/** Sixteen bytes; names that end in 16 take eight numbers of sixteen bits. */
+/** Operations on 16 bytes. Names that end in 16 treat them as eight 16-bit numbers. */
 export const v128 = {
   load: load(0xfd, 0x00, 0),
   store: store(0xfd, 0x0b, 0),
   const: (bytes: readonly number[]): Code => sixteenBytes(0x0c, bytes),
-  /** The same byte sixteen times. */
+  /** A constant of 16 equal bytes. */
   all: (byte: number): Code => sixteenBytes(0x0c, Array<number>(16).fill(byte)),
-  /** Bytes of both by their places: 0 to 15 of the left one, 16 to 31 of the right one. */
+  /** Selects bytes by index: 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
   shuffle: (left: Code, right: Code, places: readonly number[]): Code => [
     ...left,
     ...right,
@@ -157,21 +159,21 @@ export const v128 = {
   or: binary(0xfd, 0x50),
   isAny: unary(0xfd, 0x53),
   isAll: unary(0xfd, 0x63),
-  /** The top bit of each of sixteen bytes. */
+  /** The top bit of each byte, as 16 bits. */
   bits: unary(0xfd, 0x64),
   add: binary(0xfd, 0x6e),
   sub: binary(0xfd, 0x71),
-  /** Sixteen numbers of sixteen bits as bytes. */
+  /** Narrows 16 16-bit numbers to bytes. */
   narrow16: binary(0xfd, 0x66),
   shl16: binary(0xfd, 0x8b, 0x01),
   shr16: binary(0xfd, 0x8d, 0x01),
   add16: binary(0xfd, 0x8e, 0x01),
   mul16: binary(0xfd, 0x95, 0x01),
-  /** Products of numbers of sixteen bits, each two of them added up: four numbers of 32 bits. */
+  /** Multiplies 16-bit numbers and adds up pairs of products: four 32-bit numbers. */
   dot16: binary(0xfd, 0xba, 0x01),
 };
 
-/** Instructions one after the other. */
+/** Runs code in order. */
 export const sequence = (...parts: readonly Code[]): Code => parts;
 
 export const when = (condition: Code, ...then: readonly Code[]): Code => [condition, 0x04, 0x40, then, 0x0b];
@@ -186,7 +188,7 @@ export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => 
   0x0b,
 ];
 
-/** One of two values, without a branch. */
+/** Selects one of two values without a branch. */
 export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   then,
   otherwise,
@@ -194,10 +196,10 @@ export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   0x1b,
 ];
 
-/** Leaves a value aside. */
+/** Discards a value. */
 export const drop = unary(0x1a);
 
-/** Checks the condition before every round. */
+/** Checks the condition before every iteration. */
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,
   0x40,
@@ -212,7 +214,7 @@ export interface Local {
   readonly set: (value: Code) => Code;
 }
 
-/** Makes the variables of a function, the parameters first. */
+/** Makes the variables of a function. Parameters come first. */
 export const locals = <Name extends string>(
   types: Readonly<Record<Name, ValueType>>,
 ): Record<Name, Local> => {
@@ -223,8 +225,8 @@ export const locals = <Name extends string>(
   return Object.fromEntries(named) as Record<Name, Local>;
 };
 
-/** Ends the function with this value. */
+/** Returns the value from the function. */
 export const leaveWith = (value: Code): Code => [value, 0x0f];
 
-/** Calls the function with this place in its module: the imported ones come first. */
+/** Calls a function by its index in the module. Imported functions come first. */
 export const call = (place: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(place)];

@@ -1,4 +1,4 @@
-// Writes functions that are expressions as a WebAssembly module.
+// Writes a WebAssembly module from functions made of expressions.
 
 import { ok as assert } from 'node:assert';
 import { hostName, pageBytes, type ModuleBytes } from './instance.ts';
@@ -20,10 +20,10 @@ const typeCodes: Readonly<Record<ValueType, number>> = {
   v128: 0x7b,
 };
 
-/** Code that calls another function of the module by its name. */
+/** Code that calls another function of the module by name. */
 export type Call = (name: string, ...values: readonly Code[]) => Code;
 
-/** A function of a module: its parameters are the first of its variables. */
+/** A function of a module. Its first variables are its parameters. */
 export interface FunctionCode {
   readonly variables: Readonly<Record<string, Local>>;
   readonly parameters: number;
@@ -31,7 +31,7 @@ export interface FunctionCode {
   readonly body: (call: Call) => Code;
 }
 
-/** Makes a function whose variables begin with its parameters. */
+/** Makes a function. Its first variables are its parameters. */
 export const functionOf = <Name extends string>(
   parameters: number,
   types: Readonly<Record<Name, ValueType>>,
@@ -42,14 +42,17 @@ export const functionOf = <Name extends string>(
   return { variables, parameters, result, body: (call) => body(variables, call) };
 };
 
-/** A module's parts, by name: the number of i32 parameters of each host function, and its own functions. */
+/**
+ * A module's parts by name: for each host function its number of i32 parameters, and its own
+ * functions.
+ */
 export interface ModuleSource {
   readonly memoryBytes: number;
   readonly imported: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, FunctionCode>>;
 }
 
-/** Bytes after their number. */
+/** Content after its length in bytes. */
 const sized = (content: Code): Code => {
   const bytes = bytesOf(content);
   return [unsigned(bytes.length), bytes];
@@ -71,11 +74,11 @@ const signature = (parameters: readonly ValueType[], result: ValueType): Code =>
   typeCodes[result],
 ];
 
-/** Names with their places: of functions, and of the variables of one. */
+/** Names with their indexes, for functions or for the variables of a function. */
 const nameMap = (names: readonly string[]): Code =>
   vector(names.map((name, place) => [unsigned(place), nameOf(name)]));
 
-/** Names for stack traces, profilers and disassembly: every function's, and those of its variables. */
+/** Names of functions and variables, for stack traces, profilers and disassembly. */
 const nameSection = ({ imported, functions }: ModuleSource): Code => {
   const own = Object.keys(imported).length;
   const variables = Object.values(functions).map((code, index) => [
@@ -94,7 +97,7 @@ const parametersOf = ({ variables, parameters }: FunctionCode): readonly ValueTy
     .slice(0, parameters)
     .map(({ type }) => type);
 
-/** A module's functions have places, those of the host first: finds them for calls by name. */
+/** Makes calls by name. Host functions have the first indexes. */
 const linker = ({ imported, functions }: ModuleSource): Call => {
   const taken = new Map([
     ...Object.entries(imported),
@@ -112,7 +115,10 @@ const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code
   return sized([vector(own.map(({ type }) => [1, typeCodes[type]])), body(link), 0x0b]);
 };
 
-/** The module in WebAssembly's binary format. It exports each function by its name, and its memory. */
+/**
+ * Compiles the module to WebAssembly's binary format. It exports its functions by name, and its
+ * memory.
+ */
 export const moduleBytes = <Source extends ModuleSource>(source: Source): ModuleBytes<Source> => {
   const { memoryBytes, imported, functions } = source;
   const [hosts, own] = [Object.entries(imported), Object.entries(functions)];
