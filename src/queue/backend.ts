@@ -1,6 +1,6 @@
 // What a queue needs of the server that holds it: the contract of the two backends, PostgreSQL and Redis.
 //
-// Both pass test/integration/queue-conformance.test.ts and test/fault/queue-kill.test.ts.
+// Both pass test/services/queue-conformance.test.ts and test/fault/queue-kill.test.ts.
 
 import type * as BullMq from 'bullmq';
 import type { Trust } from '../db/bookkeeping/trust.ts';

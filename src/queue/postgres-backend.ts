@@ -42,7 +42,7 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
 
 /**
  * BullMQ's sessions find its tables by their search path, which is set once they stand: a startup parameter `options` is what PgBouncer
- * refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are. Proved by test/integration/queue-options.test.ts.
+ * refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are. Proved by test/services/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
   constructor({ config, query_timeout, stream }: ReturnType<typeof poolConfig>) {
@@ -63,7 +63,7 @@ const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
 /**
  * BullMQ's backend over our own connections: it takes those of the pool without listening to them, and opens those by which it waits
  * beside the pool, with the driver's own class, so what it keeps to open them is replaced. It takes the schema of a pool that it is
- * given for its default one. Proved by test/integration/queue-connections.test.ts and queue-options.test.ts.
+ * given for its default one. Proved by test/services/queue-connections.test.ts and queue-options.test.ts.
  */
 const backendOver =
   (listenClientConfig: ReturnType<typeof poolConfig>): BullMq.BackendFactory =>

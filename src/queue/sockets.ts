@@ -24,7 +24,7 @@ export const createSocketSet = (): SocketSet => {
   return {
     open: () => {
       // BullMQ goes on trying to reach a server that is gone, also while it is being closed.
-      // Proved by test/integration/queue-sockets.test.ts.
+      // Proved by test/services/queue-sockets.test.ts.
       if (isOver) return refusedSocket();
       const socket = new Socket();
       sockets.add(socket);

@@ -178,7 +178,7 @@ const loadAndPublish = async (
     throw error;
   });
   // Every row is loaded and in the ledger, so the queue is needed no more: without it the run would only load nothing and build again.
-  // Proved by test/integration/queue-end.test.ts.
+  // Proved by test/services/queue-end.test.ts.
   await queue?.close().catch((cause: unknown) => {
     const message = `the queue of run ${runId} could not be emptied after loading, which is no loss: ${messageOf(cause)}`;
     context.report.emit({ type: 'notice', message });

@@ -8,7 +8,7 @@ import { PgClient, type ClientOptions } from './pg.ts';
 
 /**
  * For a library that opens connections without listening to them: their loss is reported to the next query, never as an event
- * that nobody hears and that ends the process. Proved by test/integration/queue-connections.test.ts, and by
+ * that nobody hears and that ends the process. Proved by test/services/queue-connections.test.ts, and by
  * test/fault/server-kill.test.ts, where the jobs are added.
  */
 export class GuardedClient extends PgClient {

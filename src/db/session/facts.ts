@@ -167,7 +167,7 @@ const readBookkeeping = async (
   // Reading anything but a plain table may run code of its owner.
   if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
-  // A standby refuses to read unlogged tables (test/integration/standby.test.ts).
+  // A standby refuses to read unlogged tables (test/services/standby.test.ts).
   const crashes = isStandby ? undefined : (await client.query(selectCrashes)).rows[0];
   const stale = (await client.query(selectStale)).rows.map(({ name }) => name);
   return { ...(await schemaVersions(client, trust)), crashes, stale };

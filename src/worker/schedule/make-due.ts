@@ -3,7 +3,7 @@
 //   due -> decided on, with the row locked -> pending -> on the queue, under a name made of schedule and slot -> enqueued
 //
 // If a worker dies between two of these, the next look of another one continues with the row; a queue takes a job only once
-// (test/integration/schedules.test.ts, "a worker died before or after").
+// (test/services/schedules.test.ts, "a worker died before or after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../ledger/run/failure.ts';
