@@ -158,7 +158,7 @@ export const trailerError =
       table,
       file: name,
       lines: plural(lines, 'line'),
-      problem: problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in megabytes',
+      problem: problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in its last megabytes',
     });
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */

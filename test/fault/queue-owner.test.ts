@@ -66,7 +66,7 @@ describe.runIf(hasRedis)('a database and its copy on one Redis', () => {
     expect(await run(original.url)).toBe('published');
     await expect(run(other)).rejects.toMatchObject({
       ...shared,
-      message: expect.stringContaining('the jobs under the prefix same'),
+      message: expect.stringContaining('another database uses the jobs under the prefix same'),
       hint: expect.stringContaining('delete the key {etl-same}:owner'),
     });
     await expect(put(other)).rejects.toMatchObject(shared);

@@ -138,7 +138,9 @@ describe('a trailer', () => {
     ] as const) {
       const error = await failureOf(load(name, { source: csv(file, { skipEnd: 2 }), columns }));
       expect(error.code).toBe('ETL_SOURCE_TRAILER');
-      expect(error.message).toContain(`${file} has fewer lines after its header, so it has no last 2 lines`);
+      expect(error.message).toContain(
+        `skipEnd leaves out the last 2 lines of ${file}, but the file has fewer lines after its header`,
+      );
     }
   });
 });
@@ -247,7 +249,7 @@ describe('is refused before anything is loaded', () => {
       name: 'a path without the part',
       table: { source: csv('one/*.csv'), columns: { ...columns, day: column.date(path(/\d{4}/)) } },
       code: 'ETL_PATH_PART',
-      says: 'one/a.csv: no part of the path matches path(/\\d{4}/)',
+      says: 'one/a.csv: a column takes its value from the path, but no part of the path matches path(/\\d{4}/)',
     },
     {
       name: 'a constant that is no value of its column',
@@ -256,7 +258,7 @@ describe('is refused before anything is loaded', () => {
         columns: { ...columns, zone: column.integer('zone') },
       },
       code: 'ETL_FILE_VALUE',
-      says: 'column zone has a single value for the whole file',
+      says: 'column zone has one value for the whole file',
     },
     {
       name: 'a surplus field',

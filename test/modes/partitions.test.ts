@@ -321,7 +321,7 @@ describe('replace', () => {
     ).toMatchObject({
       code: 'ETL_PARTITION_KEY',
       message: expect.stringContaining(
-        '1 row in no partition, because partitionBy has none for this value of day: (7,,UL)',
+        '1 row in no partition, because partitionBy has no partition for this value of day: (7,,UL)',
       ) as unknown,
     });
     expect(await partitions()).toEqual(['sale_2026q1 1 2 3']);

@@ -212,7 +212,7 @@ describe('rollback', () => {
     const refused = await failureOf(run());
     expect(refused).toMatchObject({ code: 'ETL_ROLLED_BACK' });
     expect(refused.message).toBe(
-      'run 3 rolled back run 2 of pipeline sales, and this run would publish it again: in/b.csv: unchanged since',
+      'run 3 rolled back run 2 of pipeline sales, and this run would publish the same data again: in/b.csv: unchanged since',
     );
     // A new file does not take the bad one along.
     write('c.csv', '3:3');

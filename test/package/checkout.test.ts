@@ -74,7 +74,7 @@ describe('etl in a fresh checkout', () => {
     const { exit, err } = await etl('run', 'stuck.ts');
     expect(exit).toBe(2);
     expect(err).toMatch(
-      /^error ETL_PIPELINE_FILE: cannot load pipeline stuck\.ts: it awaits something that never happens\n/,
+      /^error ETL_PIPELINE_FILE: cannot load the pipeline file stuck\.ts: it awaits something that never happens\n/,
     );
   });
 

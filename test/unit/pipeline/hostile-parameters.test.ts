@@ -288,7 +288,7 @@ describe('a SQL file', () => {
     ['${a}/all.sql', (a) => `${a}/all.sql`, ''],
     ['a URL', (a) => new URL(`sql/${a}.sql`, `file://${directory}/`), '../../other'],
   ])('%s is not chosen outside', (_, path, a) => {
-    expect(() => bind(path, a)).toThrow('a parameter points to');
+    expect(() => bind(path, a)).toThrow('a parameter turns the path into');
   });
 
   it('is chosen below', () => {

@@ -1,4 +1,5 @@
-// The catalogue of errors and docs/reference/errors.md say the same; `-u` renews the page's list.
+// docs/reference/errors.md shows the texts of the catalogue; `-u` updates them. Explanations below the texts are
+// written by hand, and `-u` keeps them.
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -13,12 +14,30 @@ const sources = filesBelow('src', '.ts').filter(({ path }) => path !== 'src/core
 
 const codes = Object.keys(catalogue) as ErrorCode[];
 
+/** The hand-written explanation of a code on the page; empty if there is none. */
+const explanationOf = (code: ErrorCode): string => {
+  const [, section = ''] = new RegExp(`### ${code}\n([^]*?)\n(?=###|<!-- end)`).exec(text) ?? [];
+  const lines = section.split('\n');
+  const shown = lines.findLastIndex((line) => line.startsWith('    '));
+  return lines
+    .slice(shown + 1)
+    .join('\n')
+    .trim();
+};
+
 const entryText = (code: ErrorCode): string => {
-  const { message, hint: declared, retry, exit } = catalogue[code];
-  const hint = declared === '{hint}' ? 'What to do depends on the case: the error says it.' : declared;
-  return [`### ${code}`, '', `Exit ${exit} · retry ${retry}`, '', `    ${message}`, `    ${hint}`, ''].join(
-    '\n',
-  );
+  const { message, hint, retry, exit } = catalogue[code];
+  const explanation = explanationOf(code);
+  return [
+    `### ${code}`,
+    '',
+    `Exit ${exit} · retry ${retry}`,
+    '',
+    `    ${message}`,
+    `    ${hint}`,
+    '',
+    ...(explanation === '' ? [] : [explanation, '']),
+  ].join('\n');
 };
 
 /** Puts new content between `<!-- name -->` and the next `<!-- end -->`. */
@@ -39,6 +58,13 @@ it(`${page} lists the catalogue as it is`, async () => {
   const renewed = fillIn(fillIn(text, 'errors', codes.map(entryText).join('\n')), 'rejects', rejectTable);
   await expect(renewed).toMatchFileSnapshot(pagePath);
 });
+
+it.each(codes.filter((code) => catalogue[code].hint === '{hint}'))(
+  `${page} explains %s, whose hint differs from case to case`,
+  (code) => {
+    expect(explanationOf(code)).not.toBe('');
+  },
+);
 
 /** Codes that a documentation page mentions. */
 const mentioned = (markdown: string): readonly string[] => [

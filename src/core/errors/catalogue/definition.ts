@@ -7,20 +7,20 @@ const { usage } = exitCodes;
 export const definitionErrors = {
   ETL_USAGE: { message: '{problem}', hint: '{hint}', retry: 'never', exit: usage },
   ETL_PIPELINE_FILE: {
-    message: 'cannot load pipeline {file}: {problem}',
+    message: 'cannot load the pipeline file {file}: {problem}',
     hint: '{hint}',
     retry: 'never',
     exit: usage,
   },
   ETL_DEFINITION: {
     message: 'pipeline {pipeline} is not valid:{problems}',
-    hint: 'Correct the declaration; docs/reference/pipeline.md describes every key.',
+    hint: 'Nothing was started. Correct these places in the pipeline file; docs/reference/pipeline.md describes every option.',
     retry: 'never',
     exit: usage,
   },
   ETL_DEFINITION_CYCLE: {
     message: 'pipeline {pipeline}: derived tables form a cycle: {cycle}',
-    hint: 'Remove one of the `from` entries so that the tables can be built in order.',
+    hint: 'A table is built after the tables in its `from`, so these can never start. Remove one of these `from` entries.',
     retry: 'never',
     exit: usage,
   },
@@ -32,13 +32,13 @@ export const definitionErrors = {
   },
   ETL_FILE_EXISTS: {
     message: '{file} already exists',
-    hint: 'Write to another file with --out, or overwrite this one with --force.',
+    hint: 'The file was not changed. Write to another file with --out, or overwrite this one with --force.',
     retry: 'never',
     exit: usage,
   },
   ETL_ENVIRONMENT: {
     message: 'environment variable {variable}: {problem}',
-    hint: 'Correct or unset it.',
+    hint: 'Set the variable to a valid value, or unset it.',
     retry: 'never',
     exit: usage,
   },

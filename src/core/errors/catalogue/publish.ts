@@ -6,7 +6,7 @@ const { failed, usage, guard } = exitCodes;
 
 export const publishErrors = {
   ETL_TRANSFORM: {
-    message: 'table {table}: {file}{where}: {sqlstate} {problem}',
+    message: 'table {table}: the server refused the SQL, {file}{where}: {sqlstate} {problem}',
     hint: 'Nothing was published. Correct the SQL: it must be one SELECT that changes nothing. {hint}',
     retry: 'never',
     exit: failed,
@@ -20,7 +20,7 @@ export const publishErrors = {
   },
   ETL_TRANSFORM_FILE: {
     message: 'table {table}: cannot read SQL file {file}: {problem}',
-    hint: 'The path is relative to the pipeline file.',
+    hint: 'SQL files are relative to the directory of the pipeline file.',
     retry: 'never',
     exit: usage,
   },
@@ -32,31 +32,31 @@ export const publishErrors = {
   },
   ETL_DUPLICATE_ROWS: {
     message: 'table {table}: {key} is not unique: {records}; nothing was published',
-    hint: 'Remove the duplicates from the files or from production, or choose another key.',
+    hint: 'Remove the duplicates from the files or from the production table, or choose another key.',
     retry: 'never',
     exit: failed,
   },
   ETL_CONSTRAINT: {
     message: 'table {table}: {constraint} is violated by {records}; nothing was published',
-    hint: 'Correct the records in their files, or change the constraint.',
+    hint: 'Correct these records in their files, or change the constraint.',
     retry: 'never',
     exit: failed,
   },
   ETL_CONSTRAINT_REFUSED: {
     message: 'table {table}: the server refuses to create {constraint}: {problem}',
-    hint: 'Production is unchanged. {hint}',
+    hint: 'Production tables are unchanged. Correct the constraint in the pipeline file. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_ATTRIBUTE_REFUSED: {
     message: 'table {table}: the server refuses `{statement}`: {problem}; nothing was loaded',
-    hint: 'Change the attribute in the definition. {hint}',
+    hint: 'Change the attribute in the pipeline file. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_ROWS_LOST: {
-    message: 'table {table}: loading everything again would delete {problem}',
-    hint: 'Production is as others have left it. To delete them, use `--allow-shrink {table}` (option `allowShrink`). To load only what is missing, run without `--full-refresh`, or with `--fresh` if a run that was interrupted asked for it.',
+    message: 'table {table}: loading everything again would delete {problem}; nothing was published',
+    hint: 'If these rows may be deleted, run again with `--allow-shrink {table}` (option `allowShrink`). To load only what is missing, run without `--full-refresh`; if an interrupted run asked for it, run once with `--fresh`.',
     retry: 'never',
     exit: failed,
   },
@@ -68,39 +68,39 @@ export const publishErrors = {
   },
   ETL_PARTITION_KEY: {
     message:
-      'table {table}: {rows} in no partition, because partitionBy has none for this value of {column}: {row}; nothing was published',
-    hint: 'Filter out such rows, or give the column a value in the SQL.',
+      'table {table}: {rows} in no partition, because partitionBy has no partition for this value of {column}: {row}; nothing was published',
+    hint: 'Leave out such rows with a filter, or give the column a value in the SQL.',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_SHAPE: {
     message: 'table {table} cannot be published: {problem}',
-    hint: 'Production is unchanged. {hint}',
+    hint: 'Production tables are unchanged. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_NO_KEY: {
     message:
-      'table {table}: {dependents} refer to it, so its rows must be replaced by key, and it has no primaryKey',
-    hint: 'Declare a primaryKey.',
+      'table {table}: {dependents} refer to it, so its rows must be replaced by key, but it has no primaryKey; nothing was published',
+    hint: 'Declare a primaryKey for the table.',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_REFUSED: {
     message: 'table {table}: the server refused to publish: {sqlstate} {problem}',
-    hint: 'Production is unchanged. {hint}',
+    hint: 'Production tables are unchanged. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_WITHHELD: {
     message: 'table {table}: {problem}; nothing was published',
-    hint: 'The server reported no error: {cause}. Triggers, rules and policies that people created also apply to a run: a trigger that returns null suppresses the row. Drop or disable it, or have it return the row, then run again: nothing is loaded again.',
+    hint: 'The server skipped rows without an error; {cause}. Triggers, rules and policies that people created also apply to a run: a trigger that returns null suppresses the row. Drop or disable it, or have it return the row, then run again: nothing is loaded again.',
     retry: 'never',
     exit: failed,
   },
   ETL_GUARD: {
     message: 'nothing was published, because tables have fewer rows than their guard requires:{problems}',
-    hint: 'If the files are right, run again with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again, or change the `guard` of the table. Otherwise correct the files.',
+    hint: 'If the files are right, run again with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again; or change the `guard` of the table. If files are missing or cut off, correct them and run again.',
     retry: 'never',
     exit: guard,
   },
@@ -112,19 +112,19 @@ export const publishErrors = {
   },
   ETL_TEST_REFUSED: {
     message: 'table {table}: the test {test} cannot be run: {where}{problem}',
-    hint: 'Production is unchanged. Correct the test. {hint}',
+    hint: 'Production tables are unchanged. Correct the test in the pipeline file. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_TEST_NO_TABLE: {
-    message: 'table {table}: there is no {name} to test',
+    message: 'table {table}: {name} does not exist, so there is nothing to test',
     hint: 'Run the pipeline first.',
     retry: 'never',
     exit: failed,
   },
   ETL_VERIFY_DIFFERENT: {
     message: 'files and production differ:{problems}',
-    hint: 'Somebody changed rows, or the load was wrong. `etl run --full-refresh` loads all files again.',
+    hint: 'Somebody changed rows, or the load was wrong. Nothing was changed now. `etl run --full-refresh` loads all files again.',
     retry: 'never',
     exit: guard,
   },
@@ -136,54 +136,53 @@ export const publishErrors = {
   },
   ETL_VERIFY_MOVED: {
     message:
-      'table {table}: tried {times} times, and each time something was published while it was being read',
+      'table {table}: gave up after {times} times, because each time something was published while it was being read',
     hint: 'Verify when no run is in progress.',
     retry: 'run',
     exit: failed,
   },
   ETL_VERIFY_HASH: {
     message: 'the server hashes text differently than expected, so values cannot be compared',
-    hint: 'Its processor is big-endian, or this version of sluice does not know its version of PostgreSQL yet.',
+    hint: 'Nothing was verified. The processor of the server is big-endian, or this version of sluice does not know this version of PostgreSQL yet.',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_CHANGED: {
     message:
-      'the tables were built {builds} times, and each time somebody changed production meanwhile, {what} the last time; publishing would undo that',
-    hint: 'No row of production has changed. Run again once nobody alters these tables: nothing is loaded again.',
+      'the tables were built {builds} times, and each time somebody changed production tables meanwhile, {what} the last time; publishing would undo that',
+    hint: 'No row was published. Run again once nobody alters these tables: nothing is loaded again.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_OVERTAKEN: {
-    message:
-      'table {table}: {problem} after this run was planned, which has loaded only the files that were missing; nothing was published',
-    hint: 'Production is as others have left it. Run again: files are judged by what is there now, and what is loaded is kept.',
+    message: 'table {table}: {problem} after this run had chosen which files to load; nothing was published',
+    hint: 'Run again: the files are chosen by what is in production now, and what is loaded is kept.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_LOCKED: {
     message:
       'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',
-    hint: 'Production is unchanged. Wait for that process or end it (`pg_terminate_backend`), then run again.',
+    hint: 'Production tables are unchanged. Wait for that process, or end it (`select pg_terminate_backend(pid)`), then run again.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_SNAPSHOT: {
     message:
       'not published within {seconds} s: {holders} took a snapshot before the new tables were built, and would see them empty',
-    hint: 'Production is unchanged, and the built tables are kept. Wait for these sessions or end them, then run again: nothing is loaded or built again. `snapshotWaitMs` of the pipeline sets the time; `false` publishes without waiting.',
+    hint: 'Production tables are unchanged, and the built tables are kept. Wait for these sessions or end them, then run again: nothing is loaded or built again. `snapshotWaitMs` of the pipeline sets how long to wait; `false` publishes without waiting.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_MEMORY: {
     message: 'the server ran out of memory while publishing {tables} tables at once: {problem}',
-    hint: 'Production is unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',
+    hint: 'Production tables are unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',
     retry: 'never',
     exit: failed,
   },
   ETL_INTERNAL: {
     message: 'unexpected failure: {problem}',
-    hint: 'Run with --debug for the stack trace, and report the error.',
+    hint: 'Run again with --debug to see the stack trace, and report it: sluice did not expect this error.',
     retry: 'never',
     exit: failed,
   },

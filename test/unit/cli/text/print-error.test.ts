@@ -22,7 +22,7 @@ describe('errorLines', () => {
   it('is one red line and one hint', () =>
     expect(errorLines(copyError, marked, false)).toEqual([
       '<red>error ETL_PUBLISH_REFUSED: table t: the server refused to publish: 23505 duplicate key</red>',
-      '  Production is unchanged. Look.',
+      '  Production tables are unchanged. Look.',
     ]));
 
   it('keeps examples on lines of their own', () => {
@@ -37,7 +37,7 @@ describe('errorLines', () => {
     expect(errorLines(error, plain, false)).toEqual([
       'error ETL_REJECT_LIMIT: table t: 2 of 9 records rejected, the limit is 0; nothing was published:',
       '  a.csv:3: type',
-      '  Fix the file or the columns, or raise rejectLimit. `etl rejects list 4 --all` lists every rejected record.',
+      '  Correct the file or the columns, or raise rejectLimit, then run again. `etl rejects list 4 --all` lists every rejected record.',
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('errorJson', () => {
       type: 'error',
       time: '2023-11-14T22:13:20.000Z',
       code: 'ETL_PUBLISH_REFUSED',
-      hint: 'Production is unchanged. Look.',
+      hint: 'Production tables are unchanged. Look.',
       details: { table: 't' },
     }));
 });

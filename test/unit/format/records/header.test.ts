@@ -447,7 +447,7 @@ describe('checkHeader', () => {
     expect(error.code).toBe('ETL_HEADER_DUPLICATE');
     expect(error.hint).toContain('csv(…, { header: […], skipLines: 3 })');
     expect(error.message).toContain('"a" twice (fields 1 and 3)');
-    expect(error.hint).toContain('"a#1" and "a#2"');
+    expect(error.hint).toContain('"a#1" or "a#2"');
     expect(check(['a', 'b', 'a'], ['a#1', 'a#2'])).not.toThrow();
   });
 
@@ -457,7 +457,7 @@ describe('checkHeader', () => {
       names: ['x', 'Start Time', 'start_time'],
       ref: 'START TIME',
       match: 'relaxed' as const,
-      says: 'field 2 ("Start Time") and field 3 ("start_time") are both "START TIME"',
+      says: 'field 2 ("Start Time") and field 3 ("start_time") both match "START TIME"',
       hint: "csv(…, { match: 'exact' })",
     },
     {
@@ -465,14 +465,14 @@ describe('checkHeader', () => {
       names: ['id', 'ID'],
       ref: 'id',
       match: 'relaxed' as const,
-      says: 'field 1 ("id") and field 2 ("ID") are both "id"',
+      says: 'field 1 ("id") and field 2 ("ID") both match "id"',
       hint: 'Rename one of them in the file',
     },
     {
       name: 'two names of one column',
       names: ['started_at', 'Start Time'],
       ref: { from: ['Start Time', 'started_at'] },
-      says: 'field 2 ("Start Time") and field 1 ("started_at") are both "Start Time" or "started_at"',
+      says: 'field 2 ("Start Time") and field 1 ("started_at") both match "Start Time" or "started_at"',
       hint: 'A file must have only one of them',
     },
   ])('refuses $name, and names both', ({ names, ref, match, says, hint }) => {
@@ -533,14 +533,14 @@ describe('files that differ', () => {
     const error = thrownBy(check('x/month=20/y.csv'));
     expect(error.code).toBe('ETL_PATH_PART');
     expect(error.message).toBe(
-      'table t: x/month=20/y.csv: no part of the path matches path(/month=(\\d{4}-\\d\\d)/g)',
+      'table t: x/month=20/y.csv: a column takes its value from the path, but no part of the path matches path(/month=(\\d{4}-\\d\\d)/g)',
     );
     const refused = thrownBy(() =>
       checkAll(['a'], [part], { path: 'month=2011-12', column: (made) => made.pattern(/-0/) }),
     );
     expect(refused.code).toBe('ETL_FILE_VALUE');
     expect(refused.message).toContain(
-      'column c0 has a single value for the whole file, and it is not valid: "2011-12"',
+      'column c0 has one value for the whole file, from a constant or the path, and it is not valid: "2011-12"',
     );
   });
 
@@ -551,7 +551,7 @@ describe('files that differ', () => {
     expect(check(['x'])).not.toThrow();
     const taken = thrownBy(check(['region', 'x']));
     expect(taken.code).toBe('ETL_HEADER_AMBIGUOUS');
-    expect(taken.message).toContain('field 1 ("region") and the constant "a" are both "region"');
+    expect(taken.message).toContain('field 1 ("region") and the constant "a" both match "region"');
     expect(thrownBy(check(['x'], (made) => made.length(2))).code).toBe('ETL_FILE_VALUE');
     const fail = (): never => {
       throw new RangeError('it broke');
