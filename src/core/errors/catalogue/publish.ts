@@ -93,8 +93,9 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_PUBLISH_WITHHELD: {
-    message: 'table {table}: {problem}; nothing was published',
-    hint: 'The server skipped rows without an error; {cause}. Triggers, rules and policies that people created also apply to a run: a trigger that returns null suppresses the row. Drop or disable it, or have it return the row, then run again: nothing is loaded again.',
+    message:
+      'table {table}: the server skipped rows without reporting an error: {problem}; nothing was published',
+    hint: 'To find the reason, {cause}. Triggers, rules and policies that people created also apply to a run: a trigger that returns null suppresses the row. Drop or disable it, or have it return the row, then run again: nothing is loaded again.',
     retry: 'never',
     exit: failed,
   },
@@ -124,7 +125,7 @@ export const publishErrors = {
   },
   ETL_VERIFY_DIFFERENT: {
     message: 'files and production differ:{problems}',
-    hint: 'Somebody changed rows, or the load was wrong. Nothing was changed now. `etl run --full-refresh` loads all files again.',
+    hint: 'Somebody changed rows of the production table, or the load was wrong. Nothing was changed now. `etl run --full-refresh` loads all files again.',
     retry: 'never',
     exit: guard,
   },
@@ -136,7 +137,7 @@ export const publishErrors = {
   },
   ETL_VERIFY_MOVED: {
     message:
-      'table {table}: gave up after {times} times, because each time something was published while it was being read',
+      'table {table}: gave up after {times} tries, because each time something was published while it was being read',
     hint: 'Verify when no run is in progress.',
     retry: 'run',
     exit: failed,
@@ -169,14 +170,14 @@ export const publishErrors = {
   },
   ETL_PUBLISH_SNAPSHOT: {
     message:
-      'not published within {seconds} s: {holders} took a snapshot before the new tables were built, and would see them empty',
+      'nothing was published within {seconds} s: {holders} took a snapshot before the new tables were built, and would see them empty',
     hint: 'Production tables are unchanged, and the built tables are kept. Wait for these sessions or end them, then run again: nothing is loaded or built again. `snapshotWaitMs` of the pipeline sets how long to wait; `false` publishes without waiting.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_MEMORY: {
     message: 'the server ran out of memory while publishing {tables} tables at once: {problem}',
-    hint: 'Production tables are unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',
+    hint: 'Production tables are unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server; then run again.',
     retry: 'never',
     exit: failed,
   },

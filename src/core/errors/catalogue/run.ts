@@ -14,7 +14,7 @@ export const runErrors = {
   },
   ETL_RUN_TAKEN: {
     message: 'run {run} was taken over by {other} while this process had no connection to the server',
-    hint: 'Nothing to do: the other process continues the run with everything that is loaded.',
+    hint: 'Nothing to do: the other process continues the run from what is loaded.',
     retry: 'never',
     exit: failed,
   },
@@ -117,7 +117,7 @@ export const runErrors = {
   },
   ETL_HOOK: {
     message: 'hook {hook}{where} failed: {problem}',
-    hint: '{state} Correct the hook.',
+    hint: '{state} Correct the hook in the pipeline file.',
     retry: 'never',
     exit: failed,
   },

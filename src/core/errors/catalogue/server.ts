@@ -138,13 +138,13 @@ export const serverErrors = {
   },
   ETL_SERVER_UNFIT: {
     message: '`etl run` cannot work on {server}: {problems}',
-    hint: 'The report above says what to do about each problem.',
+    hint: 'The report of `etl doctor` says what to do about each problem.',
     retry: 'never',
     exit: failed,
   },
   ETL_DISK_FULL: {
     message: 'the disk of the server {server} is full: {problem}',
-    hint: 'Production tables are unchanged. Free some space, then run again: loaded chunks are kept, and only the rest is loaded.',
+    hint: 'Free some space, then run again: loaded chunks are kept, and only the rest is loaded.',
     retry: 'run',
     exit: failed,
   },
