@@ -4,11 +4,11 @@ import { formatCount } from './wording.ts';
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** Decimal units, three digits at least: 145_234_567 -> '145 MB', 1_500 -> '1.5 kB'. */
+/** 145_234_567 -> '145 MB', 1_500 -> '1.5 kB'. */
 export const formatBytes = (bytes: number): string => {
   let value = bytes;
   let unit = 0;
-  // 999.5 would be written as 1000.
+  // 999.5 and more would be rounded to 1000.
   while (value >= 999.5 && unit < byteUnits.length - 1) {
     value /= 1000;
     unit += 1;
@@ -25,11 +25,11 @@ export const formatSeconds = (seconds: number): string => {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 };
 
-/** Whole seconds, for a time that is only guessed: 3.2 -> '4 s'. */
+/** An estimated time in whole seconds: 3.2 -> '4 s'. */
 export const formatLeft = (seconds: number): string =>
   seconds <= 59 ? `${Math.ceil(seconds)} s` : formatSeconds(seconds);
 
-/** Records a second; a load too short to measure has no rate. */
+/** Records a second, or '–' if the time is too short to measure. */
 export const formatRate = (records: number, seconds: number): string =>
   records > 0 && seconds > 0.001 ? formatCount(records / seconds) : '–';
 
@@ -40,8 +40,8 @@ export const formatDate = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 
-/** Three decimals: sums and quotients of measured times have sixteen. */
+/** Rounds to three decimals. */
 export const rounded = (figure: number): number => Math.round(figure * 1000) / 1000;
 
-/** Seconds since a time of `performance.now()`, to the millisecond. */
+/** Seconds since `start`, a time of performance.now(), rounded to milliseconds. */
 export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);

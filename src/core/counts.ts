@@ -1,4 +1,4 @@
-// Counts of records, added up.
+// Sums of record counts.
 
 import type { Counts } from './model.ts';
 
@@ -11,6 +11,6 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
   filtered: a.filtered + b.filtered,
 });
 
-/** The sum of those of one table. */
+/** The sum of the counts of one table. */
 export const countsOfTable = (all: readonly (Counts & { readonly table: string })[], name: string): Counts =>
   all.filter(({ table }) => table === name).reduce<Counts>(addCounts, noCounts);

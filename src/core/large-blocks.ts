@@ -1,12 +1,15 @@
-// Joins small pieces of bytes into large blocks in reused memory, because later steps have a cost per block.
+// Joins small pieces of bytes into large blocks, because later steps have a cost per block.
 
-/** One block is with the receiver, the rest of the one before it may be, and the next one is being filled. */
+/** Buffers in use: the receiver reads one and maybe the one before; one is being filled. */
 export const blocksAtOnce = 3;
 
-/** A piece of at least this part of a block is one by itself: copying it would cost more than a block more does. */
+/** A piece of at least this share of a block is passed on as it is: copying would cost more. */
 const largePart = 1 / 4;
 
-/** The same bytes in blocks of at most `blockBytes`. A block's bytes stay valid until the second block after it is requested. */
+/**
+ * Yields the bytes of `pieces` in blocks of at most `blockBytes`. The memory of a block is reused
+ * when the second block after it is requested.
+ */
 export async function* inLargeBlocks(
   pieces: AsyncIterable<Buffer>,
   blockBytes: number,

@@ -1,5 +1,6 @@
-// The logger a host may hand in: four methods, as in pino and console. Silent by default.
+// The logger that a host may pass in.
 
+/** Four methods that pino's loggers have. Without a logger, the library logs nothing. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -9,5 +10,4 @@ export interface Logger {
 
 const ignore = (): void => undefined;
 
-/** A library says nothing unless it is asked to. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -1,4 +1,4 @@
-// The glossary as types: the words of ARCHITECTURE.md that more than one folder uses.
+// Types that several rooms use: positions, files, segments, counts, rejects, results and events.
 
 import type { DataTestResult } from './declaration/data-test.ts';
 import type { LineEnd } from './declaration/declaration.ts';
@@ -6,97 +6,105 @@ import type { BuildWhat, RunProfile, RunStep } from './profile.ts';
 
 export type { BuildWhat, RunStep };
 
-/** A place in a source file. */
+/** A position in a source file. */
 export interface Position {
-  /** Offset of the record's first byte in the decoded file, from 0. */
+  /** Offset of the record's first byte in the decompressed file, from 0. */
   readonly byte: number;
-  /** Line of the record's first byte, from 1; a quoted newline counts as a line. */
+  /** Line on which the record begins, from 1. A line break inside quotes begins a new line, too. */
   readonly line: number;
-  /** Number of the data record within its file, from 1; the header is not a record. */
+  /** Number of the record in its file, from 1, not counting the header. */
   readonly record: number;
 }
 
-/** How the header of a file differs from the fields that its table names, each as people see it. */
+/** Reads `bytes` bytes of a file from offset `from`; fewer at its end. */
+export type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
+
+/** How a file's header differs from the fields that its table names. Texts for people. */
 export interface HeaderDifferences {
-  /** Named by the table, but not in the header. */
+  /** Fields that the table names and the header lacks. */
   readonly missing: readonly string[];
-  /** In the header, but not named. */
+  /** Fields of the header that the table does not name. */
   readonly extra: readonly string[];
+  /** Fields whose header is spelled otherwise, for example with other case. */
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
 }
 
-/** Where a member is in its archive: bytes, and numbers that only the archive's format knows. */
+/** The bytes of a member in its archive. Other numbers are for the archive's format only. */
 export interface MemberPart {
+  /** First byte of the member's data, and the byte after its last one. */
   readonly start: number;
   readonly end: number;
-  /** Of the archive as a whole. */
+  /** Size of the archive. */
   readonly archiveBytes: number;
-  /** Decompressed, as the archive says; more are refused. */
+  /** Decompressed size according to the archive; a member that is longer is refused. */
   readonly bytes: number;
   readonly [more: string]: number;
 }
 
-/** One file that a run reads, as it was when the run was planned. */
+/** A file that a run reads, as it was when the run was planned. */
 export interface SourceFile {
   readonly id: number;
   readonly runId: number;
-  /** When that run started, as the server writes it in UTC. */
+  /** Start of the run in UTC, as PostgreSQL writes it. */
   readonly runStarted: string;
   readonly table: string;
-  /** Name of its source in source/registry.ts. */
+  /** A name of input/sources/registry.ts. */
   readonly source: string;
-  /** Where the source finds it: for a local file, the absolute path on the machine that planned the run. */
+  /** Absolute path on the machine that planned the run, or URL. */
   readonly location: string;
-  /** The file's name within an archive. */
+  /** The file's name inside its archive; null: the file is not in an archive. */
   readonly member: string | null;
-  /** Where it is in the archive, and whatever else the archive's format has to know; null: it is not a member. */
+  /** The file's bytes in its archive; null: the file is not in an archive. */
   readonly part: MemberPart | null;
-  /** Name for users: relative to the working directory if possible. */
+  /** Name for people: relative to the working directory if the file is below it. */
   readonly name: string;
-  /** Place in the table's list of files, from 0: later files count as newer. */
+  /** Index in the table's list of files. Later files count as newer. */
   readonly ordinal: number;
-  /** Size as stored. All other byte counts are those of the decoded stream. */
+  /** Size as stored. All other byte counts are of decompressed bytes. */
   readonly bytes: number;
   readonly fingerprint: string;
-  /** Name of its decoding in decode/registry.ts; null: it has none. */
+  /** A name of input/decode/registry.ts, such as 'gzip'; null: not compressed. */
   readonly decoding: string | null;
-  /** Name of its encoding in decode/encoding/labels.ts. */
+  /** A name of input/encodings/labels.ts. */
   readonly encoding: string;
-  /** Place among the readings of its table. */
+  /** Index into `readings` of its table. */
   readonly reading: number;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
-  /** Fields that all its records have in addition to their own, by name. */
+  /** Name → text of fields that every record has in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
-  /** null: its header has exactly what its table names. */
+  /** null: the header has exactly the fields that the table names. */
   readonly differs: HeaderDifferences | null;
-  /** First byte and line after BOM, skipped lines and header. */
+  /** First byte and line of data: after byte order mark, skipped lines and header. */
   readonly dataByte: number;
   readonly dataLine: number;
-  /** Where the data ends; null until the end of the decoded stream was read. */
+  /** Byte after the last byte of data; null until the end of the file was read once. */
   readonly dataEnd: number | null;
-  /** How its lines end, as its dialect or its first line says. */
+  /** The line end that the dialect declares, or that of the first line. */
   readonly lineEnd: LineEnd;
 }
 
-/** A byte range of one file. It begins and ends at a record, or ends at the file's end. A queue job is one, or several small ones. */
+/** A range of a file from the beginning of a record to the end of one. A job loads one or a few. */
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
-  /** null: wherever the file ends. */
+  /** Byte after the segment; null: up to the end of the file. */
   readonly byteEnd: number | null;
 }
 
-/** Who may load: one coordinator of a run, as long as the server keeps its unlogged tables. Checked in every chunk's transaction. */
+/**
+ * The right to load for a run, checked in every chunk's transaction: it ends when another process
+ * coordinates the run, or when a crash of the server empties the unlogged staging tables.
+ */
 export interface Lease {
   readonly runId: number;
-  /** The server's crash epoch that the run counts under. */
+  /** The server's epoch when the run began. A crash of the server changes it. */
   readonly epoch: string;
-  /** Which coordinator of the run, from 1: the segments of another one may overlap. */
+  /** Number of the run's coordinator, from 1. Each coordinator cuts segments of its own. */
   readonly generation: number;
 }
 
-/** Counts of one chunk, one file or one table. records = copied + rejected + filtered, always. */
+/** Counts of a chunk, a file or a table. records = copied + rejected + filtered, always. */
 export interface Counts {
   readonly records: number;
   readonly copied: number;
@@ -106,47 +114,47 @@ export interface Counts {
 
 /** One fault of a record. */
 export interface Fault {
-  /** Column of the pipeline, or null when the whole record is at fault. */
+  /** Column of the table; null: the whole record is at fault. */
   readonly column: string | null;
   readonly code: RejectCode;
   readonly reason: string;
 }
 
-/** A record that could not be loaded, with its first fault and everything needed to find and fix it. */
+/** A record that could not be loaded, with its first fault. */
 export interface Reject extends Fault {
   readonly position: Position;
-  /** Line on which the record ends. */
+  /** Last line of the record. */
   readonly lastLine: number;
-  /** The record's other faults: how many, and those that are kept. */
+  /** The record's other faults: their number, and the first of them. */
   readonly others?: { readonly count: number; readonly kept: readonly Fault[] };
-  /** The record's bytes as text, cut at `rejectRawBytesMax`; invalid bytes as \xNN. */
+  /** The record as text, cut at `rejectRawBytesMax`; invalid bytes are written as \xNN. */
   readonly raw: string;
 }
 
-/** The default queue of runs and workers; also the queue of runs that come from none. */
+/** The queue of runs and workers if none is named. Runs that were not enqueued have it, too. */
 export const defaultQueue = 'default';
 
-/** The context with which another process continues a trace, as W3C Trace Context. */
+/** W3C Trace Context, with which another process continues a trace. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** Why a record is rejected. The reasons are explained in docs/reference/errors.md. */
+/** Codes of rejects; docs/reference/errors.md lists them with these texts. */
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',
   encoding: 'the record holds bytes that are not valid in the encoding of its file',
   nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
   quote: 'a quote is where the dialect does not allow one, or is never closed',
-  line_end: 'a carriage return or line feed outside of quotes is not a line end of the file',
-  record_too_long: 'the record is longer than the bound, nearly always an unclosed quote',
-  not_null: 'the field is missing (a null token) and the column is not nullable',
+  line_end: 'a carriage return or line feed outside of quotes is not the line end of the file',
+  record_too_long: 'the record is longer than 2 MB, nearly always because a quote is not closed',
+  not_null: 'the field is missing or null, and the column does not allow nulls',
   type: 'the field is not a value of the column type',
   range: 'the value is outside the range of the column type',
   too_long: 'the text is longer than varchar(n) allows',
-  check: 'the column’s own check refused the value',
-  server: 'the server refused the record; the reason is its own message',
+  check: 'a check of the column refused the value',
+  server: 'the server refused the record; the reason is its message',
 } as const;
 
 export type RejectCode = keyof typeof rejectCodes;
@@ -161,9 +169,9 @@ export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'publis
 
 /** A run that failed before it began. */
 export interface RunFailure {
-  /** null when the job could not be read. */
+  /** null: the job could not be read. */
   readonly pipeline: string | null;
-  /** null if there was no job: a run of `etl run` or of the library. */
+  /** null: the run was not enqueued. */
   readonly job: string | null;
   readonly queue: string;
   readonly host: string;
@@ -173,69 +181,71 @@ export interface RunFailure {
   readonly failedAt: Date;
 }
 
-/** How long one step of a run took. Between steps it calls hooks, waits for a lost server, and tidies up. */
+/** How long a step of a run took, without hooks, waits for a lost server, and cleaning up. */
 export interface StepTime {
   readonly step: RunStep;
   readonly seconds: number;
 }
 
 /**
- * What happened to the records of a table whose rows are merged; the counts add up to the copied records. Superseded records lost
- * against another one with the same key, of the same run or in production.
+ * What became of the copied records of a merged table. superseded: another record with the same
+ * key, of this run or in production, counts instead.
  */
 type RowChange = 'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded';
 export type RowChanges = Readonly<Record<RowChange, number>>;
 
-/** What a run did to one table. Seconds: from first chunk to last for loading, plus building it. */
+/** What a run did to a table. */
 export interface TableResult extends Counts {
   readonly table: string;
   readonly schema: string;
   readonly kind: 'source' | 'derived';
   readonly files: number;
   readonly bytes: number;
+  /** Seconds from the table's first chunk to its last, plus seconds to build it. */
   readonly seconds: number;
-  /** Rows of the production table before the run, null when there was none or none was counted yet, and after it. */
+  /** Rows in production before the run; null: there was no table, or its rows are not known. */
   readonly rowsBefore: number | null;
+  /** Rows in production after the run. */
   readonly rows: number;
-  /** How it was published: the name of a strategy, docs/reference/events.md. */
+  /** How the table was published; docs/reference/events.md has the names. */
   readonly strategy: string;
-  /** Only of a table whose rows are merged. */
+  /** Only if the rows were merged. */
   readonly changes?: RowChanges;
-  /** Names of the partitions that were replaced, if only: 'touched' left the others as they were. */
+  /** Partitions that were replaced; only with only: 'touched'. */
   readonly partitions?: readonly string[];
 }
 
 export interface RunResult {
   readonly runId: number;
   readonly pipeline: string;
-  /** unchanged: same files and definition as run `runId`, whose tables still exist; nothing was done. */
+  /** unchanged: run `runId` has published the same files and definition, so nothing was done. */
   readonly outcome: 'published' | 'unchanged';
   /** When run `runId` was published. */
   readonly publishedAt: Date;
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
   readonly seconds: number;
-  /** Only if it was the embedded server. */
+  /** Present if the server was the embedded one. */
   readonly embedded?: true;
-  /** Write-ahead log that the server wrote during the run, for all its sessions; missing if the server does not say. */
+  /** Write-ahead log of all the server's sessions during the run; missing if it may not be read. */
   readonly serverWalBytes?: number;
   readonly profile?: RunProfile;
-  /** Only if tables have data tests. */
+  /** Present if tables have data tests. */
   readonly tests?: readonly DataTestResult[];
 }
 
-/** A session, or a standby of the server, whose snapshot is older than the tables that are to be published: it would see them empty. */
+/** A session or standby whose snapshot is older than the built tables, and would see them empty. */
 export interface SnapshotHolder {
-  /** Null: a replication slot whose connection is not known. */
+  /** Process of the session; null: a replication slot without a known connection. */
   readonly pid: number | null;
   readonly user: string | null;
   readonly application: string | null;
-  /** Start of its transaction or connection, ISO 8601; null: unknown. */
+  /** Start of the transaction or connection, ISO 8601; null: not known. */
   readonly since: string | null;
   readonly isStandby: boolean;
 }
 
-/** Events of a run, in this order; `etl run --json` prints each as one line. */
+/** Events of a run, roughly in this order. `etl run --json` prints each as one line. */
 export type RunEvent =
   | {
       readonly type: 'started';
@@ -254,7 +264,7 @@ export type RunEvent =
       }[];
     }
   | { readonly type: 'step'; readonly step: RunStep }
-  /** Totals of a table so far; sent whenever more bytes were read, at most ten times a second per table. */
+  /** Totals of a table so far, at most ten times a second. */
   | ({
       readonly type: 'progress';
       readonly table: string;
@@ -264,17 +274,17 @@ export type RunEvent =
   | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
   | { readonly type: 'building'; readonly table: string; readonly what: BuildWhat }
   | { readonly type: 'notice'; readonly message: string }
-  /** An unfinished run is continued: this much of it is in staging. */
+  /** An unfinished run is continued. The counts are what it has loaded already. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
-  /** The server is down, or not up yet; the run waits `waitMs` at most. */
+  /** The server cannot be reached. The run waits `waitMs` at most. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
-  /** Publishing waits for sessions whose snapshot is older than the new tables, `waitMs` at most; sent whenever it waits for others. */
+  /** Publishing waits up to `waitMs` for these sessions. Sent again when their set changes. */
   | {
       readonly type: 'snapshots';
       readonly holders: readonly SnapshotHolder[];
       readonly waitMs: number;
     }
-  /** The server is back; this much of staging is loaded again (nothing, unless it crashed). */
+  /** The server is back. The counts are what must be loaded again: 0 unless the server crashed. */
   | {
       readonly type: 'recovered';
       readonly crashed: boolean;
@@ -282,19 +292,3 @@ export type RunEvent =
       readonly records: number;
     }
   | { readonly type: 'finished'; readonly result: RunResult };
-
-/** A file that is listed, or in production, or both. `moved`: in production under another name, until the next run. `copy`: new, and refused. */
-export interface FileState {
-  readonly table: string;
-  /** Its name, as `reload` and `unload` take it. */
-  readonly file: string;
-  readonly location: string;
-  readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that brought it into production, what that run read, and its rows there; null: none did. */
-  readonly run: number | null;
-  readonly records: number | null;
-  readonly rows: number | null;
-  readonly publishedAt: Date | null;
-  /** Why a run that loads it would refuse it, as far as its beginning shows; null: it would not. */
-  readonly problem: string | null;
-}

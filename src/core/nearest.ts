@@ -1,6 +1,6 @@
-// "Did you mean": the name nearest to a misspelled one, and the suggestion after an unknown name.
+// Finds the known name that a misspelled name probably means.
 
-/** Edits that turn one text into the other: insert, delete, replace, or swap two neighbours. */
+/** Number of edits between two texts: insert, delete or replace a character, swap two neighbours. */
 const editDistance = (from: string, to: string): number => {
   const rows: number[][] = [];
   for (let i = 0; i <= from.length; i += 1) {
@@ -23,7 +23,7 @@ const editDistance = (from: string, to: string): number => {
   return rows[from.length]![to.length]!;
 };
 
-/** The known name that a person most likely meant, or undefined when none is near (more than a third is different). */
+/** The nearest known name; undefined if more than a third of every name differs. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
   const wanted = name.toLowerCase();
   const [best] = known
@@ -33,7 +33,7 @@ export const nearest = (name: string, known: readonly string[]): string | undefi
   return best?.candidate;
 };
 
-/** '; did you mean `x`?', or the whole list of what is known when nothing is near. */
+/** '; did you mean `x`?', or if no name is near, the list of all known names. */
 export const didYouMean = (name: string, known: readonly string[]): string => {
   const meant = nearest(name, known);
   if (meant !== undefined) return `; did you mean \`${meant}\`?`;

@@ -1,4 +1,4 @@
-// Which files another user of this machine may have put where we look. Where the system has no such users (Windows), nobody has.
+// Detects files that another user of this machine may have made. On Windows there are none.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,18 +10,19 @@ const self = (): number | undefined => process.geteuid?.();
 
 export const isOfThisUser = ({ uid }: Pick<Owned, 'uid'>): boolean => uid === (self() ?? uid);
 
-/** Whether nobody but this user, and root, can have written a file or a directory. */
+/** True if only this user and root may write to a file or directory. */
 export const isOwn = (found: Owned): boolean =>
   self() === undefined || (isOfThisUser(found) && (found.mode & 0o022) === 0);
 
 /**
- * Opens a file that only this user can have written. Links are not followed: the user who made a link would choose the file.
+ * Opens a file that only this user can have written. Links are refused, because another user who made
+ * the link would choose the file. A created file is readable by its owner only.
  *
- * @param flags such as `constants.O_RDONLY`; a file that is made can be read by its owner alone
+ * @param flags such as `constants.O_RDONLY`
  */
 export const openOwn = (path: string, flags: number): number => {
   const refused = new Error(`${path} is a link or no file, or other users may write to it`);
-  // Not blocking: a pipe would wait for its other end.
+  // Without O_NONBLOCK, opening a pipe would wait for its other end.
   const careful = flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   let fd: number;
   try {
@@ -36,8 +37,8 @@ export const openOwn = (path: string, flags: number): number => {
 };
 
 /**
- * The first part of a path that another user may have put there: it is in a directory in which everybody may make files, such as
- * /tmp, and belongs to neither this user nor root. The path exists.
+ * The first directory or file of an existing path that another user may have made: everybody may
+ * write to its parent, such as /tmp, and it belongs neither to this user nor to root.
  */
 export const plantedAt = (path: string): string | undefined => {
   const parent = dirname(path);

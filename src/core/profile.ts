@@ -1,53 +1,56 @@
-// Where the time of a run went: what `--profile` gathers.
+// How the time of a run was spent, as `--profile` measures it.
 
-/** plan: files, header, ledger · load: files into staging · build: new tables aside · test: data tests, if any · publish: the final swap. */
+/**
+ * plan: list files and read headers · load: files into staging · build: new tables beside the
+ * production tables · test: data tests · publish: the new tables replace the old ones.
+ */
 export type RunStep = 'plan' | 'load' | 'build' | 'test' | 'publish';
 
-/** The part of a table that is being built. */
+/** What of a table is being built. */
 export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
 
-/** Where a worker's time goes while it loads, in milliseconds. */
+/** How a worker spends its time while it loads, in milliseconds. */
 export interface LoadTimes {
-  /** Reading the file, and finding where records end. */
+  /** Reading the file and finding the ends of records. */
   readonly read: number;
-  /** From records to rows of COPY. */
+  /** Turning records into rows for COPY. */
   readonly decode: number;
-  /** Waiting until COPY accepts more, and until it is done. */
+  /** Waiting for COPY to accept more data, and for its end. */
   readonly copy: number;
-  /** The rest of the transaction: epoch, ledger row, rejects, commit. */
+  /** The rest of the transaction: checks, ledger row, rejects, commit. */
   readonly ledger: number;
 }
 
-/** LoadTimes in the making. */
+/** LoadTimes that are being added up. */
 export type Times = { -readonly [Key in keyof LoadTimes]: number };
 
-/** How busy the machine of the run was during a step: shares of all its cores. */
+/** How busy the run's machine was during a step: shares of all its cores, from 0 to 1. */
 export interface MachineUse {
   readonly step: RunStep;
   readonly cores: number;
-  /** By all programs. */
+  /** Share used by all processes. */
   readonly busy: number;
-  /** By this process with its threads. */
+  /** Share used by this process and its threads. */
   readonly own: number;
-  /** By the run's sessions on a server of this machine; 0 when its processes are not to be seen. */
+  /** Share used by the run's sessions on this machine; 0 if the server is elsewhere or hidden. */
   readonly server: number;
 }
 
-/** Where the time of a run went; only gathered when asked for. */
+/** How the time of a run was spent. */
 export interface RunProfile {
-  /** Times of all workers together, by table. */
+  /** By table, the sums of all workers. */
   readonly load: readonly ({ readonly table: string } & LoadTimes)[];
   readonly build: readonly {
     readonly table: string;
     readonly what: BuildWhat;
     readonly seconds: number;
   }[];
-  /** What the server's sessions of the run were doing when looked at: shares that add up to 1 for each step. */
+  /** What the run's sessions on the server were doing, sampled. Shares of a step add up to 1. */
   readonly server: readonly { readonly step: RunStep; readonly doing: string; readonly share: number }[];
   readonly machine: readonly MachineUse[];
-  /** What that says: the limit of the run, and what would change it. Sentences for people. */
+  /** Sentences for people: what limited the run, and what would make it faster. */
   readonly advice: readonly string[];
 }
 
-/** What was measured of a run, before anything was concluded. */
+/** The measurements of a run, without advice. */
 export type Measurements = Omit<RunProfile, 'advice'>;

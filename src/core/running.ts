@@ -1,8 +1,8 @@
-// Whether a process on this machine exists: the one that left a lock, a run or a server may be gone.
+// Finds out if a process on this machine still exists, such as the owner of a lock.
 
 import { codeOf } from './errors/errors.ts';
 
-/** False when there is certainly no such process. EPERM means that it is there, but somebody else's. */
+/** False only if there is no such process. EPERM means that it belongs to another user. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

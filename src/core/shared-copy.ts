@@ -1,8 +1,11 @@
-// Where to put bytes that are copied between shared memory and a thread's own.
+// Chooses offsets at which bytes are copied fast between shared memory and a thread's own memory.
 
-/** V8 copies so many bytes at once where both places are aligned alike, and single bytes elsewhere; own memory it copies without regard to that. */
+/**
+ * V8 copies this many bytes at once from or to shared memory if both ends have the same alignment,
+ * otherwise byte by byte.
+ */
 export const wordBytes = 8;
 
-/** The first place from `at` on that is aligned as `bytes` are: from or to shared memory, copying takes a sixth of the time there. */
+/** The first offset from `at` on with the alignment of `bytes`: copying is six times as fast. */
 export const placeAlike = (bytes: Uint8Array, at: number): number =>
   at + ((bytes.byteOffset - at) & (wordBytes - 1));

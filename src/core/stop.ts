@@ -1,28 +1,28 @@
-// How work is asked to stop, and how it finds out.
+// Requests to stop work, and how the work notices them.
 
 import { setMaxListeners } from 'node:events';
 
-/** Requests to stop. */
+/** Three ways to stop, from the fastest to the gentlest. */
 export interface Stops {
-  /** At once; a loader ends its connection. */
+  /** Stop at once: a loader closes its connection. */
   readonly abort: AbortSignal | undefined;
-  /** Without the chunks in flight, whose connections stay usable. */
+  /** Roll back the chunks that are being loaded, and keep the connections. */
   readonly leave?: AbortSignal | undefined;
-  /** After the chunks in flight. */
+  /** Finish the chunks that are being loaded. */
   readonly drain?: AbortSignal | undefined;
 }
 
-/** Throws if the work was asked to stop, at once or after the chunks in flight. */
+/** Throws the reason if any of the requests was made. */
 export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
   abort?.throwIfAborted();
   leave?.throwIfAborted();
   drain?.throwIfAborted();
 };
 
-/** Aborted by any of the requests that are given. */
+/** A signal that is aborted by any of the requests. */
 export const stopSignal = ({ abort, leave, drain }: Partial<Stops>): AbortSignal => {
   const signal = AbortSignal.any([abort, leave, drain].filter((stop) => stop !== undefined));
-  // Every file that is looked at listens.
+  // Many files listen at the same time; Node would warn of a leak.
   setMaxListeners(0, signal);
   return signal;
 };

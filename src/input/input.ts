@@ -6,9 +6,8 @@ import type { EncodingName } from './encodings/labels.ts';
 import { transcoded } from './encodings/registry.ts';
 import { containerNamed, decodingNamed } from './decode/registry.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import type { ReadBytes } from '../core/read-bytes.ts';
 import { withoutLastLines, type TrailerProblem } from './last-lines.ts';
-import type { SourceFile } from '../core/model.ts';
+import type { ReadBytes, SourceFile } from '../core/model.ts';
 import type { Access } from './sources/contract.ts';
 import { plural } from '../core/wording.ts';
 import { sourceNamed } from './sources/registry.ts';
@@ -158,7 +157,8 @@ export const trailerError =
       table,
       file: name,
       lines: plural(lines, 'line'),
-      problem: problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in its last megabytes',
+      problem:
+        problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in its last megabytes',
     });
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */

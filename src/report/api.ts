@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf, EtlError } from '../core/errors/errors.ts';
-import { traceFlushTimeoutMs } from '../core/limits.ts';
 import type { Tracer } from './tracer.ts';
 
 /** Errors: ETL_USAGE when it is not installed. */
@@ -30,7 +29,10 @@ export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered
   return { tracer, isRegistered: isSpanContextValid(tracer.startSpan('probe').spanContext()) };
 };
 
-/** Sends the remaining spans before the process ends; the collector has some seconds to take them. */
+/** How long a command waits at its end until its spans are sent. */
+const flushMs = 5_000;
+
+/** Sends the remaining spans before the process ends. */
 export const flushSpans = async (): Promise<void> => {
   const { trace, ProxyTracerProvider } = loadOpenTelemetry();
   const known = trace.getTracerProvider();
@@ -39,5 +41,5 @@ export const flushSpans = async (): Promise<void> => {
   const flushed = Promise.resolve()
     .then(() => forceFlush?.call(provider))
     .catch(() => undefined);
-  await Promise.race([flushed, sleep(traceFlushTimeoutMs, undefined, { ref: false })]);
+  await Promise.race([flushed, sleep(flushMs, undefined, { ref: false })]);
 };

@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
-import { profileIntervalMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEvent, RunStep } from '../core/model.ts';
 import type { LoadTimes, RunProfile, Times, Measurements } from '../core/profile.ts';
@@ -23,6 +22,9 @@ export interface Profiler {
   /** Ends the looking at the server. */
   readonly stop: () => Promise<void>;
 }
+
+/** How often the server's sessions are looked at. Each query takes less than a millisecond. */
+const intervalMs = 25;
 
 /** Sessions of the run, and what those at work are doing; a session without a wait event is running. */
 const selectSessions = `
@@ -48,7 +50,7 @@ const lookOn = async (
         const { rows } = await client.query(selectSessions, [address.sessionName]);
         for (const { doing, sessions } of rows) if (doing !== null) note(doing, sessions);
         used(usedBySessions(rows.flatMap(({ pids }) => pids)));
-        await sleep(profileIntervalMs, undefined, { signal }).catch(() => undefined);
+        await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
       }
     });
   } catch (error) {

@@ -2,9 +2,8 @@
 //
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
-import type { FileState } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { filesOf } from './file-states.ts';
+import { filesOf, type FileState } from './file-states.ts';
 import type { RunOptions } from '../run/options.ts';
 import { onServer } from '../run/find-server.ts';
 

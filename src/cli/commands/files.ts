@@ -1,7 +1,6 @@
 // `etl files <pipeline>`: which files are in production, and how the current ones differ; `etl reload` and `etl unload`:
 // a run in which some of them are loaded again, or leave.
 
-import type { FileState } from '../../core/model.ts';
 import { formatCount } from '../../core/wording.ts';
 import { command } from '../command.ts';
 import { databaseUrl, fileArguments, printing, params, pipelineArgument } from '../inputs.ts';
@@ -10,6 +9,7 @@ import { askAnyway } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
+import type { FileState } from '../../tools/file-states.ts';
 import { runFile, runFlags } from './run.ts';
 
 const titles = ['table', 'file', 'state', 'run', 'rows', 'loaded'];

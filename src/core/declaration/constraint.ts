@@ -1,12 +1,12 @@
-// The constraints of a table beside its primary key, as a pipeline declares them.
+// Constraints of a table, except its primary key, as a pipeline declares them.
 
-/** What the server makes sure of, by a name that the declaration owns. A condition is SQL that no row makes false. */
+/** A constraint that the server enforces. `condition` is a SQL expression, as in `check (…)`. */
 export type ConstraintSpec =
   | { readonly kind: 'check'; readonly name: string; readonly condition: string }
   | { readonly kind: 'unique'; readonly name: string; readonly columns: readonly string[] }
   | ForeignKeySpec;
 
-/** What becomes of a row when the one that it refers to is deleted. */
+/** What happens to a row when the row it refers to is deleted. */
 export const deleteActions = ['no action', 'cascade', 'set null'] as const;
 
 export interface ForeignKeySpec {
@@ -14,13 +14,14 @@ export interface ForeignKeySpec {
   readonly name: string;
   readonly columns: readonly string[];
   readonly references: TableRef;
-  /** Columns of that table. */
+  /** Columns of the referenced table. */
   readonly to: readonly string[];
   readonly onDelete: (typeof deleteActions)[number];
 }
 
-/** A table; undefined: in the pipeline's own schema. */
+/** A table by name. */
 export interface TableRef {
+  /** undefined: the pipeline's own schema. */
   readonly schema: string | undefined;
   readonly table: string;
 }

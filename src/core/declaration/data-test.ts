@@ -1,50 +1,51 @@
-// Data tests as plain data: what a pipeline declares about the rows of a table, and the results.
+// Data tests: what a pipeline declares about the rows of a table, and the results.
 
 export const severities = ['warn', 'error'] as const;
 export type Severity = (typeof severities)[number];
 
-/** Records or rows, or a share of them in percent. */
+/** A limit as a number of rows or records, or in percent of them. */
 export type RowLimit =
   | { readonly kind: 'count'; readonly records: number }
   | { readonly kind: 'percent'; readonly percent: number };
 
-/** A checked test of a table. */
+/** A test of a table, as a pipeline declares it. */
 export interface TestSpec {
-  /** A name of the registry in check/. */
+  /** A name of publish/data-tests/registry.ts, such as 'unique'. */
   readonly kind: string;
-  /** Names it among the tests of its table. */
+  /** Unique among the tests of the table. */
   readonly name: string;
-  /** Columns of the table that it looks at. */
+  /** Columns that the test reads. */
   readonly columns: readonly string[];
-  /** What else it says: each kind names its own options. */
+  /** Options of the test's kind, such as `values` of accepted. */
   readonly of: Readonly<Record<string, unknown>>;
   readonly severity: Severity;
-  /** Failing rows that are tolerated. */
+  /** Failing rows that still let the test pass. */
   readonly max: RowLimit;
 }
 
-/** A row that a test has found. */
+/** A row that failed a data test. */
 export interface FailingRow {
-  /** Where its record is, if the row has the columns `_file` and `_line`; otherwise null. */
+  /** File that the row came from; null if the table has no columns `_file` and `_line`. */
   readonly file: string | null;
+  /** Line of the file at which the row's record starts, from 1; null if not known. */
   readonly line: number | null;
-  /** As texts, cut; a row of many columns has the first ones only. */
+  /** Values by column as text. Long texts are cut, and only the first columns are kept. */
   readonly values: Readonly<Record<string, string | null>>;
 }
 
-/** What a test found in a table. */
+/** The result of one data test. */
 export interface DataTestResult {
   readonly table: string;
   readonly test: string;
   readonly kind: string;
   readonly severity: Severity;
-  /** warned: it failed, and its severity is 'warn'. */
+  /** warned: the test failed, but its severity is 'warn'. */
   readonly outcome: 'passed' | 'warned' | 'failed';
-  /** Failing rows; of a test of the table as a whole 1 or 0. */
+  /** Number of failing rows; 0 or 1 for a test of the table as a whole, such as `rows`. */
   readonly failures: number;
-  /** What is wrong, also when `max` tolerates it; null: nothing. */
+  /** What is wrong, also if `max` tolerates it; null if nothing is. */
   readonly problem: string | null;
-  /** The first failing rows, in no order. */
+  /** Some of the failing rows, in no particular order. */
   readonly rows: readonly FailingRow[];
   readonly seconds: number;
 }

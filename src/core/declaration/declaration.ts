@@ -1,4 +1,4 @@
-// What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
+// A pipeline's declaration as plain frozen data. src/pipeline/ makes it; every other room reads it.
 
 import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
@@ -10,40 +10,40 @@ import type { AttributesSpec, IndexSpec, PartitionSpec } from './shape.ts';
 export type { Dialect, LineEnd } from './dialect.ts';
 export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit } from './shape.ts';
 
-/** What a table says of its files' places beyond their names: each source names its own options, and checks them. */
+/** Options of csv() for one kind of source, such as `headers` for HTTP. The source checks them. */
 export type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** Where files are, and what is true of each of them. */
+/** Where the files of a table are, and what applies to each of them. */
 export interface SourceSpec {
-  /** Paths and globs, relative to the working directory, and whatever else the sources of src/input/sources/registry.ts match. */
+  /** Paths and globs relative to the working directory, URLs, or `-` for standard input. */
   readonly locations: readonly string[];
-  /** Lines at the end of each file that are no records. */
+  /** Lines at the end of each file that are not records, such as a line with totals. */
   readonly skipEnd: number;
-  /** Fields that all their records have beside their own. */
+  /** Field name → text. Every record gets these fields in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
-  /** Parameters may lead to files outside of what the locations name. */
+  /** True if a value such as `../x` of a parameter may lead out of the declared directory. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
-  /** How much a compressed file may become: decoded bytes for each stored one, and in all. */
+  /** Limits of decompression: bytes for each compressed byte, and bytes of one file. */
   readonly maxRatio: number;
   readonly maxBytes: number;
 }
 
-/** How records are written in the bytes of those files, once they are decoded. */
+/** How records are written in the decompressed bytes of a file. */
 export interface FormatSpec {
   readonly kind: 'csv';
-  /** Name of an encoding in decode/encoding/labels.ts; detect: as the byte order mark says, else UTF-8. */
+  /** A name of src/input/encodings/labels.ts. detect: what the byte order mark says, else UTF-8. */
   readonly encoding: string;
   readonly dialect: Dialect;
 }
 
-/** How the files of some locations are reached and read: what these say, and for the rest what csv() says for all. */
+/** How files of some locations are read: options of csv(), some replaced by those of a location. */
 export interface Reading {
   readonly source: SourceSpec;
   readonly format: FormatSpec;
 }
 
-/** What a column says beyond its type's name: each type names its own options. Validated in pipeline/check/column-spec.ts. */
+/** Options of a column type, such as `scale`. pipeline/check/column-spec.ts has checked them. */
 export type ColumnOptions = Readonly<Record<string, unknown>>;
 
 export interface ColumnCheck {
@@ -51,57 +51,54 @@ export interface ColumnCheck {
   readonly message: string;
 }
 
-/** What values must be, as data. Bounds and values are texts as the column's type reads them, whatever the file's spelling. */
+/** A rule for values. Bounds are written as PostgreSQL writes them: '1.5', also if files have 1,5 */
 export type ColumnRule =
   | { readonly kind: 'min'; readonly bound: string }
   | { readonly kind: 'max'; readonly bound: string }
   | { readonly kind: 'oneOf'; readonly values: readonly string[] }
   | { readonly kind: 'pattern'; readonly pattern: RegExp }
-  /** Characters; both ends are included. */
+  /** Lengths in characters; both bounds are allowed. */
   | { readonly kind: 'length'; readonly min: number; readonly max: number | null };
 
 export type RuleOf<Kind extends ColumnRule['kind']> = Extract<ColumnRule, { readonly kind: Kind }>;
 
-/** The part of a Zod schema that a column needs; the stages do not depend on Zod. */
+/** The method of a Zod schema that a column uses, so that only src/pipeline/ depends on Zod. */
 export interface ColumnSchema {
   safeParse(
     value: unknown,
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
-/**
- * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
- * of the file's path, which holds for all its records.
- */
+/** A header, a position from 1, one of several headers (`from`), or a part of the file's path. */
 export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
 
 /**
- * Columns that say where a row is from. _file: id of this version of the file · _line: line of the file, or of the archive's member,
- * at which the record starts, from 1 · _loaded_at: when the run started · _run: id of the run.
+ * Columns that say where a row comes from. _file: id in etl.source_file ·
+ * _line: first line of the record, from 1 · _loaded_at: start of the run · _run: id of the run.
  */
 export const lineageNames = ['_file', '_line', '_loaded_at', '_run'] as const;
 export type LineageName = (typeof lineageNames)[number];
 
 export interface ColumnSpec {
   readonly name: string;
-  /** A name of the registry in format/types/. */
+  /** A name of format/types/registry.ts. */
   readonly type: string;
   readonly options: ColumnOptions;
-  /** Fields of the file that make the value; several are joined, with the separator between. */
+  /** Fields that make the value. Several are joined with `separator` between them. */
   readonly headers: readonly FieldRef[];
-  /** The value says where the record is from: then there are no such fields, and no other rule applies. */
+  /** Set if the value is the record's origin. Then `headers` and `rules` are empty. */
   readonly lineage?: LineageName;
   readonly separator: string;
-  /** The value is whether the record satisfies all of these. */
+  /** Set if the value is a boolean: true if the record satisfies all of these filters. */
   readonly test?: readonly FilterSpec[];
-  /** A column of staging that production has not. */
+  /** True if only the staging table has this column. */
   readonly stagedOnly?: true;
   readonly nullable: boolean;
-  /** Null tokens of this column, beside the dialect's. */
+  /** Texts that mean null in this column, in addition to the dialect's. */
   readonly nulls: readonly string[];
-  /** Field texts that stand for another text: { T: '0' } reads a trace of rain as nought. */
+  /** Texts replaced before they are parsed: { T: '0' } reads a trace of rain as 0. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** Text that takes the place of a missing value, already valid for the type. */
+  /** Text that replaces a missing value. It is valid for the type. */
   readonly default: string | undefined;
   readonly map: ((text: string) => string | null) | undefined;
   readonly rules: readonly ColumnRule[];
@@ -109,18 +106,18 @@ export interface ColumnSpec {
   readonly schema: ColumnSchema | undefined;
 }
 
-/** Which records are wanted. Looks at fields by header, trimmed, a null token being absent. */
+/** A condition on a record. Fields are trimmed, and a text that means null counts as absent. */
 export type FilterSpec =
   | { readonly kind: 'present'; readonly header: FieldRef }
   | { readonly kind: 'oneOf'; readonly header: FieldRef; readonly values: readonly string[] }
   | {
       readonly kind: 'when';
       readonly headers: readonly FieldRef[];
-      /** Keys are names and positions; the first name where there are several. */
+      /** Keys of `fields`: headers or positions; of several headers the first that is named. */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** How the files of a table are written, by their readings, and of which fields its columns are made: enough to take a record apart later. */
+/** Kept in the ledger to split rejected records later: a dialect by reading, fields by column. */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
@@ -128,30 +125,31 @@ export interface RecordedFormats {
 
 export type RejectLimit = RowLimit;
 
-/** What a table must hold to be published. `guard: false` is `{ rowsMin: 0, shrinkMaxPercent: 100 }`, which everything passes. */
+/** Rows needed to publish a table. `guard: false` becomes { rowsMin: 0, shrinkMaxPercent: 100 }. */
 export interface Guard {
   readonly rowsMin: number;
-  /** Share of production's rows that may be gone. */
+  /** Percent of production's rows that a run may remove. */
   readonly shrinkMaxPercent: number;
 }
 
-/** A column of a table that SQL makes, as its `row` declares it. */
+/** A column that the `row` of a table declares for the result of its SQL. */
 export interface MadeColumn {
   readonly name: string;
-  /** What its values are in JavaScript. */
+  /** JavaScript type of the values. */
   readonly value: 'string' | 'number' | 'bigint' | 'boolean' | 'any';
   readonly nullable: boolean;
 }
 
-/** What production's rows are after a run; src/publish/modes/registry.ts has who brings them there. */
+/** The modes in which tables are published; src/publish/modes/ implements each. */
 export const publishModes = ['replace', 'append', 'merge', 'history'] as const;
 export type PublishMode = (typeof publishModes)[number] | 'touched';
 
-/** What becomes of a file whose rows are in production, when its content is another, or when it is no longer listed. */
+/** What a run does with a file whose rows are in production if its content has changed. */
 export const changedChoices = ['error', 'reload', 'ignore'] as const;
+/** What a run does with the rows of a file that is no longer listed. */
 export const goneChoices = ['keep', 'unload'] as const;
 
-/** What a run makes of a definition whose columns differ from those of a table that stays: each includes those before it. */
+/** How a run may alter columns of an existing table: not, add them, or also change their types. */
 export const evolveChoices = ['refuse', 'add', 'retype'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
@@ -161,36 +159,38 @@ export interface AppendSpec {
   readonly gone: (typeof goneChoices)[number];
 }
 
-/** Rows of new files take the place of those with the same primary key. */
+/** Rows of new files replace the rows with the same primary key. */
 export interface MergeSpec {
   readonly mode: 'merge';
   readonly changed: (typeof changedChoices)[number];
   readonly gone: 'keep';
-  /** Columns of an existing row that change; undefined: all but the key. */
+  /** Columns to update in an existing row; undefined: all except the key. */
   readonly update: readonly string[] | undefined;
-  /** A row with a smaller value of this column, null being the smallest, loses. */
+  /** Of two rows of a key, the larger value of this column stays; null is the smallest. */
   readonly newer: string | undefined;
-  /** Records that satisfy all of these, if there are any, delete the row of their key. Of two records of a key the last counts, or none. */
+  /** A record that satisfies all of these filters deletes the row of its key. Empty: none does. */
   readonly deleted: readonly FilterSpec[];
+  /** Two records of a key in one run: the last one counts, or the run fails. */
   readonly twice: 'last' | 'reject';
   readonly by?: 'upsert' | 'rebuild' | undefined;
 }
 
-/** Every version of a row by primary key, with the time from which and to which it was valid. */
+/** Keeps every version of a row, with the times from and to which it was valid. */
 export interface HistorySpec {
   readonly mode: 'history';
   readonly changed: (typeof changedChoices)[number];
   readonly gone: 'keep';
-  /** Columns that are made: the first time of a version, and that of the next one; null: there is none. */
+  /** Name of the added column with the time at which a version begins. */
   readonly from: string;
+  /** Name of the added column with the end of a version; null in the current version. */
   readonly to: string;
-  /** The declared column that says when a record became valid; undefined: when the run started. */
+  /** Declared column with the time at which a record became valid; undefined: the run's start. */
   readonly at: string | undefined;
-  /** Records that satisfy all of these end the version of their key. None: no record does. */
+  /** A record that satisfies all of these filters ends the version of its key. Empty: none. */
   readonly deleted: readonly FilterSpec[];
 }
 
-/** Partitions that rows of new and changed files touch get the rows of all listed files; the others stay. */
+/** Replaces only the partitions into which rows of new or changed files fall. */
 export interface TouchedSpec {
   readonly mode: 'replace';
   readonly only: 'touched';
@@ -198,11 +198,11 @@ export interface TouchedSpec {
   readonly gone: 'keep';
 }
 
-/** Modes of tables that stay. */
+/** Modes in which a run loads some files into a table that stays. */
 export type PartSpec = AppendSpec | MergeSpec | HistorySpec | TouchedSpec;
 export type PublishSpec = 'replace' | PartSpec;
 
-/** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
+/** whole: a run loads all rows of a table · part: rows of some files, which join those there. */
 export type Extent = 'whole' | 'part';
 
 interface TableCommon {
@@ -213,42 +213,44 @@ interface TableCommon {
   readonly tests?: readonly TestSpec[];
   readonly attributes?: AttributesSpec;
   readonly publish: PublishSpec;
-  /** Undefined: 'refuse'. */
+  /** undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;
-  /** Left out of a table that is one whole. */
+  /** undefined: the table is not partitioned. */
   readonly partitionBy?: PartitionSpec | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
-  /** Earlier versions that stay when it is replaced; undefined: none. */
+  /** Earlier versions of the table that are kept for a rollback; undefined: none. */
   readonly keep?: number | undefined;
-  /** What its SQL must give, if the table has some and it is declared. */
+  /** Columns that the table's SQL must return; undefined: not declared. */
   readonly row?: readonly MadeColumn[] | undefined;
 }
 
 /** A table that is loaded from files. */
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
-  /** In the order in which its files are listed; a file is one of these, by its place here. */
+  /** One for each group of locations with the same options. `SourceFile.reading` is an index. */
   readonly readings: readonly Reading[];
-  /** typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
-   *  none: declared columns, checked, straight into the new table that will be production's. */
+  /**
+   * typed: declared columns are checked, then staged · text: every field is staged as text, and
+   * `transform` cleans it · none: declared columns are checked and go into the new table directly.
+   */
   readonly staging: 'typed' | 'text' | 'none';
   readonly columns: readonly ColumnSpec[];
   readonly filter: readonly FilterSpec[];
-  /** A file without the field of a column: an error, or all its values are missing. */
+  /** A file without a column's field: an error, or null in every record. */
   readonly missing: 'error' | 'null';
-  /** A file with a field that no column and no filter names. */
+  /** A file with a field that no column and no filter uses: nothing, or an error. */
   readonly extra: 'ignore' | 'error';
-  /** A file whose content is that of another file of the table; undefined: 'refuse'. */
+  /** A file with the content of another file of the table; undefined: 'refuse'. */
   readonly copies?: 'refuse' | 'load' | undefined;
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
 }
 
-/** A table as one of its files is read, or all files of a reading. */
+/** A table with one of its readings. */
 export interface ReadTable extends SourceTableSpec, Reading {}
 
-/** The table as this file is read, in the encoding that it has. */
+/** The table as one file is read. `encoding` replaces a declared 'detect'. */
 export const tableOfFile = (
   table: SourceTableSpec,
   { reading, encoding }: { readonly reading: number; readonly encoding: string },
@@ -266,35 +268,32 @@ export interface DerivedTableSpec extends TableCommon {
 
 export type TableSpec = SourceTableSpec | DerivedTableSpec;
 
-/** A pipeline whose parameters are bound: everything that one run needs to know. */
-/** A path that texts of parameters are part of, and, for each of these, the path with another text; empty: there is none (source/confine.ts). */
+/** A path made from parameters. `others`: the path with one value replaced; '' if that failed. */
 export interface VariedPath {
   readonly table: string;
   readonly path: string;
   readonly others: readonly string[];
 }
 
+/** A pipeline whose parameters have values: all that a run must know. */
 export interface PipelineSpec {
   readonly name: string;
   readonly schema: string;
-  /** Schemas in which SQL of the author's finds names without one, after the pipeline's own. */
+  /** search_path of the author's SQL, after the pipeline's own schema. */
   readonly searchPath: readonly string[];
   readonly tables: readonly TableSpec[];
-  /** Of all tables together, beside that of each; undefined: there is none. */
+  /** Limit of all tables together, in addition to the limit of each; undefined: none. */
   readonly rejectLimit: RejectLimit | undefined;
-  /** How long publishing waits for sessions whose snapshot is older than the new tables; false: not at all. */
+  /** How long publishing waits for sessions with older snapshots; false: it does not wait. */
   readonly snapshotWaitMs: number | false;
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[];
   readonly params: Readonly<Record<string, unknown>>;
   readonly varied: readonly VariedPath[];
-  /** The same for the ledger, without the values of those that are declared secret. */
+  /** `params` as the ledger shows them: secret values are replaced. */
   readonly shownParams: Readonly<Record<string, unknown>>;
-  /**
-   * What makes these parameters again, later and elsewhere, as JSON: defaults that depend on the day stay what they were.
-   * Without those that are declared secret, and those that JSON cannot hold.
-   */
+  /** `params` as JSON, to bind the pipeline elsewhere with the same values; without secrets. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
-  /** Directory that SQL files are relative to. */
+  /** Directory of the pipeline file; paths of SQL files are relative to it. */
   readonly directory: string;
 }

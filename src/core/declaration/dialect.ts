@@ -1,49 +1,55 @@
-// How records are written in a file, as plain data and as text.
+// How a CSV file is written, as data, and as options that a person can read.
 
-/** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
+/** lf: LF, also after carriage returns · crlf: only CRLF · cr: CR, also before an LF. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';
 
-/** How a CSV file is written. Characters, not bytes; validated in pipeline/declare/csv.ts. */
+/** How a CSV file is written. Delimiter, quote, escape and comment are characters. */
 export interface Dialect {
   readonly delimiter: string;
-  /** null: quotes are data. */
+  /** Character around fields; null: quotes are data. */
   readonly quote: string | null;
-  /** Escapes a quote inside a quoted field; RFC 4180 doubles the quote, so it is the quote itself by default. */
+  /** Character before a quote that is data, inside quotes. RFC 4180 doubles the quote: '"'. */
   readonly escape: string | null;
   /**
-   * Backslashes escape any character, and `\N` is null; with letters as in PostgreSQL's text format or as MySQL writes them, or any
-   * character meaning itself.
+   * Backslash escapes, with `\N` for null: letters mean what they mean in COPY's text format
+   * ('postgres') or in MySQL's exports ('mysql'), or the character itself ('any'); null: none.
    */
   readonly escapes: 'postgres' | 'mysql' | 'any' | null;
-  /** true: the first record names the fields · a list: these are the names · false: they have none. Then every record is data. */
+  /** true: the first record has the names · a list: the names · false: fields have no names. */
   readonly header: boolean | readonly string[];
-  /** Records that name the fields together: the names of a field are joined by a blank. */
+  /** Number of records in the header. A field's names in them are joined by a blank. */
   readonly headerLines: number;
-  /** How headers are compared; relaxed: without case, blanks, underscores and accents. */
+  /** How headers are compared. relaxed ignores case, blanks, underscores and accents. */
   readonly match: 'exact' | 'relaxed';
-  /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
+  /**
+   * A quote inside an unquoted field, or text after a closing quote:
+   * strict rejects the record · lenient takes both as data.
+   */
   readonly quotes: 'strict' | 'lenient';
-  /** auto: as the file's first line ends, and another line end outside of quotes rejects its record. */
+  /** auto: that of the first line; a record with another line end outside of quotes is rejected. */
   readonly lineEnd: 'auto' | LineEnd;
-  /** Remove blanks and tabs around every field before anything else looks at it; outside: but keep those within quotes. */
+  /** true: remove blanks and tabs around every field · outside: but keep those inside quotes. */
   readonly trim: boolean | 'outside';
-  /** Field texts that mean "no value", after trimming. */
+  /** Field texts, after trimming, that mean null. */
   readonly nulls: readonly string[];
-  /** Whether quoted fields may be one of `nulls`; if not, `,,` is null and `,"",` an empty text. */
+  /** True if a quoted text of `nulls` is null, too. False: `,,` is null, `,"",` an empty text. */
   readonly quotedNulls: boolean;
-  /** Lines before the header that are not CSV. */
+  /** Number of lines before the header that are skipped. */
   readonly skipLines: number;
-  /** Lines that begin with this are not records. */
+  /** Lines that begin with this text are skipped; null: none. */
   readonly comment: string | null;
-  /** lines: comments are whole lines · infix: outside of quotes, one begins anywhere. */
+  /** lines: comments are whole lines · infix: a comment may begin anywhere outside of quotes. */
   readonly comments: 'lines' | 'infix';
-  /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short, or cut when it is long. */
+  /**
+   * A record with fewer or more fields than the header: reject rejects it · pad adds nulls to a
+   * short one · cut drops the extra fields of a long one.
+   */
   readonly ragged: 'reject' | 'pad' | 'cut';
 }
 
 /**
- * What tells ways of writing files from each other: of each, the options that it has otherwise than most of them, or than the first
- * where no value is more frequent.
+ * For each of several option sets, only the options that differ from the most frequent value.
+ * If no value is the most frequent, from the value of the first set.
  */
 export const ownOptions = <Options extends object>(all: readonly Options[]): readonly Partial<Options>[] => {
   const texts = all.map((options) =>
@@ -58,14 +64,14 @@ export const ownOptions = <Options extends object>(all: readonly Options[]): rea
     ),
   );
   return all.map(
-    (options, place) =>
+    (options, index) =>
       Object.fromEntries(
-        Object.entries(options).filter((_, option) => texts[place]![option] !== usual[option]),
+        Object.entries(options).filter((_, option) => texts[index]![option] !== usual[option]),
       ) as Partial<Options>,
   );
 };
 
-/** Names of a header that are shown. */
+/** Values of a list, such as header names, that are shown. */
 const namesShown = 3;
 
 const valueText = (value: unknown): string => {
@@ -79,7 +85,7 @@ const valueText = (value: unknown): string => {
   return `[${[...value.slice(0, namesShown).map(valueText), ...more].join(', ')}]`;
 };
 
-/** Options as a pipeline file says them: `delimiter: ';', headerLines: 2`. */
+/** Options as a pipeline file writes them: `delimiter: ';', headerLines: 2`. */
 export const optionsText = (options: Readonly<Record<string, unknown>>): string =>
   Object.entries(options)
     .map(([name, value]) => `${name}: ${valueText(value)}`)

@@ -1,25 +1,26 @@
-// Notifications: what a pipeline declares, as plain frozen data, and what receivers get.
+// Receivers of notifications, as a pipeline declares them, and the notifications that they get.
 
 import type { HookTable } from './hook.ts';
 import type { Secret } from './secret.ts';
 
-/** What happened: a run failed, was published, or rejected records; a slot of a schedule is late. */
+/** A run failed, was published, or rejected records; or a scheduled run is late. */
 export const notifyEvents = ['failed', 'published', 'rejects', 'late'] as const;
 export type NotifyEvent = (typeof notifyEvents)[number];
 
-/** Somebody who is notified, made by `webhook` or `slack`. Its secrets are names of environment variables. */
+/** A receiver of notifications, made by `webhook` or `slack`. */
 export interface Receiver {
   readonly kind: 'receiver';
-  /** Name of its channel in notify/registry.ts. */
+  /** A name of report/notify/registry.ts: 'webhook' or 'slack'. */
   readonly channel: string;
   readonly url: Secret;
   readonly secret?: Secret | undefined;
   readonly on: readonly NotifyEvent[];
 }
 
-/** Rejected records with the same fault; the first of them. */
+/** Rejected records with the same fault. `file` and `line` are those of the first record. */
 export interface NotifiedRejects {
   readonly table: string;
+  /** null: the whole record is at fault. */
   readonly column: string | null;
   readonly code: string;
   readonly records: number;
@@ -27,24 +28,27 @@ export interface NotifiedRejects {
   readonly line: number;
 }
 
-/** What a receiver gets as JSON. Later versions may add fields; those that are there keep their meaning while `version` is 1. */
+/**
+ * The JSON that a receiver gets. Later releases may add fields; while `version` is 1,
+ * existing fields keep their meaning.
+ */
 export interface Notification {
   readonly version: 1;
   readonly type: NotifyEvent;
-  /** When it happened, ISO 8601 in UTC. */
+  /** Time of the event, ISO 8601 in UTC. */
   readonly timestamp: string;
   readonly data: {
     /** null: the request for the run could not be read. */
     readonly pipeline: string | null;
-    /** null: it failed before there was one. */
+    /** Number of the run; null: it failed before it had one. */
     readonly run: number | null;
     readonly state: string;
-    /** The run that was rolled back to; null: it loaded files. */
+    /** If the run was a rollback, the run whose tables it put back; otherwise null. */
     readonly rolledBackTo: number | null;
     readonly startedAt: string | null;
-    /** As hooks see them; rows are null if the run did not publish them. */
+    /** As hooks see them. `rows` is null if the run did not publish the table. */
     readonly tables: readonly HookTable[];
-    /** The largest groups. */
+    /** The groups with the most records. */
     readonly rejects: readonly NotifiedRejects[];
     /** Data tests that did not pass. */
     readonly tests: readonly {
@@ -54,7 +58,7 @@ export interface Notification {
       readonly failures: number;
     }[];
     readonly error: { readonly code: string; readonly message: string; readonly hint: string } | null;
-    /** Only of a slot that is late. */
+    /** Only if `type` is 'late'. `slot`: the time at which the run was due. */
     readonly schedule?: { readonly name: string; readonly slot: string; readonly outcome: string };
   };
 }

@@ -1,6 +1,6 @@
-// Secrets as a declaration holds them: names of environment variables, never values.
+// Secrets in a declaration: names of environment variables, never values.
 
-/** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
+/** Names an environment variable with a secret. The value is read when needed, and never stored. */
 export interface Secret {
   readonly kind: 'env';
   readonly name: string;

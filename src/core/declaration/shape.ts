@@ -1,7 +1,7 @@
-// What a pipeline declares of the shape of production, as plain frozen data: indexes, partitions, attributes.
+// Indexes, partitions and attributes of a production table, as a pipeline declares them.
 
 export interface IndexSpec {
-  /** Given, or made from table and columns. */
+  /** Declared, or made from the names of the table and its columns. */
   readonly name: string;
   readonly columns: readonly string[];
   readonly using: 'btree' | 'brin' | 'hash' | 'gin' | 'gist' | 'spgist';
@@ -13,28 +13,28 @@ export interface IndexSpec {
 export const partitionUnits = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type PartitionUnit = (typeof partitionUnits)[number];
 
-/** How production of a table is divided: by time, by value, or by a hash of it. */
+/** How a table is partitioned: by time, by value, or by the hash of a value. */
 export type PartitionSpec = { readonly column: string } & (
   | { readonly by: 'range'; readonly unit: PartitionUnit }
   | { readonly by: 'list' }
   | { readonly by: 'hash'; readonly partitions: number }
 );
 
-/** Attributes that are declared; what a definition does not mention stays as people have set it. */
+/** Attributes that a run sets. An attribute that is not declared stays as people have set it. */
 export interface AttributesSpec {
   /** Comments by column. */
   readonly columnComments?: Readonly<Record<string, string>>;
-  /** Statistics targets by column. */
+  /** Statistics targets by column, as in `alter column … set statistics`. */
   readonly statistics?: Readonly<Record<string, number>>;
-  /** Storage parameters, as the server keeps them: `fillfactor`, `toast.autovacuum_enabled`. */
+  /** Storage parameters by name: `fillfactor`, `toast.autovacuum_enabled`. */
   readonly storage?: Readonly<Record<string, string>>;
   /** Of the table and its indexes. */
   readonly tablespace?: string;
-  /** Columns that no file has a value for, after all others. */
+  /** Columns that the server fills. They come after all other columns. */
   readonly serverColumns?: readonly ServerColumnSpec[];
 }
 
-/** A column that the server fills: computed from others of its row, or numbered. */
+/** A column that the server fills: computed from other columns, or with the next number. */
 export type ServerColumnSpec =
   | {
       readonly kind: 'generated';

@@ -1,4 +1,4 @@
-// One error class and the catalogue: for each code what it says, what to do, whether to retry, and the exit code.
+// The error class, and the catalogue of all error codes.
 
 import { definitionErrors } from './catalogue/definition.ts';
 import type { RetryClass } from './catalogue/entry.ts';
@@ -11,7 +11,7 @@ import { visible } from '../wording.ts';
 
 export { exitCodes, type RetryClass } from './catalogue/entry.ts';
 
-/** Every code that sluice can throw. docs/reference/errors.md lists them; test/unit/project/catalogue.test.ts compares. */
+/** Every error code. docs/reference/errors.md shows them (test/unit/project/catalogue.test.ts). */
 export const catalogue = {
   ...definitionErrors,
   ...sourceErrors,
@@ -25,7 +25,7 @@ export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Details of several lines, which `asList` has made. Any other could forge lines by a line break in it. */
+/** Only these details, made by `asList`, may have line breaks. Others could fake lines with them. */
 const isList = (name: string): boolean => name === 'problems' || name === 'examples';
 
 const fill = (template: string, details: ErrorDetails): string =>
@@ -37,8 +37,8 @@ const fill = (template: string, details: ErrorDetails): string =>
 /**
  * The only error that sluice throws at its users.
  *
- * `code` is stable and documented; `details` holds the values named in the message; `hint` says what to do;
- * `retry` and `exit` come from the catalogue. The original error, if any, is `cause`.
+ * `code` never changes its meaning. `details` has the values that the message names, `hint` says
+ * what to do, `exit` is the exit code of the command line, and `cause` is the original error.
  */
 export class EtlError extends Error {
   override readonly name = 'EtlError';
@@ -47,7 +47,7 @@ export class EtlError extends Error {
   readonly hint: string;
   readonly retry: RetryClass;
   readonly exit: number;
-  /** Number of the run that it ended; undefined when it came before there was one. */
+  /** Number of the run that the error ended; undefined: the run had no number yet. */
   run: number | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
@@ -61,20 +61,20 @@ export class EtlError extends Error {
   }
 }
 
-/** The error's message, whatever was thrown. */
+/** The message of anything that was thrown. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** The error's code (SQLSTATE, Node's error code or ours), or undefined. */
+/** SQLSTATE, Node's code or code of an EtlError; undefined: the error has no code. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
 };
 
-/** SQLSTATE: five characters, a digit among them, which EPIPE lacks. */
+/** True for a SQLSTATE: five characters with at least one digit, which EPIPE lacks. */
 export const isSqlState = (code: string | undefined): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(code ?? '');
 
-/** Wraps anything that is not ours as ETL_INTERNAL, so that every door reports one kind of error. */
+/** Wraps any other error as ETL_INTERNAL, so that users get only errors with a code. */
 export const asEtlError = (thrown: unknown): EtlError =>
   thrown instanceof EtlError
     ? thrown

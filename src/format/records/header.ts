@@ -1,11 +1,10 @@
 // Reads the header of a file: byte order mark, skipped lines, names, line ends.
 
-import type { ReadBytes } from '../../core/read-bytes.ts';
 import { isUtf8 } from 'node:buffer';
 import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { headerBytesMax, recordBytesMax } from '../../core/limits.ts';
-import { rejectCodes } from '../../core/model.ts';
+import { rejectCodes, type ReadBytes } from '../../core/model.ts';
 import { otherTextHint } from './content.ts';
 import { isQuoteFault, reasonOf } from './raw-fields.ts';
 import { recordFields } from './record-fields.ts';

@@ -1,7 +1,9 @@
-// Does something with many files, several at a time: most of it is waiting for the file system.
+// Works on many files, several at a time, because most of the time is spent waiting.
 
 import pMap from 'p-map';
-import { filesAtOnceMax } from '../../core/limits.ts';
+
+/** Files that are looked at together. A local disk needs few; network requests take longer. */
+export const filesAtOnceMax = 16;
 
 /** The result of one file; undefined after a failure. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;

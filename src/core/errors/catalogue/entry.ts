@@ -1,6 +1,6 @@
-// What the catalogue says of an error code, and the exit codes it may name.
+// An entry of the error catalogue, and exit codes.
 
-/** never: a person must act · chunk: load the same chunk again · run: run again, later. */
+/** never: a person must act · chunk: loading the chunk again may help · run: running again may help. */
 export type RetryClass = 'never' | 'chunk' | 'run';
 
 /** Exit codes of the command line; docs/reference/cli.md explains them. */
@@ -16,9 +16,9 @@ export const exitCodes = {
 } as const;
 
 export interface CatalogueEntry {
-  /** One sentence with {placeholders} that the thrower fills in. */
+  /** What happened, and where: one sentence with {placeholders} for `details`. */
   readonly message: string;
-  /** What the user can do about it; may hold {placeholders} too. */
+  /** What was kept, and what to do next. May have {placeholders}, too. */
   readonly hint: string;
   readonly retry: RetryClass;
   readonly exit: number;

@@ -1,4 +1,4 @@
-// Errors about transforms and publishing.
+// Errors about SQL files, built tables, tests and publishing.
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 

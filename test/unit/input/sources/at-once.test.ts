@@ -2,8 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { filesAtOnceMax } from '../../../../src/core/limits.ts';
-import { withFilesAtOnce } from '../../../../src/input/sources/at-once.ts';
+import { filesAtOnceMax, withFilesAtOnce } from '../../../../src/input/sources/at-once.ts';
 
 const numbers = Array.from({ length: 10 * filesAtOnceMax }, (_, index) => index);
 
