@@ -1,4 +1,4 @@
-// The guides' pipelines load, and the first of them runs as the guide says.
+// The guides' pipelines, and those that `etl init` writes, load; the first guide's runs as the guide says.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,12 @@ const pipelineFiles = (markdown: string): readonly string[] =>
     .filter((code) => code.includes('export default definePipeline'));
 
 const snippets = [
-  { path: 'README.md', text: readProjectFile('README.md') },
-  ...filesBelow('docs', '.md'),
-].flatMap(({ path, text }) =>
-  pipelineFiles(text).map((code, place) => ({ name: `${path}, pipeline ${place + 1}`, code })),
-);
+  ...[{ path: 'README.md', text: readProjectFile('README.md') }, ...filesBelow('docs', '.md')].flatMap(
+    ({ path, text }) =>
+      pipelineFiles(text).map((code, index) => ({ name: `${path}, pipeline ${index + 1}`, code })),
+  ),
+  ...filesBelow('test/fixtures/expected/init', '.txt').map(({ path, text }) => ({ name: path, code: text })),
+];
 
 const database = useDatabase();
 let directory: string;

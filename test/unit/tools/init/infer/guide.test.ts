@@ -1,31 +1,36 @@
-// The pipelines in docs/guide/two-minutes.md are those that `etl init` writes; `npx vitest run test/unit/tools/init/infer/guide.test.ts -u` renews
-// them. test/integration/guides.test.ts loads them as modules.
+// `etl init` writes the pipeline in docs/guide/two-minutes.md and those of test/fixtures/expected/init; `npx vitest run
+// test/unit/tools/init/infer/guide.test.ts -u` renews them. test/integration/guides.test.ts loads the guide's as a module.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { initText, readForInit } from '../../../../../src/tools/init/write-init.ts';
 
-const page = fileURLToPath(new URL('../../../../../docs/guide/two-minutes.md', import.meta.url));
-const block = /<!-- init: (.+?) -->\n[\s\S]*?<!-- end -->/g;
+const fileOf = (path: string): string => fileURLToPath(new URL(`../../../../../${path}`, import.meta.url));
+
+const written = async (path: string): Promise<string> => {
+  const draft = await readForInit({ locations: [path], workingDirectory: process.cwd() });
+  return initText(draft, draft.name, `pipelines/${draft.name}.ts`).trimEnd();
+};
 
 it('docs/guide/two-minutes.md shows what etl init writes', async () => {
+  const page = fileOf('docs/guide/two-minutes.md');
   const text = readFileSync(page, 'utf8');
-  const paths = [...text.matchAll(block)].map(([, path]) => path!);
-  const written = new Map<string, string>();
-  for (const path of paths) {
-    const draft = await readForInit({ locations: [path], workingDirectory: process.cwd() });
-    // The fixture is compressed; from its publisher it comes plain.
-    const code = initText(draft, draft.name, `pipelines/${draft.name}.ts`).replace(
-      /test\/fixtures\/public\/(.*)\.zst/,
-      'data/$1',
-    );
-    written.set(path, code.trimEnd());
-  }
-  expect(paths).toHaveLength(3);
+  const block = /<!-- init: (.+?) -->\n[\s\S]*?<!-- end -->/;
+  const path = block.exec(text)![1]!;
+  const code = await written(path);
   const renewed = text.replace(
     block,
-    (_, path: string) => `<!-- init: ${path} -->\n\n\`\`\`ts\n${written.get(path)}\n\`\`\`\n\n<!-- end -->`,
+    () => `<!-- init: ${path} -->\n\n\`\`\`ts\n${code}\n\`\`\`\n\n<!-- end -->`,
   );
   await expect(renewed).toMatchFileSnapshot(page);
+});
+
+it.each([
+  { name: 'isd_history', path: 'test/fixtures/public/noaa/isd-history.csv.zst' }, // a few records are shifted
+  { name: 'pp_excerpt', path: 'test/fixtures/public/misc/pp-1995-excerpt.csv.zst' }, // no header, uuids in braces
+])('$path becomes the pipeline $name', async ({ name, path }) => {
+  await expect(`${await written(path)}\n`).toMatchFileSnapshot(
+    fileOf(`test/fixtures/expected/init/${name}.txt`),
+  );
 });
