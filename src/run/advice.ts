@@ -1,5 +1,5 @@
-// What a profile says about a run: which part was the limit, and what would change it. docs/operations/scale.md,
-// "What a profile says", compares its predictions with what then happened.
+// Derives advice from the profile of a run: what limited it, and what would make it faster.
+// docs/operations/scale.md, "What a profile says", compares the predictions with measured runs.
 
 import { formatSeconds } from '../core/amounts.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
@@ -7,21 +7,24 @@ import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 
-/** A machine that is busier has nothing left for more workers. */
+/** A machine that is busier than this has no capacity left for more workers. */
 const busyShareMin = 0.85;
-/** A session that is at work in so many samples is not waiting for anything. */
+/** A session that is running in this share of the samples is computing, not waiting. */
 const runningShareMin = 0.5;
-/** When others take more, seconds say more of them than of the run, and nothing is predicted from seconds. */
+/**
+ * If other programs use more of the machine, durations say little about the run, so that nothing is
+ * predicted from them.
+ */
 const othersShareMax = 0.3;
-/** When workers, or steps, were at work for less of the time, they were not what it was spent on. */
+/** If workers or steps were active for less of the time, waiting was the limit. */
 const workedShareMin = 0.5;
-/** In a shorter step, threads that start are as much as their work. */
+/** In a shorter step, starting the threads takes as long as their work. */
 const waitingSecondsMin = 2;
-/** Less is not worth a change. */
+/** A smaller saving is not worth a change. */
 const savingShareMin = 0.05;
 /**
- * What COPY waits longer when its rows go to the log, as a share of what it waits without: docs/experiments.md, experiment 1, and
- * with rows in the binary format.
+ * Extra time of COPY when its rows go to the write-ahead log, as a share of its time without the
+ * log (docs/experiments.md, experiment 1, and with rows in the binary format).
  */
 const logCostShare = 0.2;
 
@@ -32,7 +35,7 @@ const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Shares of the workers' time, and how much that is. */
+/** Shares of the workers' time by activity; `seconds`: the workers' total time. */
 const loadShares = ({ load }: Measurements) => {
   const [read, decode, copy, ledger] = (['read', 'decode', 'copy', 'ledger'] as const).map((key) =>
     sum(load.map((times) => times[key])),
@@ -41,10 +44,15 @@ const loadShares = ({ load }: Measurements) => {
   return { read: read / total, decode: decode / total, copy: copy / total, seconds: total / 1000 };
 };
 
-/** What programs take that are not ours; processes of the server that belong to no session of the run are among them. */
+/**
+ * Share used by other programs, including server processes that belong to no session of the run.
+ */
 const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
 
-/** Who keeps a machine busy that has nothing left. The server's sessions are told apart only where they were looked at. */
+/**
+ * Says which programs use a machine that is fully busy. The run's sessions on the server are listed
+ * only if they were sampled.
+ */
 const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   const { cores, busy, own, server } = machine;
   const ours = { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' };
@@ -72,7 +80,7 @@ const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
 };
 
-/** What loading waited for, and what would help. */
+/** Says what limited loading, and what would help. */
 const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
   const { read, decode, copy, seconds } = loadShares(profile);
   if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
@@ -103,7 +111,10 @@ const buildAdvice = ({ build }: Measurements): string => {
   return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
 };
 
-/** Tables that could be loaded without staging: rows of the files, as they are, replace the whole table. */
+/**
+ * Names of the tables that could declare `staging: 'none'`: the files' rows, unchanged, replace the
+ * whole table.
+ */
 const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
   const direct = tables.filter(
     (table): table is SourceTableSpec =>
@@ -117,8 +128,8 @@ const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
 };
 
 /**
- * Share of a run that `staging: 'none'` would save, at least about: rows are not written a second time, but COPY writes them to the
- * log.
+ * Estimates the share of the run's time that `staging: 'none'` would save: rows are not written a
+ * second time, but COPY writes them to the write-ahead log.
  */
 const savedWithoutStaging = (
   profile: Measurements,
@@ -134,14 +145,16 @@ const savedWithoutStaging = (
       .filter(({ table, what }) => what === 'rows' && tables.has(table))
       .map(({ seconds }) => seconds),
   );
-  // Tables are built side by side, so seconds of parts are shares of the step.
+  // Tables are built side by side, so the seconds of a table count as a share of the step.
   const saved = (rows / buildTotal) * secondsOf(steps, 'build');
   const loads = profile.load.filter(({ table }) => tables.has(table));
   const waited = loadShares({ ...profile, load: loads }).copy * secondsOf(steps, 'load');
   return (saved - waited * logCostShare) / total;
 };
 
-/** Where the time went, when most of it was no step of the run; undefined: it was not. */
+/**
+ * Returns the advice for a run that spent most of its time outside its steps; otherwise undefined.
+ */
 const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
   const others = seconds - sum(steps.map((one) => one.seconds));
   return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
@@ -149,7 +162,10 @@ const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | un
     : undefined;
 };
 
-/** Sentences for a person: the limit of the run, then what would save time. `seconds` are those of the whole run. */
+/**
+ * Returns sentences for a person: the limit of the run, then what would save time. `seconds`: the
+ * duration of the whole run.
+ */
 export const adviceOf = (
   profile: Measurements,
   steps: readonly StepTime[],
@@ -158,7 +174,7 @@ export const adviceOf = (
 ): readonly string[] => {
   if (profile.load.length === 0) return [];
   const waiting = waitingAdvice(steps, seconds);
-  // What the machine did meanwhile says nothing of the run.
+  // The use of the machine then says nothing about the run.
   if (waiting !== undefined) return [waiting];
   const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
   const isUndisturbed = profile.machine.every(

@@ -1,4 +1,4 @@
-// A run that has something to do, as a list of steps: rehearse, load, build, test, publish.
+// Carries out a run that has work to do, as a list of steps: rehearse, load, build, test, publish.
 
 import { hasCorrections } from '../ledger/rejects/corrections.ts';
 import { advanceRun } from '../ledger/run/ledger.ts';
@@ -31,7 +31,9 @@ import { testRun } from './test-run.ts';
 
 export { beginRun, continueRun } from './begin/begin.ts';
 
-/** Advances the state of the run, and saves its notices so far. Errors: ETL_RUN_CANCELLED. */
+/**
+ * Sets the state of the run in the ledger, and saves the notices so far. Errors: ETL_RUN_CANCELLED.
+ */
 const advance = async (
   { client, report }: RunContext,
   runId: number,
@@ -43,12 +45,12 @@ const advance = async (
 };
 
 /**
- * Drops built tables after a failure: they are logged and as large as production, and the next run may never come. If the
- * server is gone, or is shutting down, the next run drops them.
+ * Drops the built tables after a failure: they are logged and as large as production, and there may
+ * be no next run. If the server is gone, or is shutting down, the next run drops them.
  */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
-  // The next attempt publishes them.
+  // The next attempt publishes the built tables.
   if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') return;
   if (retryOf(lossOf(client, address, error)) === 'server') return;
   await dropBuilt(context).catch((cause: unknown) =>
@@ -59,7 +61,10 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   );
 };
 
-/** Loads missing data, and corrections of rejected records: those of earlier rejects first, because these alone may exceed a limit. */
+/**
+ * Loads missing data, and corrections of rejected records. Corrections of earlier rejects are
+ * loaded first, because the earlier rejects alone may exceed a limit.
+ */
 const loadCorrected = async (
   context: RunContext,
   { lease, files }: BegunRun,
@@ -83,7 +88,7 @@ const loadCorrected = async (
   return seconds;
 };
 
-/** build -> test. `seconds`: what each table has taken so far. */
+/** Builds and tests the tables. `seconds`: how long each table has taken so far. */
 const buildAndTest = async (
   context: RunContext,
   runId: number,
@@ -107,7 +112,10 @@ const buildAndTest = async (
   }
 };
 
-/** rehearse -> load -> check rejects -> build -> test, with the run's state in the ledger at every step. */
+/**
+ * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each
+ * step.
+ */
 const loadAndBuild = async (
   context: RunContext,
   run: BegunRun,
@@ -128,13 +136,16 @@ const loadAndBuild = async (
   return buildAndTest(context, runId, planned, loadSeconds);
 };
 
-/** Times that a run builds its tables: somebody who alters them each time has not finished yet. */
+/**
+ * How often a run builds its tables. Somebody who alters the tables each time has not finished yet.
+ */
 const buildsMax = 3;
 
 /**
- * Publishes what was built. If somebody has meanwhile changed by hand what tables copy from production, or has published rows that they depend on,
- * all are built again, from the same staging: others may be made of the one that was changed. Errors: ETL_PUBLISH_CHANGED, those of each
- * step. Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
+ * Publishes the built tables. If somebody has meanwhile changed by hand what the tables copy from
+ * production, or has published rows that they depend on, all tables are built again from the same
+ * staging: other tables may be made from the changed one. Errors: ETL_PUBLISH_CHANGED, those of
+ * each step. Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
  */
 const publishBuilt = async (
   context: RunContext,
@@ -165,7 +176,7 @@ const publishBuilt = async (
   return publishBuilt(context, runId, now, again, builds + 1);
 };
 
-/** The queue is open from the rehearsal to the build. */
+/** Opens the queue for the rehearsal, and closes it after the tests. */
 const loadAndPublish = async (
   context: RunContext,
   run: BegunRun,
@@ -177,8 +188,8 @@ const loadAndPublish = async (
     await queue?.close().catch(() => undefined);
     throw error;
   });
-  // Every row is loaded and in the ledger, so the queue is needed no more: without it the run would only load nothing and build again.
-  // Proved by test/services/queue-end.test.ts.
+  // Every row is loaded and in the ledger, so an error of the queue does not fail the run. Proved
+  // by test/services/queue-end.test.ts.
   await queue?.close().catch((cause: unknown) => {
     const message = `the queue of run ${runId} could not be emptied after loading, which is no loss: ${messageOf(cause)}`;
     context.report.emit({ type: 'notice', message });
@@ -187,8 +198,8 @@ const loadAndPublish = async (
 };
 
 /**
- * Carries out a run that has begun: production has its rows, or the error says why not, and nothing is left of the way there. Errors:
- * those of each step.
+ * Carries out a run that has begun. Afterwards production has the rows, or the error says why not;
+ * either way no built table is left. Errors: those of each step.
  */
 export const carryOut = async (
   context: RunContext,

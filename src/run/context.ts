@@ -1,4 +1,5 @@
-// What every step of one run needs: the pipeline, the server, the coordinator's connection, and where to report.
+// What all steps of one run share: the pipeline, the server, the coordinator's connection, the
+// reporter.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
@@ -12,29 +13,31 @@ import type { Reporter } from '../report/report.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { stopIfAsked } from '../core/stop.ts';
 
-/** With the definition of the run, and its settings except those that its reporter has. */
+/** The definition of the run and its settings, without the settings that only the reporter uses. */
 export interface RunContext
   extends Definition, Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
   readonly address: ServerAddress;
   readonly queues: Queues;
-  /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
+  /**
+   * The coordinator's connection, for planning, ledger, building and publishing. Loaders have their
+   * own.
+   */
   readonly client: Client;
-  /** The owners that preflight found in our schemas; undefined: it has not looked. */
+  /** Owners of our schemas, as preflight found them; undefined without a preflight. */
   readonly trust: Trust | undefined;
-  /** The server's crash epoch when this connection was opened. */
+  /** The server's crash epoch (ledger/run/epoch.ts) when this connection was opened. */
   readonly epoch: string;
-  /** Where loading threads find the definition's functions. */
+  /** Where loading threads import the definition's functions from. */
   readonly file: PipelineFile | undefined;
-  /** Of the job that asked for the run, when it was enqueued. */
+  /** The job that asked for the run; undefined if the run was not enqueued. */
   readonly jobId: string | undefined;
-  /** The queue of that job; the default one when there is none. */
+  /** The queue of the job; without a job, the default queue. */
   readonly queueName: string;
-  /** Who is notified about the run. */
   readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }
 
-/** What building tables aside requires. */
+/** What building the tables in the build schema needs. */
 export interface BuildContext extends Pick<
   RunContext,
   'client' | 'spec' | 'sqlTexts' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
@@ -42,12 +45,15 @@ export interface BuildContext extends Pick<
   readonly report: Pick<Reporter, 'emit' | 'built'>;
 }
 
-/** What finding out how a run would begin requires. */
+/** What deciding how a run would begin needs. */
 export interface OutsetContext extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;
 }
 
-/** Runs one step, announced and timed. */
+/**
+ * Runs one step, and reports its start and its duration. Errors: the reason to stop, if there is
+ * one.
+ */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
   stopIfAsked(context);
   context.report.emit({ type: 'step', step: name });

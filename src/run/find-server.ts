@@ -1,4 +1,5 @@
-// The server of a function of the library: the one that its options name, then DATABASE_URL and PG*, then the embedded one.
+// Finds the server for a function of the library: from its options, then DATABASE_URL and PG*, then
+// the embedded server.
 
 import { withClient, type Client } from '../db/client.ts';
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
@@ -7,11 +8,11 @@ import type { RunOptions } from './options.ts';
 
 type Named = Pick<RunOptions, 'databaseUrl' | 'connection'>;
 
-/** Errors: those of the address. */
+/** Errors: those of `resolveServer`. */
 export const findServer = ({ databaseUrl, connection }: Named): Promise<ServerAddress> =>
   resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
-/** Work without a run, over a connection of its own. Errors: those of the server, and of `work`. */
+/** Runs `work` over a new connection, outside a run. Errors: those of the server, and of `work`. */
 export const onServer = async <T>(
   { signal, ...named }: Named & Pick<RunOptions, 'signal'>,
   work: (client: Client) => Promise<T>,

@@ -1,4 +1,4 @@
-// The end of a successful run: its result, and the advice that is kept with it.
+// Ends a successful run: makes its result, and saves the advice about it.
 
 import { keepAdvice } from '../ledger/run/advice.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
@@ -12,18 +12,23 @@ import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
 import { tableResults } from './publish/results.ts';
 
-/** When the run began, in milliseconds of performance.now(), and where the server's log ended then. */
+/**
+ * When the run began (in milliseconds of performance.now()), and the server's WAL position then.
+ */
 interface Since {
   readonly start: number;
   readonly wal?: string | undefined;
 }
 
-/** Sentences about where the time went; they are kept of a run that is long enough for somebody to ask. */
+/**
+ * Saves advice about where the time went, unless the run was too short for anybody to ask. Returns
+ * the profile if it was requested.
+ */
 const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
   if (!report.isProfiled && seconds < adviceSecondsMin) return {};
   const measured = report.measured();
   const advice = adviceOf(measured, report.steps(), spec, seconds);
-  // The run is published, with these sentences or without.
+  // The run is published already, so an error here must not fail it.
   if (advice.length > 0)
     await runQuery(client, keepAdvice(runId, advice)).catch((error: unknown) =>
       report.logger.warn({ error }, 'the profile of the run could not be saved'),
@@ -31,7 +36,7 @@ const adviseOn = async ({ client, spec, report }: RunContext, runId: number, sec
   return report.isProfiled ? { profile: { ...measured, advice } } : {};
 };
 
-/** The result of a run, with what its row keeps of where the time went; it is the last event. */
+/** Makes the result of a run, and reports it as the last event. */
 export const finishRun = async (
   context: RunContext,
   runId: number,
@@ -39,7 +44,7 @@ export const finishRun = async (
   { start, wal }: Since,
 ): Promise<RunResult> => {
   const { address, client, spec, report } = context;
-  // A standing run saved its notices when it was published.
+  // An unchanged run has saved its notices when it was published.
   if (outcome === 'published') await saveNotices(client, report, runId);
   const { publishedAt, tables } = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);

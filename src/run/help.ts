@@ -1,4 +1,4 @@
-// Loads for a run that another process coordinates.
+// Loads segments for a run that another process coordinates.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
@@ -19,7 +19,7 @@ import { stagingColumns } from './files/planned-table.ts';
 import { refuseStrangers } from '../db/session/access.ts';
 import type { RunContext } from './context.ts';
 
-/** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
+/** Returns the run of the pipeline that is being loaded now. Errors: ETL_JOIN_REFUSED. */
 const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun> => {
   const pipeline = spec.name;
   const latest = await latestRun(client, pipeline);
@@ -30,7 +30,10 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   return latest;
 };
 
-/** Plans to load these files as the coordinator of the run wrote them into the ledger; opens none of them. */
+/**
+ * Plans the loading of files as the run's coordinator wrote them into the ledger, without opening
+ * them.
+ */
 const planRun = (
   context: RunContext,
   { id, epoch, generation }: LatestRun,
@@ -45,8 +48,9 @@ const planRun = (
 };
 
 /**
- * Checks the owners of the landings, which may have been created since the first check. All landings must exist, because one that is created
- * later would not be checked. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
+ * Checks the owners of the tables that COPY fills: they may have been created after the first
+ * check. All must exist, because a table that is created later would not be checked. Errors:
+ * ETL_UNTRUSTED, ETL_JOIN_REFUSED.
  */
 const refuseStrangersTables = async ({ client, spec }: RunContext, { tables }: LoadPlan): Promise<void> => {
   const there = await existingLandings(client, spec, tables);
@@ -55,14 +59,14 @@ const refuseStrangersTables = async ({ client, spec }: RunContext, { tables }: L
     throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
 };
 
-/** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
+/** True while the run is being loaded under this coordinator. Errors: ETL_RUN_SUPERSEDED. */
 const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
   const standing = await runStanding(client, runId);
   if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
   return standing.state === 'loading';
 };
 
-/** Loads as `joinRun` does, for a worker. */
+/** Does what `joinRun` does, for a worker. */
 export const loadForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
@@ -93,11 +97,13 @@ export const loadForWorker = async (
 };
 
 /**
- * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
- * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
+ * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator,
+ * until loading is over. The sources must be reachable under the same paths. If this process is
+ * killed, other processes load its segments.
  *
- * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_LOCK_LOST when its coordinator is gone; ETL_RUN_SUPERSEDED when the
- * run was taken over by another coordinator, and may be joined again; those of loading.
+ * Errors: ETL_JOIN_REFUSED if there is no such run; ETL_LOCK_LOST if its coordinator is gone;
+ * ETL_RUN_SUPERSEDED if another coordinator has taken the run over, and it may be joined again;
+ * those of loading.
  */
 export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>
   loadForWorker(pipeline, options, {});

@@ -1,4 +1,5 @@
-// Runs the hooks of a pipeline: functions and SQL files of its author, each over a connection of its own and for a bounded time.
+// Runs the hooks of a pipeline: functions and SQL files of its author. Each has its own connection
+// and a time limit.
 
 import { hasPendingHook, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
@@ -13,7 +14,7 @@ import { stopSignal } from '../core/stop.ts';
 import { tablesOf } from '../report/notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
 
-/** The server notices within this time that the connection of a hook has ended under its statement. */
+/** The server notices within this time that the client of a hook's statement is gone. */
 const connectionCheckMs = 5_000;
 
 const hookError = (hook: HookName, where: string, problem: string, cause?: unknown): EtlError => {
@@ -21,7 +22,10 @@ const hookError = (hook: HookName, where: string, problem: string, cause?: unkno
   return new EtlError('ETL_HOOK', { hook, where, problem, state }, { cause });
 };
 
-/** The server's refusal of a hook's SQL file; `prefixLength`: characters that we put before its text. */
+/**
+ * Makes the error for a hook's SQL file that the server refuses. `prefixLength`: number of
+ * characters that were sent before the file's text.
+ */
 export const sqlError = (
   hook: HookName,
   { file, text }: SqlText,
@@ -46,7 +50,7 @@ interface RunFacts {
   readonly error?: HookError;
 }
 
-/** What calling a hook takes; the run's connection may be gone. */
+/** What calling a hook needs. The run's own connection may be gone. */
 type Calling = Pick<RunContext, 'address' | 'spec' | 'hookTexts' | 'report' | 'abort' | 'drain'>;
 
 const runFunction = async (
@@ -67,14 +71,14 @@ const runFunction = async (
     logger: report.logger,
   };
   try {
-    // Only the hook `failed` gets an error, and may get no run.
+    // Only the hook `failed` gets an error; its run is null if the failure came before the run.
     await (spec.hooks![hook] as (context: FailedHookContext) => unknown)(given as FailedHookContext);
   } catch (cause) {
     throw hookError(hook, '', messageOf(cause), cause);
   }
 };
 
-/** SQL files read these facts as settings: `current_setting('etl.error_code')`. */
+/** Sets the facts as settings, which SQL files read: `current_setting('etl.error_code')`. */
 const setFacts = async (client: Client, { runId, error }: RunFacts): Promise<void> => {
   await client.query(
     `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
@@ -114,8 +118,8 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
 };
 
 /**
- * Runs one hook of a run, if there is one. Errors: ETL_HOOK when it fails or takes too long, the reason of a run that is stopped,
- * ETL_SERVER_LOST.
+ * Runs one hook of a run, if the pipeline has it. Errors: ETL_HOOK if the hook fails or takes too
+ * long, the reason of a run that is stopped, ETL_SERVER_LOST.
  */
 export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
   const { client, spec } = context;
@@ -125,7 +129,10 @@ export const runHook = async (context: RunContext, hook: HookName, runId: number
   await callHook(context, hook, { runId, tables });
 };
 
-/** Calls the hook `failed`, once the failure is recorded. An error of the hook is only reported: the run keeps its own error. */
+/**
+ * Calls the hook `failed` after the failure was recorded. An error of the hook is only reported:
+ * the run keeps its own error.
+ */
 export const callFailed = async (
   { address, spec, hookTexts, report, settings: { abort, drain } }: PreparedRun,
   runId: number | undefined,
@@ -143,12 +150,14 @@ export const callFailed = async (
   }
 };
 
-/** SQLSTATE that marks an error of the hook among errors of the last message; nobody else uses its class. */
+/** SQLSTATE that marks an error of the hook `publishing`. Nobody else uses its class. */
 const hookState = 'ZHOOK';
 
 /**
- * The hook within the publishing transaction, after the tables have changed places. As text of `execute` it cannot end the
- * transaction. Its errors get a code of their own: a lock that is not free would make publishing try again.
+ * Returns the statements that run the hook `publishing` in the publishing transaction, after the
+ * tables were swapped. The hook is a text of `execute`, so it cannot end the transaction. Its
+ * errors get a SQLSTATE of their own: a lock that is not free would otherwise make publishing try
+ * again.
  */
 export const publishingStatements = ({
   spec,
@@ -168,18 +177,21 @@ export const publishingStatements = ({
   ];
 };
 
-/** The error of that hook as ours; anything else as it is. */
+/** Returns the error of the hook `publishing` as ETL_HOOK, and any other error unchanged. */
 export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, cause: unknown): unknown =>
   codeOf(cause) === hookState
     ? hookError('publishing', ` ${hookTexts.get('publishing')!.file}`, messageOf(cause), cause)
     : cause;
 
-/** In the publishing transaction: records that the hook `published` has to be called. */
+/** Records in the publishing transaction that the hook `published` has to be called. */
 export const oweHook = async ({ client, spec }: RunContext, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, hasPendingHook(runId));
 };
 
-/** Calls the hook `published`, and records that it has ended, with or without an error: only one whose process died is called again. */
+/**
+ * Calls the hook `published`, and records that the call has ended, with or without an error. Only a
+ * hook whose process died is called again.
+ */
 export const callPublished = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   try {
@@ -192,7 +204,10 @@ export const callPublished = async (context: RunContext, runId: number): Promise
   await runQuery(client, hookEnded(context.spec.name, runId));
 };
 
-/** Calls the hook `published` of the newest published run, if its process was killed before the hook ended. An error does not end this run. */
+/**
+ * Calls the hook `published` of the newest published run, if the process was killed before the hook
+ * ended. An error of the hook does not end this run.
+ */
 export const callOwed = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const owed = await pendingHook(client, spec.name);

@@ -1,4 +1,5 @@
-// Finds the line of a row that a chunk has copied: the file is read again from where the chunk began.
+// Finds the line of a row that was copied, by reading the file again from the start of the row's
+// chunk.
 
 import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
 import { sliceBlock } from '../format/split/record-slice.ts';
@@ -6,7 +7,7 @@ import type { Position, SourceFile } from '../core/model.ts';
 import { openSegment } from '../load/chunk/block-source.ts';
 import { createFileReader } from '../load/chunk/file-reader.ts';
 
-/** The chunk of a file, and the place of a row among those that it copied, from 1. */
+/** A row of a chunk. `ordinal` counts the rows that the chunk copied, from 1. */
 export interface RowOfChunk {
   readonly file: SourceFile;
   readonly start: Position;
@@ -14,7 +15,7 @@ export interface RowOfChunk {
   readonly ordinal: number;
 }
 
-/** The line; undefined when the chunk has fewer rows. Errors: those of the file's source. */
+/** Returns the line; undefined if the chunk has fewer rows. Errors: those of the file's source. */
 export const lineOfRow = async (
   declared: SourceTableSpec,
   { file, start, byteEnd, ordinal }: RowOfChunk,

@@ -21,9 +21,10 @@ import { stopSignal } from '../core/stop.ts';
 import { lineOfRow } from './line-of-row.ts';
 
 /**
- * File and line of a row in staging. A chunk's row in the ledger is written in the transaction that copies its rows, and these lie in
- * staging in their order. Undefined for a row from another transaction: one that SQL made, a correction, or a record that was loaded under a
- * savepoint after the server had refused its chunk.
+ * Returns file and line of a row in staging. The transaction that copies the rows of a chunk also
+ * writes the chunk's row in the ledger, so both have the same xmin, and the rows are stored in the
+ * order of their records. Undefined for a row from another transaction: a row that SQL made, a
+ * correction, or a record that was loaded under a savepoint after the server had refused its chunk.
  */
 const placeOf = async (
   context: RunContext,
@@ -50,7 +51,7 @@ const placeOf = async (
   return line === undefined ? undefined : `${file.name}:${line}`;
 };
 
-/** The error for rows that have the key of others. Errors: those of their files' sources. */
+/** Makes the error for rows whose key exists already. Errors: those of their files' sources. */
 const duplicatesError = async (
   context: RunContext,
   runId: number,
@@ -67,8 +68,9 @@ const duplicatesError = async (
 };
 
 /**
- * Where the rows of a table were loaded, if they are still there: in staging they have the order of their files, and not the columns
- * that the server fills, but some that only a merge needs.
+ * Returns where to search for refused rows: in staging if it still has them, otherwise in the built
+ * table. Staging has the rows in the order of their files. It lacks the columns that the server
+ * fills, and has the extra columns that a merge needs.
  */
 const loadedRows = ({ spec }: RunContext, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
@@ -80,7 +82,10 @@ const loadedRows = ({ spec }: RunContext, names: TableNames): RefusedFrom => {
   };
 };
 
-/** The error for rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
+/**
+ * Makes the error for rows that a key, a check or a foreign key refused. Errors: those of their
+ * files' sources.
+ */
 const refusedError = async (
   context: RunContext,
   runId: number,
@@ -89,7 +94,7 @@ const refusedError = async (
 ): Promise<EtlError> => {
   const { table } = names;
   const from = loadedRows(context, names);
-  // Rows that SQL made for partitions are gone; then only the server's message remains.
+  // Rows that SQL made for partitions are dropped already; then only the server's message remains.
   const { rows, all } = await findRefused(context.client, names.path, from, rule).catch(() => noneRefused);
   const named: string[] = [];
   for (const row of rows) {
@@ -105,7 +110,8 @@ const refusedError = async (
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
   const options = { cause };
   const { detail = '' } = cause as { detail?: string };
-  // The rows of production that stay in a partition are in no file of the run; nor is what a merge makes of a row and a record.
+  // Some refused rows are in no file of the run: rows of production that are kept in a partition,
+  // and rows that a merge makes from a row and a record.
   const unnamed =
     rule.kind === 'check' && detail !== ''
       ? `a row: ${detail.replace(/\.$/, '')}`
@@ -129,8 +135,9 @@ const refusedError = async (
 };
 
 /**
- * The error of a build or publication: rows that were refused are named by file and line, any other error is returned as it is.
- * `tableNamed`: the built table that the refusal names. Errors: those of the files' sources.
+ * Returns the error of a build or publication. Refused rows are named by file and line; any other
+ * error is returned unchanged. `tableNamed` returns the built table that the refusal names. Errors:
+ * those of the files' sources.
  */
 export const withRecords = async (
   context: RunContext,

@@ -13,71 +13,98 @@ import { didYouMean } from '../core/nearest.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../report/tracer.ts';
 
-/** What a worker adds to the options of a run: the job that asks for the run, and who else wants to know about it. */
+/**
+ * What a worker adds to the options of a run: the job that asked for the run, and further
+ * receivers.
+ */
 export interface FromWorker {
-  /** The job that asks for the run; undefined for a helper. */
+  /** The job that asked for the run; undefined for a helper. */
   readonly jobId?: string;
-  /** The queue that it was on. */
+  /** The queue of the job. */
   readonly queueName?: string;
-  /** The hash that the definition must have: with these parameters, or else with those of the run. */
+  /**
+   * The hash that the definition must have with `params`; without `params`, with those of the run.
+   */
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Continue the unfinished run, even if an earlier run published the same files. */
   readonly resume?: boolean;
   /** Receivers in addition to those of the pipeline. */
   readonly notify?: readonly Receiver[];
   readonly onChunk?: (times: LoadTimes) => void;
-  /** The span that a traced run belongs to. */
+  /** The span that contains the spans of the run. */
   readonly parent?: TraceContext | undefined;
 }
 
 export interface RunOptions {
   /** Connection string. Without it and `connection`: DATABASE_URL, then PG*, then the embedded server. */
   readonly databaseUrl?: string;
-  /** The same as settings of node-postgres. A run opens connections of its own: one a worker, and a few more. */
+  /**
+   * The server as settings of node-postgres. A run opens one connection per worker, and a few more.
+   */
   readonly connection?: ConnectionOptions;
-  /** Redis for the queue; false keeps it in PostgreSQL. Default: as REDIS_URL says, and without it PostgreSQL. */
+  /**
+   * Redis for the queue; false keeps the queue in PostgreSQL. Default: REDIS_URL, and without it
+   * PostgreSQL.
+   */
   readonly redis?: RedisOptions | false;
-  /** Values for the pipeline's `params`; texts from a command line or values already parsed. */
+  /** Values for the pipeline's `params`: texts, as from a command line, or parsed values. */
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Loads that run side by side, each on a connection of its own. Default: the number of cores. */
+  /**
+   * Number of loaders that run side by side, each with its own connection. Default: the number of
+   * cores.
+   */
   readonly workers?: number;
-  /** Bytes of source that one transaction loads. Default: 32 MiB. */
+  /** Bytes of a file that one transaction loads. Default: 32 MiB. */
   readonly chunkBytes?: number;
-  /** File whose default export is this pipeline. With it, also a definition that holds functions is loaded in threads of
-   *  its own: each imports the file again. Without it, functions run in the caller's thread. */
+  /**
+   * File whose default export is this pipeline. With it, a definition that contains functions is
+   * also loaded in threads: each thread imports the file again. Without it, functions run in the
+   * caller's thread.
+   */
   readonly pipelineFile?: string;
-  /** Directory that SQL files are relative to. Default: the working directory; the command line gives the pipeline file's. */
+  /**
+   * Directory that SQL files are relative to. Default: the working directory; the command line
+   * passes the directory of the pipeline file.
+   */
   readonly directory?: string;
   /** Directory that source globs are relative to. Default: the working directory. */
   readonly workingDirectory?: string;
   /** Abandon an unfinished run of this pipeline instead of continuing it. */
   readonly fresh?: boolean;
-  /** How long to wait for a server that went away, in milliseconds; if given, also for one that was never reached.
-   *  Default: five minutes. */
+  /**
+   * How long to wait for a server that was lost, in milliseconds. If given, the run also waits for
+   * a server that it never reached. Default: five minutes.
+   */
   readonly waitMs?: number;
-  /** Load everything again even when files and definition are those of the last published run. */
+  /** Load everything again even if files and definition are those of the last published run. */
   readonly fullRefresh?: boolean;
-  /** Files in production whose rows are loaded again, by name or location: of tables with `changed: 'reload'` or `gone: 'unload'`. */
+  /**
+   * Files in production to load again, by name or location. Their tables need `changed: 'reload'`
+   * or `gone: 'unload'`.
+   */
   readonly reload?: readonly string[];
-  /** Files whose rows leave production, and are not loaded again before they change: of the same tables. */
+  /**
+   * Files whose rows are deleted from production, by name or location. They are not loaded again
+   * until they change. Their tables need `changed: 'reload'` or `gone: 'unload'`.
+   */
   readonly unload?: readonly string[];
-  /** Tables that are published though they have fewer rows than their `guard` asks for. */
+  /** Tables to publish even if they have fewer rows than their `guard` requires. */
   readonly allowShrink?: readonly string[];
-  /** Leave the staging tables after publishing, to look at them. */
+  /** Keep the staging tables after publishing, for inspection. */
   readonly keepStaging?: boolean;
-  /** Gather where the time goes, into the result's `profile`; takes one more connection. */
+  /** Measure where the time goes, for the `profile` of the result. Needs one more connection. */
   readonly profile?: boolean;
-  /** Stops the run at once: what is in flight is rolled back. */
+  /** Stops the run at once: chunks in flight are rolled back. The next run continues it. */
   readonly signal?: AbortSignal;
-  /** Stops the run after the chunks in flight. Either way the next run continues it. */
+  /** Stops the run after the chunks in flight. The next run continues it. */
   readonly drain?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
   readonly logger?: Logger;
-  /** OpenTelemetry's, to make spans of the run and its steps with. Default: no spans. */
+  /** OpenTelemetry tracer for spans of the run and its steps. Default: no spans. */
   readonly tracer?: Tracer;
 }
 
-/** What a value must be, and whether it is. */
+/** What a value must be, in words, and a check for it. */
 interface Rule {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
@@ -131,8 +158,9 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
 };
 
 /**
- * Refuses options that are misspelt or not what they must be: without types, `databaseURL` would quietly be another server.
- * Values are not repeated, for one may be a password. Errors: ETL_USAGE.
+ * Refuses unknown options and wrong values: without this check, a misspelt `databaseURL` would
+ * silently mean another server. Messages do not repeat values, because a value may be a password.
+ * Errors: ETL_USAGE.
  */
 const checkOptions = (options: RunOptions): void => {
   const hint = 'docs/reference/library.md describes every option.';
@@ -147,7 +175,7 @@ const checkOptions = (options: RunOptions): void => {
   }
 };
 
-/** Options as a run reads them: checked, with every default. Errors: ETL_USAGE. */
+/** Checks the options and adds every default. Errors: ETL_USAGE. */
 export const resolveOptions = (options: RunOptions) => {
   checkOptions(options);
   const { signal: abort, ...given } = options;
@@ -160,7 +188,10 @@ export const resolveOptions = (options: RunOptions) => {
     directory: resolve(given.directory ?? '.'),
     workingDirectory: resolve(given.workingDirectory ?? '.'),
     waitMs: given.waitMs ?? waitMsDefault,
-    /** Whether to wait for a server that was never reached, too: without it a wrong address is reported at once. */
+    /**
+     * True if the run also waits for a server that it never reached. Otherwise a wrong address is
+     * reported at once.
+     */
     waitsForFirst: (given.waitMs ?? 0) > 0,
     fresh: given.fresh ?? false,
     fullRefresh: given.fullRefresh ?? false,
@@ -175,7 +206,10 @@ export const resolveOptions = (options: RunOptions) => {
 
 export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
-/** Refuses an option that names a table that there is not: `allowShrink` would be taken for the guard's consent. Errors: ETL_USAGE. */
+/**
+ * Refuses an option that names an unknown table: a misspelt name in `allowShrink` must not pass for
+ * consent. Errors: ETL_USAGE.
+ */
 export const refuseUnknownTables = (
   known: readonly string[],
   named: readonly string[] = [],

@@ -1,4 +1,5 @@
-// A run before its first connection: the bound pipeline, its SQL, its hashes, its settings, and where it goes.
+// Prepares a run before its first connection: the bound pipeline, its SQL and hashes, the settings,
+// the server.
 
 import { resolve } from 'node:path';
 import { currentEpoch } from '../ledger/run/epoch.ts';
@@ -30,7 +31,6 @@ import {
 } from './options.ts';
 import { createReporter, type Reporter, type Reported } from '../report/report.ts';
 
-/** A run before its first connection. */
 export interface PreparedRun extends Definition {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
@@ -40,21 +40,27 @@ export interface PreparedRun extends Definition {
   readonly report: Reporter;
 }
 
-/** Refuses tables whose files only one process has, to a queue whose jobs any process takes. Errors: ETL_STDIN_QUEUE. */
+/**
+ * Refuses tables whose files only this process can read, such as stdin, because any process may
+ * take a job from the queue. Errors: ETL_STDIN_QUEUE.
+ */
 export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void => {
   for (const table of tables)
     if (table.kind === 'source' && !table.readings.every(({ source }) => areShared(source.locations)))
       throw new EtlError('ETL_STDIN_QUEUE', { pipeline, table: table.name });
 };
 
-/** Refuses what no definition of ours is. Errors: ETL_USAGE. */
+/** Refuses a value that `definePipeline` did not make. Errors: ETL_USAGE. */
 export const refuseOther = (pipeline: Pipeline): void => {
   if (isPipeline(pipeline)) return;
   const problem = 'the pipeline was not made by definePipeline';
   throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
 };
 
-/** Refuses what is missing around the definition: secrets, tables that an option names. Errors: ETL_SOURCE_SECRET, ETL_USAGE. */
+/**
+ * Refuses missing secrets of sources, and options that name unknown tables. Errors:
+ * ETL_SOURCE_SECRET, ETL_USAGE.
+ */
 export const refuseIncomplete = (
   { tables }: PipelineSpec,
   { allowShrink }: Pick<RunSettings, 'allowShrink'>,
@@ -68,7 +74,10 @@ export const refuseIncomplete = (
   );
 };
 
-/** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
+/**
+ * Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE,
+ * ETL_DEFINITION_DIFFERS, those of the declaration and of the address.
+ */
 export const prepareRun = async (
   pipeline: Pipeline,
   options: RunOptions,
@@ -89,7 +98,7 @@ export const prepareRun = async (
   if (as === 'helper' || fromWorker.jobId !== undefined) refuseUnshared(definition.spec);
   refuseIncomplete(definition.spec, settings);
   const found = await findServer(settings);
-  // So that its sessions are known as ours after a connection was lost.
+  // By this name the server's sessions are recognized as ours after a lost connection.
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);
   const report = createReporter({ pipeline: name, address, settings, fromWorker, as });
@@ -97,7 +106,7 @@ export const prepareRun = async (
   return { ...definition, address, backend, settings, fromWorker, receivers, report };
 };
 
-/** The run on one connection. */
+/** Makes the context of the run on one connection. */
 export const createContext = async (
   { backend, settings, fromWorker, ...prepared }: PreparedRun,
   client: Client,
@@ -121,7 +130,10 @@ export const createContext = async (
   queueName: fromWorker.queueName ?? defaultQueue,
 });
 
-/** The same for a coordinator: checks the server, and brings the bookkeeping up to date. Errors: those of preflight and migration. */
+/**
+ * Makes the context of a coordinator: checks the server, and migrates the schema `etl`. Errors:
+ * those of preflight and migration.
+ */
 export const coordinatorContext = async (prepared: PreparedRun, client: Client): Promise<RunContext> => {
   const seen = await preflight(client, prepared.address, prepared.spec);
   await setDurableCommits(client);

@@ -1,4 +1,5 @@
-// The one recovery path: waits for a lost server or queue with growing pauses, then begins the run again from the ledger.
+// The only recovery path: waits for a lost server or queue with growing pauses, then begins the run
+// again from the ledger.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -20,13 +21,15 @@ export interface RecoverOptions extends Pick<
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
   readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
-  /** Whether any connection was ever opened. */
+  /** True if any connection was ever opened. */
   readonly wasReached: () => boolean;
-  /** Work done so far, as a number that grows: any progress restarts the whole wait. */
+  /**
+   * Returns the work done so far as a number that grows. After any progress the wait starts over.
+   */
   readonly progress: () => number;
 }
 
-/** Whether the server accepts connections, and the queue accepts jobs. */
+/** True if the server accepts connections and the queue accepts jobs. */
 const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Promise<boolean> => {
   try {
     if (address.embedded !== undefined) await reviveEmbedded(address.embedded);
@@ -39,11 +42,11 @@ const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Pr
   }
 };
 
-/** The server's or Node's own code, beneath ours. */
+/** Returns the code of the innermost cause, which is the server's or Node's. */
 const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
-/** The error when the time is over: it depends on why the last attempt failed. */
+/** Makes the error for a wait that took too long; it depends on why the last attempt failed. */
 const overdue = (options: RecoverOptions, cause: unknown): unknown => {
   const { address, waitMs, workers, wasReached } = options;
   const seconds = Math.round(waitMs / 1000);
@@ -76,10 +79,16 @@ const waitForServer = async (
   }
 };
 
-/** The server answered that it is starting, stopping or has crashed, so the address is right. */
+/**
+ * True if the server answered that it is starting, stopping or has crashed. Then the address is
+ * right.
+ */
 const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
 
-/** Before the first connection there is nothing to wait for: a wrong address is reported at once. */
+/**
+ * True if there is no reason to wait: before the first connection, a wrong address is reported at
+ * once.
+ */
 const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknown): boolean =>
   !waitsForFirst &&
   error instanceof EtlError &&
@@ -87,8 +96,9 @@ const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknow
     (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
 
 /**
- * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` gets whether it is a retry; it
- * finds in the ledger what is left to do. All attempts without progress share one `waitMs`.
+ * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` is
+ * told if it is a retry, and finds in the ledger what is left to do. All attempts without progress
+ * share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,
@@ -106,13 +116,13 @@ export const untilDone = async <T>(
     } catch (error) {
       if (stop.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       if (!isRetry && isHopeless(options, error)) throw error;
-      // A server that accepts connections and drops them does not restart the wait.
+      // A server that accepts connections and then drops them does not restart the wait.
       if (progress() !== before) deadline = performance.now() + waitMs;
       before = progress();
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs: leftMs });
       await waitForServer(options, error, deadline, stop);
-      // Nor is it polled in a tight loop.
+      // A pause even if the server is up: it may accept connections and then drop them.
       const pauseMs = Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax);
       if (performance.now() + pauseMs > deadline) throw overdue(options, error);
       await sleep(pauseMs, undefined, { signal: stop });

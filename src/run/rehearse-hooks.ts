@@ -1,4 +1,4 @@
-// Has the server read the SQL of hooks without executing it.
+// Lets the server parse the SQL of hooks without executing it.
 
 import { withRollback, withPath, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
@@ -9,10 +9,13 @@ import type { SqlText } from '../db/sql-file.ts';
 import type { RunContext } from './context.ts';
 import { sqlError } from './hooks.ts';
 
-/** SQLSTATE of the error that we raise ourselves; nobody else uses its class. */
+/** SQLSTATE of the error that `stopFirst` raises. Nobody else uses its class. */
 const readState = 'ZREAD';
 
-/** The server parses a whole message before it executes the first statement of it, and that one fails. */
+/**
+ * Precedes the SQL of a hook: the server parses a whole message before it executes the first
+ * statement, and this first statement fails.
+ */
 const stopFirst = `do $etl$ begin raise exception using errcode = '${readState}'; end $etl$;\n`;
 
 const readStatements = async (client: Client, hook: HookName, sql: SqlText): Promise<void> => {
@@ -25,23 +28,25 @@ const readStatements = async (client: Client, hook: HookName, sql: SqlText): Pro
 const prefix = 'prepare etl_rehearsal as ';
 
 /**
- * Has the server resolve names, too, if the file is a single statement that can be prepared. Only for the first hook: later ones may use what
- * an earlier hook, or the publication, creates.
+ * Lets the server also resolve names, if the file is a single statement that can be prepared. Only
+ * for the hook `before`: later hooks may use what an earlier hook, or the publication, creates.
  */
 const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
-  // The extended protocol takes one statement only: none is executed.
+  // The extended protocol accepts only one statement: with several, none is executed.
   const query = { text: prefix + sql.text, queryMode: 'extended' };
   try {
     await withRollback(client, () => withPath(client, path, () => client.query(query)));
   } catch (cause) {
-    // 42601: several statements, or one that cannot be prepared.
+    // 42601: several statements, or a statement that cannot be prepared.
     if (codeOf(cause) === '42601' || !isRefusal(cause)) return;
     throw sqlError('before', sql, cause, prefix.length);
   }
   await client.query('deallocate etl_rehearsal');
 };
 
-/** Inside the caller's transaction. Errors: ETL_HOOK with file, line and column. */
+/**
+ * Rehearses all hooks inside the caller's transaction. Errors: ETL_HOOK with file, line and column.
+ */
 export const rehearseHooks = async ({
   client,
   spec,

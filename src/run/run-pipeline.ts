@@ -1,4 +1,5 @@
-// The composer: one run of a pipeline, from files to published tables; carry-out.ts has the steps of one that has something to do.
+// Composes one run of a pipeline, from files to published tables. carry-out.ts has the steps of a
+// run that has work to do.
 
 import { latestRun, runStanding } from '../ledger/run/ledger.ts';
 import { runOfJob } from '../ledger/run/run-end.ts';
@@ -28,18 +29,18 @@ import { takeLock } from './take-lock.ts';
 interface Memory {
   planned?: readonly PlannedTable[];
   run?: BegunRun;
-  /** The server's epoch when it was last connected. */
+  /** The server's crash epoch at the last connection. */
   epoch?: string;
-  /** Where the server's log ended when it was first connected. */
+  /** The server's WAL position at the first connection. */
   wal?: string | undefined;
-  /** A connection was opened at least once. */
+  /** True if a connection was ever opened. */
   wasReached: boolean;
-  /** There may be notifications to deliver. */
+  /** True if there may be notifications to deliver. */
   owes: boolean;
   readonly start: number;
 }
 
-/** Why a run ended, for the ledger and the caller. */
+/** Makes the error that says why a run ended, for the ledger and the caller. */
 const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError => {
   const reason: unknown = [settings.abort, settings.drain].find((stop) => stop?.aborted)?.reason;
   if (reason === undefined) return asServerError(address, thrown);
@@ -47,15 +48,19 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
-/** The event for a server that is back, when nothing of this run was in staging or staging no longer matters. */
+/**
+ * Makes the event for a server that is back, for a run that had nothing in staging or no longer
+ * needs it.
+ */
 const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
 /**
- * The run, if it is already published: by an earlier attempt, whose commit succeeded although its connection was lost, or by
- * another delivery of the job. A worker that was paused before this point cannot know of that one, but the lock's holder can look.
+ * Returns the run if it is published already: by an earlier attempt whose commit succeeded although
+ * its connection was lost, or by another delivery of the job. A worker that was paused cannot know
+ * of the other delivery, but the holder of the lock can ask the ledger.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -67,10 +72,13 @@ const publishedBefore = async (
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
 
-/** What only a run that has something to do needs: others start faster without it (docs/benchmarks/findings.md). */
+/**
+ * Loaded only for a run that has work to do: other runs start faster without it
+ * (docs/benchmarks/findings.md).
+ */
 const work = () => import('./carry-out.ts');
 
-/** One attempt on one connection. What earlier attempts did is in the ledger. */
+/** Makes one attempt on one connection. The ledger has what earlier attempts did. */
 const attempt = async (
   prepared: PreparedRun,
   client: Client,
@@ -88,21 +96,21 @@ const attempt = async (
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
-    // Staging belongs to the newest run, which may be another one by now, between two of its workers.
+    // Staging belongs to the newest run. Another worker may have begun a newer run meanwhile.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     await callOwed(context);
     return finishRun(context, published, 'published', memory);
   }
   await callOwed(context);
   if (memory.run === undefined) {
-    // Evaluated again after a lost connection: another process may have published since.
+    // Asked again after a lost connection: another process may have published since.
     const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);
     await recordMoves(context, planned);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
-      // A process killed right after publishing leaves its staging tables.
+      // A process killed right after publishing leaves its staging tables behind.
       await tidyUp(context);
       return finishRun(context, outset.standing, 'unchanged', memory);
     }
@@ -116,7 +124,7 @@ const attempt = async (
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
   const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
-  // A worker delivers notifications beside its other runs.
+  // A worker delivers notifications itself, beside its runs.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)
       await deliverAtEnd(address, report.logger);
@@ -159,7 +167,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   }
 };
 
-/** Runs a pipeline as `runPipeline` does, for a job of the run queue. */
+/** Does what `runPipeline` does, for a job of the run queue. */
 export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
@@ -167,12 +175,13 @@ export const runForWorker = async (
 ): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, fromWorker, 'coordinator'));
 
 /**
- * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
+ * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step
+ * or not at all.
  *
- * It continues an unfinished run, table by table if definition or files have changed, and waits for a lost server. Without
- * `databaseUrl` or `connection` the server is found as on the command line: DATABASE_URL, PG*, embedded.
- * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
- * its error are recorded in etl.run.
+ * An unfinished run is continued, table by table if definition or files have changed. A lost server
+ * is waited for. Without `databaseUrl` or `connection` the server is found as on the command line:
+ * DATABASE_URL, PG*, embedded. Returns what was done to each table. Errors: EtlError, with the
+ * codes of docs/reference/errors.md; etl.run records the end of the run and its error.
  */
 export const runPipeline = (pipeline: Pipeline, options: RunOptions = {}): Promise<RunResult> =>
   runForWorker(pipeline, options, {});

@@ -1,4 +1,4 @@
-// One run per pipeline: takes the pipeline's lock, or reports its holder.
+// Allows one run per pipeline at a time: takes the pipeline's lock, or reports its holder.
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,10 @@ import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../core/limits.t
 import { isRunning } from '../core/running.ts';
 import type { RunContext } from './context.ts';
 
-/** Sessions belong to the role that logged in; a role that was set since then may neither see nor end them. */
+/**
+ * Runs a query as the role that logged in. Sessions belong to that role; a role that was set later
+ * may neither see nor end them.
+ */
 const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   withTransaction(client, async () => {
     await client.query('set local role none');
@@ -21,13 +24,13 @@ const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Rec
   });
 
 /**
- * Ends sessions of this very process on the server, from before its connections were lost: on the server's side they
- * may live on for a while, with locks and open transactions.
+ * Ends sessions that this process had before its connections were lost: the server may keep them
+ * for a while, with locks and open transactions.
  */
 const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
-/** The session that holds the lock; undefined: it was released. */
+/** Returns the session that holds the lock; undefined if the lock was released. */
 const sessionHolder = async (
   client: Client,
   pipeline: string,
@@ -37,7 +40,7 @@ const sessionHolder = async (
 const lockedBy = (pipeline: string, holder: object): EtlError =>
   new EtlError('ETL_RUN_LOCKED', { pipeline, ...holder });
 
-/** The error that names the holder of the lock. */
+/** Makes the error that names the holder of the lock. */
 export const lockedError = async (client: Client, pipeline: string): Promise<EtlError> => {
   const [unfinished] = (await runQuery(client, selectUnfinished(pipeline))).rows;
   return lockedBy(
@@ -46,9 +49,13 @@ export const lockedError = async (client: Client, pipeline: string): Promise<Etl
   );
 };
 
-/** Ends the sessions of a frozen worker that holds this session; false: it is not frozen, or that cannot be seen. */
+/**
+ * Ends all sessions of a frozen worker that owns this session. Returns false if the worker is not
+ * frozen, or its statistics cannot be read.
+ */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
-  // One transaction per query: within one, the server's statistics do not change.
+  // Each query has its own transaction: within one transaction, the server's statistics do not
+  // change.
   const ask = async () => (await askAsLogin(client, selectLastSign(session)))[0];
   const first = await ask();
   if (typeof first?.['sign'] !== 'string') return false;
@@ -59,8 +66,9 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
 };
 
 /**
- * Takes the lock, which lasts as long as the connection. When its holder's process is known to be dead or frozen, or is an
- * older connection of ours, the server is given a moment to notice.
+ * Takes the lock, which lasts as long as the connection. If the process of the holder is known to
+ * be dead or frozen, or the holder is an older connection of this process, waits until the server
+ * notices.
  *
  * Errors: ETL_RUN_LOCKED with run, host, process and start of the holder.
  */
@@ -77,7 +85,7 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
       const { session, ...shown } = holder;
       const isDead = unfinished !== undefined && unfinished.host === hostname() && !isRunning(unfinished.pid);
       const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
-      // A holder without a run is still planning.
+      // A holder without a run in the ledger is still planning.
       if (!isDying || performance.now() > deadline)
         throw lockedBy(spec.name, unfinished ?? { run: 'not yet numbered', ...shown });
     }

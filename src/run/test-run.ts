@@ -1,7 +1,8 @@
-// Tests what a run has built, before anything of production changes.
+// Tests what a run has built, before anything in production changes.
 //
-// A session of its own reads production as it will be: the tables that were built, and views of those that stay with the rows that
-// come. It may change nothing, and what it made is rolled back.
+// A separate session reads production as it will be: the built tables, and views that combine kept
+// rows and new rows for tables that are kept in place. The session is read-only, and what it
+// created is rolled back.
 
 import { recordTests } from '../ledger/run/data-tests.ts';
 import type { DataTestResult } from '../core/declaration/data-test.ts';
@@ -27,7 +28,10 @@ import {
   type TestSite,
 } from './test-tables.ts';
 
-/** Columns of the keys that the table will have, or the run fails. Of versions of a row one counts. */
+/**
+ * Columns of each key that the published table will have. In a table with versions (mode history),
+ * the primary key counts without the version's start.
+ */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
   const { versions } = meaningOf(publish);
   return [
@@ -37,7 +41,7 @@ const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): 
   ].filter((columns) => columns.length > 0);
 };
 
-/** Rows that production has, where a test compares with them. */
+/** Counts the rows in production if a test compares with them; otherwise the result is empty. */
 const rowsBefore = async (
   { client }: RunContext,
   tables: readonly TableSpec[],
@@ -49,7 +53,7 @@ const rowsBefore = async (
 
 type Tests = Pick<BuildContext, 'spec' | 'testTexts'>;
 
-/** Makes the views under which SQL finds tables that stay. */
+/** Creates the views under which SQL finds tables that are kept in place. */
 const showParts = async (client: Client, { spec, testTexts }: Tests, built: readonly BuiltTable[]) => {
   const taken = new Set(spec.tables.map(({ name }) => name));
   const texts = [...testTexts.values()].map(({ text }) => text);
@@ -58,7 +62,7 @@ const showParts = async (client: Client, { spec, testTexts }: Tests, built: read
     await showRows(client, table, false, (name) => name === table.table || isAsked(name));
 };
 
-/** Where built tables are tested, and which. */
+/** Returns where built tables are tested, and the tables with tests. */
 const siteOf = async (
   client: Client,
   context: Tests,
@@ -79,7 +83,10 @@ const siteOf = async (
   return [{ spec, testTexts, nameOf, path: [schema, ...authorsPath(spec)] }, toTest];
 };
 
-/** Has the server read the tests of tables that are built without rows. Errors: ETL_TEST_REFUSED. */
+/**
+ * Lets the server parse the tests, over tables that are built without rows. Errors:
+ * ETL_TEST_REFUSED.
+ */
 export const rehearseTests = async (context: BuildContext, built: readonly BuiltTable[]): Promise<void> => {
   const { client, spec } = context;
   if (spec.tables.some(({ tests }) => tests !== undefined))
@@ -95,7 +102,8 @@ const testBuilt = async (
   const before = await rowsBefore(context, tables, built);
   const test = async (client: Client): Promise<readonly DataTestResult[]> => {
     const site = await siteOf(client, context, built, before);
-    // A policy that hides rows from us is an error; otherwise they would not be tested.
+    // A policy that hides rows from us raises an error; otherwise the hidden rows would not be
+    // tested.
     await client.query('set local row_security = off; set transaction read only');
     return testTables(client, ...site);
   };
@@ -103,7 +111,8 @@ const testBuilt = async (
 };
 
 /**
- * Tests all tables that have data tests, records what was found, and says what only warns. Errors: ETL_TEST_FAILED, ETL_TEST_REFUSED.
+ * Tests all tables that have data tests, records the results, and reports warnings. Errors:
+ * ETL_TEST_FAILED, ETL_TEST_REFUSED.
  */
 export const testRun = async (
   context: RunContext,

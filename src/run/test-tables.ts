@@ -1,4 +1,4 @@
-// Runs the data tests of tables, wherever these are, and judges what they find.
+// Runs the data tests of tables in any schema, and judges the results.
 
 import { fileNames } from '../ledger/run/data-tests.ts';
 import { row, type Relation, type Tested } from '../publish/data-tests/contract.ts';
@@ -23,27 +23,32 @@ import { formatCount, onOneLine, plural, asList } from '../core/wording.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { rounded } from '../core/amounts.ts';
 
-/** Where the tables of a pipeline are that are tested. */
+/** Where the tested tables of a pipeline are. */
 export interface TestSite {
   readonly spec: PipelineSpec;
   readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
-  /** Quoted name of a table of the pipeline. */
+  /** Returns the quoted name of a table of the pipeline. */
   readonly nameOf: (table: string) => string;
-  /** Where the SQL of authors finds names without a schema. */
+  /** Search path of the authors' SQL. */
   readonly path: readonly string[];
 }
 
-/** A table that is tested. */
 export interface TableToTest {
   readonly table: TableSpec;
-  /** Rows that a run brings, as SQL reads them; undefined: it brings all, or there is no run. */
+  /**
+   * Subquery with the rows that a run adds. Undefined: the run supplies all rows, or there is no
+   * run.
+   */
   readonly brought?: string;
   readonly keys: readonly (readonly string[])[];
-  /** Rows before the run; null: nobody knows. */
+  /** Rows before the run; null if unknown. */
   readonly before: number | null;
 }
 
-/** A test that cannot be run as our error; anything else as it is. */
+/**
+ * Returns the error of a test that cannot be run as ETL_TEST_REFUSED, and any other error
+ * unchanged.
+ */
 const refusalOf = ({ testTexts }: TestSite, table: string, thrown: unknown): unknown => {
   if (!(thrown instanceof TestRefused)) return thrown;
   const { spec, prefixLength, cause } = thrown;
@@ -61,7 +66,7 @@ const refusalOf = ({ testTexts }: TestSite, table: string, thrown: unknown): unk
   return new EtlError('ETL_TEST_REFUSED', details, { cause });
 };
 
-/** Tables that the tests of a table refer to. Errors: TestRefused. */
+/** Finds the tables that the tests of a table refer to. Errors: TestRefused. */
 const othersOf = async (
   client: Client,
   { spec: { tables }, nameOf }: TestSite,
@@ -101,7 +106,7 @@ const judge = (table: string, { spec, failures, tested, problem, seconds }: Meas
   };
 };
 
-/** Number of the file of a row that says where it is from. */
+/** Returns the file id of a row that has one in its file column. */
 const fileOf = (values: FailingRow['values']): string | undefined => {
   const id = values[fileColumn] ?? '';
   return /^\d{1,18}$/.test(id) ? id : undefined;
@@ -122,7 +127,7 @@ const withPlaces = async (
   );
 };
 
-/** What the tests of a table need to know of it. Errors: TestRefused. */
+/** Collects what the tests need to know about their table. Errors: TestRefused. */
 const testedOf = async (
   client: Client,
   site: TestSite,
@@ -148,7 +153,7 @@ const testedOf = async (
   };
 };
 
-/** Has the server read the tests; it reads no row for them. Errors: ETL_TEST_REFUSED. */
+/** Lets the server parse the tests without reading a row. Errors: ETL_TEST_REFUSED. */
 export const prepareTables = async (
   client: Client,
   site: TestSite,
@@ -163,8 +168,8 @@ export const prepareTables = async (
 };
 
 /**
- * Tests the tables one after the other, inside the caller's transaction. Errors: ETL_TEST_REFUSED for the first test that the server
- * does not run.
+ * Tests the tables one after the other, inside the caller's transaction. Errors: ETL_TEST_REFUSED
+ * for the first test that the server refuses to run.
  */
 export const testTables = async (
   client: Client,
@@ -185,9 +190,9 @@ export const testTables = async (
   return results;
 };
 
-/** For people: "sale, unique(id): 3 rows of 10: …". */
+/** Formats a result for people: "sale, unique(id): 3 rows of 10: …". */
 export const testText = ({ table, test, problem }: DataTestResult): string =>
   onOneLine(`${table}, ${test}: ${problem}`);
 
-/** As the error lists them that they make. */
+/** Lists failed tests for the message of an error. */
 export const problemsOf = (failed: readonly DataTestResult[]): string => asList(failed.map(testText));

@@ -21,7 +21,7 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { Judging } from '../files/sieve.ts';
 import { adopt, adoptChanged } from './take-over.ts';
 
-/** A run that was written or taken over: the right to work for it, and its files in the ledger. */
+/** A run that was written or taken over: the lease to work for it, and its files in the ledger. */
 export interface BegunRun {
   readonly lease: Lease;
   readonly files: readonly SourceFile[];
@@ -29,7 +29,10 @@ export interface BegunRun {
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
-/** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
+/**
+ * Writes the run and its files into the ledger and creates empty staging tables, in one
+ * transaction.
+ */
 const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
   withTransaction(context.client, async () => {
     const { client, spec, hashes, workers, epoch } = context;
@@ -67,7 +70,10 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
-/** Gives the run the new epoch if the server has crashed, and returns how much was lost. */
+/**
+ * Gives the run the server's new epoch if the server has crashed. Returns the event that says what
+ * was lost.
+ */
 const renewIfCrashed = async (
   context: RunContext,
   runId: number,
@@ -82,7 +88,10 @@ const renewIfCrashed = async (
   return { type: 'recovered', crashed, ...lost };
 };
 
-/** Adopts a run with its existing tables, which a stranger may have created after preflight. Errors: ETL_UNTRUSTED. */
+/**
+ * Takes over a run with its existing tables. Another role may have created them after preflight, so
+ * their owners are checked again. Errors: ETL_UNTRUSTED.
+ */
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
@@ -112,8 +121,9 @@ const announcePlan = (
 };
 
 /**
- * Continues the newest unfinished run of the pipeline, or writes a new one and reports why. `back`: the event for a server that is back; a
- * crash that lost data is reported instead of it.
+ * Continues the newest unfinished run of the pipeline, or writes a new run and reports why. `back`:
+ * the event for a server that is back; if a crash lost data, the event about the crash is reported
+ * instead.
  */
 export const beginRun = async (
   context: BeginContext,
@@ -124,7 +134,7 @@ export const beginRun = async (
   const { client, spec, report } = context;
   for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
-  // Rows are loaded straight into the build schema, so nobody may still be building there.
+  // Rows are loaded straight into the build schema, so no session may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const lease = await (beginning.kind === 'new'
     ? insertNewRun(context, planned, beginning.why ?? 'a new run took its place')
@@ -146,7 +156,7 @@ export const beginRun = async (
   return { lease, files };
 };
 
-/** Continues a run of this process after a lost connection. */
+/** Continues the run of this process after a lost connection. */
 export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {
   const { runId, epoch } = run.lease;
   const latest = await latestRun(context.client, context.spec.name);

@@ -1,4 +1,5 @@
-// Creates the landings: the empty tables that COPY fills.
+// Creates the landings, which are the empty tables that COPY fills: staging tables, or with
+// `staging: 'none'` the new tables themselves.
 
 import { createStaging, dropStaging, selectStaging } from '../../db/staging.ts';
 import type { PipelineSpec } from '../../core/declaration/declaration.ts';
@@ -11,7 +12,7 @@ import { landingTable, landsDirectly, namesOf } from '../../db/landing.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { refuseOtherSchemas } from '../../db/session/access.ts';
 
-/** Names of the tables whose landing exists. */
+/** Returns the names of the tables whose landing exists. */
 export const existingLandings = async (
   client: Client,
   spec: PipelineSpec,
@@ -25,8 +26,9 @@ export const existingLandings = async (
 };
 
 /**
- * Drops the staging tables of the pipeline, also of tables that it no longer has, except those of the tables in `kept`. Only the holder of the
- * pipeline's lock may do so.
+ * Drops the staging tables of the pipeline, except those of the tables in `kept`. Staging of tables
+ * that are no longer declared is dropped, too. Only the holder of the pipeline's lock may call this
+ * function.
  */
 export const dropStaleStaging = async (
   { client, spec }: Pick<RunContext, 'client' | 'spec'>,
@@ -56,7 +58,7 @@ const makeLanding = async (
   await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
-/** Creates landings in place of those of an earlier run, inside the caller's transaction. */
+/** Creates landings, in place of those of an earlier run, inside the caller's transaction. */
 export const createLandings = async (
   context: Made,
   planned: readonly PlannedTable[],
@@ -70,8 +72,8 @@ export const createLandings = async (
 };
 
 /**
- * The same for a run. A stranger may have created one of their schemas after preflight, so owners are checked again before the first row is
- * loaded. Errors: ETL_UNTRUSTED.
+ * Creates the landings of a run, then checks the owners of our schemas again, before the first row
+ * is loaded: another role may have created a schema after preflight. Errors: ETL_UNTRUSTED.
  */
 export const createTrustedLandings = async (
   context: RunContext,

@@ -1,4 +1,5 @@
-// What a run would begin as, given files and definition: nothing to do, an unfinished run to continue, or a new one.
+// Decides how a run would begin, given files and definition: nothing to do, continue an unfinished
+// run, or write a new one.
 
 import { recorrectedTables } from '../../ledger/rejects/corrections.ts';
 import { decideBeginning, type Beginning, type KnownFile } from '../../ledger/run/decide.ts';
@@ -17,13 +18,12 @@ export interface Outset {
   /** The newest run of the pipeline. */
   readonly latest: LatestRun | undefined;
   readonly beginning: Beginning;
-  /** Definition and files are those of the run before, which is continued. */
+  /** True if definition and files are those of the unfinished run, which is continued. */
   readonly isAsItWas: boolean;
-  /** The run that has published all of this already. */
+  /** The run that has published exactly this already; undefined if there is work to do. */
   readonly standing: number | undefined;
 }
 
-/** What the user asked for. */
 type Asked = Pick<RunSettings, 'fullRefresh' | 'fresh'>;
 
 const startsOver = ({ fullRefresh, fresh }: Asked): boolean => fullRefresh || fresh;
@@ -32,8 +32,9 @@ export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
 /**
- * Whether everything is loaded again: asked for now, or by the unfinished run that is continued. A run that would have deleted rows of others
- * when it was to be published is not: the next one adds what is missing.
+ * True if everything is loaded again: the caller asks for it, or the unfinished run that is
+ * continued was a full refresh. A full refresh that would have deleted rows of others
+ * (ETL_ROWS_LOST) is not repeated: the next run adds what is missing.
  */
 export const isFullRefresh = async ({
   client,
@@ -46,14 +47,17 @@ export const isFullRefresh = async ({
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
-/** Files of an unfinished run, and whether anything loaded from each of them still counts. */
+/**
+ * Returns the files of an unfinished run, and for each whether anything loaded from it still
+ * counts.
+ */
 const knownFiles = async (
   { client, spec, epoch }: OutsetContext,
   run: LatestRun,
 ): Promise<readonly KnownFile[]> => {
   const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
   const direct = directTables(spec);
-  // A crash has emptied what is unlogged.
+  // A crash has emptied unlogged tables.
   return (await runFiles(client, run.id)).map((file) => ({
     ...file,
     isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
@@ -79,8 +83,9 @@ const decide = async (
 };
 
 /**
- * Looks, and changes nothing. `resume`: an unfinished run is continued, even if an earlier run published the same files. An unfinished run
- * may change while others load for it. Errors: ETL_ROLLED_BACK.
+ * Decides how a run would begin, and changes nothing. `resume`: continue an unfinished run even if
+ * an earlier run published the same files. While others load for an unfinished run, its state may
+ * change. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
   context: OutsetContext & Asked,
@@ -101,7 +106,10 @@ export const lookAtOutset = async (
   return { latest, beginning, isAsItWas, standing };
 };
 
-/** The same for the holder of the pipeline's lock, who stops the loaders of an unfinished run before its changes are reported. */
+/**
+ * Decides how a run begins, for the holder of the pipeline's lock. If an unfinished run has
+ * changes, its loaders are stopped first, so that the reported changes are final.
+ */
 export const findOutset = async (
   context: OutsetContext & Asked,
   planned: readonly PlannedTable[],
@@ -110,12 +118,12 @@ export const findOutset = async (
   const outset = await lookAtOutset(context, planned, resume);
   const { latest, beginning, standing } = outset;
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
-  // A chunk in flight may be the first of a file that has changed.
+  // A chunk in flight may be the first chunk of a changed file.
   await runQuery(context.client, fenceRun(beginning.runId));
   return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
 };
 
-/** Why a run is not simply continued, one line per reason. */
+/** Says why a run is not simply continued, one line per reason. */
 export const reasonsOf = (beginning: Beginning): readonly string[] => {
   if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
   return beginning.changes.map(({ table, isKept, why }) =>

@@ -1,4 +1,5 @@
-// Refuses before any work what is known to fail: a standby, a read-only user, another encoding, a missing privilege.
+// Refuses, before any work, a run that is known to fail: a standby, a read-only user, another
+// encoding, a missing privilege.
 
 import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import type { ServerAddress } from '../../db/connect/address.ts';
@@ -15,7 +16,10 @@ import { readAccess, refuseStrangers } from '../../db/session/access.ts';
 const selectUnknownTypes =
   'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
 
-/** Errors: ETL_DEFINITION naming schemas of `searchPath` that the server does not have. */
+/**
+ * Checks that the server has the schemas of `searchPath`. Errors: ETL_DEFINITION naming the missing
+ * schemas.
+ */
 const checkSearchPath = async (
   client: Client,
   { name: pipeline, searchPath }: PipelineSpec,
@@ -31,7 +35,7 @@ const checkSearchPath = async (
   problems.throwIfAny(pipeline);
 };
 
-/** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
+/** Checks that the server has the types of columns with `column.of`. Errors: ETL_DEFINITION. */
 const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
   const { name: pipeline, tables } = spec;
   const columns = tables.flatMap((table) =>
@@ -57,9 +61,10 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
 };
 
 /**
- * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
- * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
- * ETL_DEFINITION naming schemas and types that the server does not have.
+ * Checks the server before the run does anything. Returns the owners of our schemas. Errors:
+ * ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED,
+ * ETL_PERMISSION naming everything that is missing, ETL_DEFINITION naming schemas and types that
+ * the server does not have.
  */
 export const preflight = async (
   client: Client,
@@ -71,7 +76,7 @@ export const preflight = async (
   const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
     await readAccess(client, spec);
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
-  // SQL_ASCII takes any bytes, and would take them as they come.
+  // A database in SQL_ASCII stores any bytes without checking or converting them.
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });

@@ -1,4 +1,4 @@
-// After a rollback: refuses a run that would bring back what was taken out of production.
+// Refuses a run that would bring back rows that a rollback took out of production.
 
 import { versionKey, withdrawnBy } from '../../ledger/production/kept.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -6,12 +6,13 @@ import { firstOf } from '../../core/wording.ts';
 import type { OutsetContext } from '../context.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 
-/** Files that the error names. */
+/** Maximum number of files that the error names. */
 const filesShown = 5;
 
 /**
- * Refuses files that only the undone run had, if neither they nor the definition have changed since. Of a run that had no such files, only
- * the definition is compared. Errors: ETL_ROLLED_BACK.
+ * Refuses files that only the rolled-back run had, if neither the files nor the definition have
+ * changed since. If the rolled-back run had no such files, only the definition is compared. Errors:
+ * ETL_ROLLED_BACK.
  */
 export const refuseWithdrawn = async (
   { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,

@@ -1,4 +1,4 @@
-// Whether the last published run is still current.
+// Checks if the last published run is still current.
 
 import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -8,7 +8,10 @@ import { plural } from '../../core/wording.ts';
 import type { OutsetContext } from '../context.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 
-/** The newest published run, if its definition is this one and every table it published is still that very table. */
+/**
+ * Selects the newest published run, if it has this definition and production still has the tables
+ * that it published, by their oids.
+ */
 const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
   text: `select u.id::float8 as id from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
@@ -22,7 +25,7 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
   values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
 });
 
-/** A table that a run published with rows and that has none. */
+/** A table that a run published with rows, and that is empty now. */
 interface EmptiedTable {
   readonly schema: string;
   readonly table: string;
@@ -40,8 +43,9 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
 };
 
 /**
- * The run that already published exactly these files with this definition; undefined when there is work to do. Says so when
- * that is because a table was emptied since: test/modes/publish-protects.test.ts, "is loaded again".
+ * Returns the published run with exactly these files and this definition; undefined if there is
+ * work to do. Emits a notice if the only reason is an emptied table. Proved by
+ * test/modes/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
   { client, spec, hashes, report }: OutsetContext,

@@ -33,7 +33,10 @@ export const adopt = async (
   return { runId, epoch, generation: rows[0].generation };
 };
 
-/** Replaces the files of the run by those of the plan. `lost`: tables whose files are all forgotten, with what was loaded from them. */
+/**
+ * Replaces the files of the run by the planned files. `lost`: tables whose files are all forgotten,
+ * together with what was loaded from them.
+ */
 const replaceFiles = async (
   { client }: RunContext,
   runId: number,
@@ -56,8 +59,9 @@ const replaceFiles = async (
 };
 
 /**
- * Makes this process the coordinator of a run whose definition or files have changed, in one transaction. Tables that cannot keep their
- * loaded rows are emptied. Proved by test/fault/resume.test.ts.
+ * Makes this process the coordinator of a run whose definition or files have changed, in one
+ * transaction. Tables that cannot keep their loaded rows are emptied. Proved by
+ * test/fault/resume.test.ts.
  */
 export const adoptChanged = async (
   context: RunContext,
@@ -68,11 +72,11 @@ export const adoptChanged = async (
   const { client, spec, hashes } = context;
   const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
   const empty = planned.filter(({ table }) => lost.has(table.name));
-  // Rows are loaded straight into the build schema, so nobody may still be building there.
+  // Rows are loaded straight into the build schema, so no session may still be building there.
   if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
   return withTransaction(client, async () => {
     const lease = await adopt(context, runId);
-    // While the run still records which tables it had.
+    // Done before `redefineRun`, while the run still records which tables it had.
     await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
     const formats = recordedFormats(spec);

@@ -1,4 +1,4 @@
-// What a run brings to each table.
+// Decides which rows a run supplies for each table.
 
 import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { prerequisites } from '../../publish/table/table-order.ts';
@@ -8,16 +8,19 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext } from '../context.ts';
 import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts';
 
-/** What comes into a table. */
+/** The rows that a run supplies for a table, and the SQL that makes them. */
 export interface Bringing extends Brought {
   readonly sql: SqlText | undefined;
-  /** Tables that are built, which its SQL may read. */
+  /** Built tables that the SQL may read. */
   readonly prior: readonly BuiltTable[];
-  /** Nothing was loaded, and no row is read: only what the server says of the statements counts. */
+  /** Set in a rehearsal: nothing was loaded, and no row is read. Only the server's errors count. */
   readonly isRehearsal?: true;
 }
 
-/** Tables that are built before a table, because its SQL reads them: in one order, because sessions that build wait for each other. */
+/**
+ * Returns the built tables that the SQL of a table reads. All sessions get them in the same order,
+ * because sessions that build wait for each other's locks.
+ */
 const priorOf = (
   { spec, sqlTexts }: BuildContext,
   table: TableSpec,
@@ -27,7 +30,10 @@ const priorOf = (
     .toSorted()
     .flatMap((one) => built.get(one) ?? []);
 
-/** Whether a derived table that was built would now be built to another extent: somebody has emptied or filled it. */
+/**
+ * True if a derived table would now be built to another extent, because somebody has emptied or
+ * filled it in production.
+ */
 export const isOtherExtent = async (
   context: BuildContext,
   table: TableSpec,
@@ -38,7 +44,7 @@ export const isOtherExtent = async (
   return extent !== built.get(table.name)!.extent;
 };
 
-/** What a run brings to a table whose prerequisites are built. */
+/** Returns the rows that a run supplies for a table whose prerequisites are built. */
 export const bringingTo = async (
   context: BuildContext,
   table: TableSpec,

@@ -20,16 +20,19 @@ import { takeStatistics, type StagedStatistics } from '../../publish/aside/stage
 import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
 
-/** The rows of a table, in another one: its quoted name, the columns that are wanted, and those of them that are not null. */
+/**
+ * Where the rows of a table come from: the quoted name of the source table, the columns to copy,
+ * and which of them are not null.
+ */
 export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'required'> {
-  /** Undefined: nobody gathers them there. */
+  /** Statistics of the source table; undefined if nobody gathers them. */
   readonly statistics: StagedStatistics | undefined;
 }
 
 type BuiltPartitions = Required<Pick<BuiltTable, 'partitions'>> &
   Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;
 
-/** Reports rows that leave although nobody asked for it. */
+/** Reports rows that are deleted although nobody asked for it. */
 const announceLeaving = (
   { report }: BuildContext,
   { name: table }: TableSpec,
@@ -48,14 +51,17 @@ const partitionedTable = (
   rows: Rows,
 ): PartitionedTable => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
 
-/** The table alone: which partitions there will be, only rows say. */
+/** Creates only the partitioned table: without rows, its partitions are unknown. */
 export const rehearsePartitions: typeof buildPartitions = async (context, table, names, { extent }, rows) => {
   await createPartitioned(partitionedTable(context, table, names, rows));
   const touched = { keys: [], names: [], where: 'false', rows: 0, leaving: [] };
   return { partitions: [], rows: 0, staged: 0, touched: extent === 'whole' ? undefined : touched };
 };
 
-/** Gives a partitioned table the statistics of staging, where it has all rows of it; the oid of the table if that was possible. */
+/**
+ * Gives a partitioned table the statistics of its staging table, which has the same rows. Returns
+ * the oid of the table; undefined if that was impossible.
+ */
 const analyzedWhole = async (
   client: Client,
   names: TableNames,
@@ -63,7 +69,9 @@ const analyzedWhole = async (
 ): Promise<number | undefined> =>
   (await takeStatistics(client, names, statistics)) ? partitionedOid(client, builtName(names)) : undefined;
 
-/** Errors: those of building a table, ETL_PARTITION_KEY. */
+/**
+ * Builds all partitions, and attaches them. Errors: those of building a table, ETL_PARTITION_KEY.
+ */
 export const buildPartitions = async (
   context: BuildContext,
   table: TableSpec,
@@ -86,12 +94,13 @@ export const buildPartitions = async (
     announced.add(message);
     report.emit({ type: 'notice', message });
   };
-  // One that has all rows has them in the same order.
+  // A single partition that gets all rows of staging gets them in the same order, and so the same
+  // statistics.
   const isWhole = parts.length === 1 && source === rows.source && parts[0]!.kept === undefined;
   const statistics = isWhole ? rows.statistics : undefined;
   statistics?.begin();
   const done: BuiltPartition[] = [];
-  // The largest first: what is left for the end is small.
+  // The largest first, so that only small partitions are left for the end.
   const largestFirst = parts.toSorted((one, other) => other.rows - one.rows);
   await alongside(
     client,

@@ -12,14 +12,14 @@ import type { RunContext } from '../context.ts';
 type Task = (client: Client) => Promise<void>;
 
 /**
- * Does tasks over this session and all that have nothing to do; returns when all are done. The first failure is thrown here, whichever
- * session met it, and what has not begun is left.
+ * Runs tasks over this session and all idle sessions; returns when all are done. The first failure,
+ * in any session, is thrown here, and tasks that have not begun are skipped.
  */
 export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
 
-/** Hands out what can be done: parts of tables first, then tables whose sources are built. */
+/** Hands out the next task: parts of tables first, then tables whose sources are built. */
 const createPlan = (
   { spec: { tables }, sqlTexts }: RunContext,
   signal: AbortSignal,
@@ -73,30 +73,31 @@ const createPlan = (
   return { next, alongside };
 };
 
-/** The server, the database or the role has no connection left. */
+/** True if the server, the database or the role has no connection left. */
 const isFull = (error: unknown): boolean =>
   error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
 
 /**
- * Builds every table over at most as many connections as the run has workers. The first failure ends the others' work
- * where it is, and all connections are closed when it is thrown.
+ * Builds every table over at most as many connections as the run has workers. The first failure
+ * stops all sessions, and all connections are closed before the error is thrown.
  *
- * Errors: those of `build`; ETL_SERVER_LOST, also when the connection is lost that holds the pipeline's lock: without it
- * the tables may be somebody else's.
+ * Errors: those of `build`; ETL_SERVER_LOST, also if the connection with the pipeline's lock is
+ * lost: without the lock, the tables may belong to another process.
  */
 export const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
-  // Asked to stop gently, too: what is half built is built again in any case (signals.test.ts, "is broken off").
+  // Draining stops at once, too: a half-built table is built again in any case (signals.test.ts,
+  // "is broken off").
   const stops = [stop.signal, context.abort, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
-  // Every session listens; without this Node warns on stderr from the eleventh on.
+  // Every session listens; without this call Node warns on stderr from the eleventh listener on.
   setMaxListeners(0, signal);
   const plan = createPlan(context, signal, (client, table) =>
     build({ ...context, client, abort: signal }, table, plan.alongside),
   );
-  // A table that is divided is built by all of them.
+  // All sessions can help with a partitioned table.
   const isPartitioned = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
   const sessions = isPartitioned ? workers : Math.min(workers, spec.tables.length);
 
@@ -107,11 +108,12 @@ export const sideBySide = async (context: RunContext, build: BuildTable): Promis
     await setSortMemory(client, sessions);
     for (let task = await plan.next(); task !== undefined; task = await plan.next()) await task(client);
   };
-  // A server that has no slot left for all of them has the tables built over fewer.
+  // If the server has too few connections left, fewer sessions build the tables.
   let full: unknown;
   const leave = (error: unknown): void => {
     if (isFull(error)) full = error;
-    // The first reason to stop is the one that counts: the others fail because their connections are ended.
+    // The first error is the reason; later errors come from connections that were ended because of
+    // it.
     else stop.abort(error);
   };
   await Promise.all(Array.from({ length: sessions }, () => withClient(address, work, signal).catch(leave)));

@@ -1,4 +1,4 @@
-// Builds the new version of every table aside: one table, and all of them.
+// Builds the new version of every table in the build schema.
 
 import { rounded, secondsSince } from '../../core/amounts.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
@@ -34,7 +34,10 @@ import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
 import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 
-/** Tables of the pipeline that the SQL of a table reads where they are: all but those that this run makes as a whole. */
+/**
+ * Returns the tables of the pipeline that the SQL of a table reads in production: all except those
+ * that this run makes as a whole.
+ */
 const readInProduction = (
   { tables }: BuildContext['spec'],
   table: TableSpec,
@@ -48,8 +51,9 @@ const readInProduction = (
   });
 
 /**
- * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
- * a text table's staging is there as `<table>_staging`.
+ * Fills a table with the rows that a SQL file makes. Unqualified names of the file find the new
+ * tables of this run first, then production; the staging of a text table is there as
+ * `<table>_staging`.
  */
 const fillFromSql = (
   { client, spec }: BuildContext,
@@ -61,11 +65,13 @@ const fillFromSql = (
   const [before, after] = aroundSql(names, isRehearsal);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
-    // First on the search path, where nobody else can create anything.
+    // The view is in the build schema: first on the search path, and nobody else can create
+    // anything there.
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
     await refuseHiddenRows(client, spec.schema, readInProduction(spec, table, sql.text, prior));
-    // In this transaction: a view that a killed process has left would be a stranger's.
+    // Views live only in this transaction: a view left by a killed process would be an untrusted
+    // object.
     const drops: string[] = [];
     for (const one of prior) {
       const isWanted = (name: string): boolean =>
@@ -73,7 +79,7 @@ const fillFromSql = (
       drops.push(...(await showRows(client, one, extent === 'whole', isWanted)));
     }
     const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
-      // The extended protocol takes one statement only: a second one in the file is refused by the server.
+      // The extended protocol accepts only one statement: the server refuses a file with two.
       client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
     ).catch((cause: unknown) => {
       throw transformError(sql, before.length, cause);
@@ -84,12 +90,12 @@ const fillFromSql = (
   });
 };
 
-/** A session that builds; another session gathers statistics for it. */
+/** A session that builds, while another session gathers statistics for it. */
 interface BuildSession extends BuildContext {
   readonly statisticsOf?: StatisticsOf;
 }
 
-/** One part of building a table, announced and timed. */
+/** Runs one part of building a table, and reports its start and duration. */
 const making = async <T>(
   { report }: BuildContext,
   { name: table }: TableSpec,
@@ -104,14 +110,15 @@ const making = async <T>(
 };
 
 /**
- * A table from staging is built in one transaction: nobody sets hint bits on rows whose transaction is not over, which
- * would write the whole table to the log where pages have checksums. A SQL file reads tables that others publish, and they
- * would wait for the indexes, too.
+ * Builds a table from staging in one transaction. Nobody sets hint bits on rows of an unfinished
+ * transaction; with page checksums, hint bits would write the whole table to the log. With a SQL
+ * file, only the rows are made in a transaction: the file reads tables that other pipelines
+ * publish, and these pipelines would also wait for the indexes.
  */
 const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
   sql === undefined ? withTransaction(client, build) : build();
 
-/** The rows of a table, with keys, indexes and statistics. */
+/** Builds the rows, keys, indexes and statistics of a table. */
 const buildWhole = (
   context: BuildSession,
   table: TableSpec,
@@ -138,7 +145,10 @@ const buildWhole = (
   });
 };
 
-/** The same for a partitioned table. Rows that SQL makes, or that are merged, go into a table of their own first. */
+/**
+ * Builds a partitioned table. Rows that SQL makes, or that are merged, first go into a separate
+ * table.
+ */
 const buildPartitioned = (
   context: BuildSession,
   table: TableSpec,
@@ -171,7 +181,10 @@ const buildPartitioned = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/** Counted by the index that the rows of these files are found by to be deleted; replaced partitions take theirs along. */
+/**
+ * Counts the rows of outgoing files by the index through which they will be deleted. Replaced
+ * partitions delete such rows themselves.
+ */
 const leavingOf = async (
   { client }: BuildContext,
   names: DeclaredTable,
@@ -184,7 +197,7 @@ const leavingOf = async (
   return countRows(client, `${productionName(names)} where ${isLeaving}`);
 };
 
-/** Builds one table; a divided one with all sessions that are free. */
+/** Builds one table; all idle sessions help with a partitioned table. */
 export const buildOne = async (
   context: BuildSession,
   table: TableSpec,
@@ -217,7 +230,10 @@ export const buildOne = async (
   };
 };
 
-/** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
+/**
+ * Fills a typed table from staging, unless its rows were loaded straight into it, or go from
+ * staging into production.
+ */
 const fillTyped = async (
   { client, spec }: BuildContext,
   table: SourceTableSpec,
@@ -250,12 +266,12 @@ const fill = async (
 };
 
 /**
- * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
- * depend on each other. Takes no lock on production that readers feel: test/modes/build-side-by-side.test.ts, "that
- * read production all the time".
+ * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in
+ * the order in which they depend on each other. Takes no lock on production that blocks readers:
+ * test/modes/build-side-by-side.test.ts, "that read production all the time".
  *
- * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED;
- * ETL_SERVER_LOST.
+ * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
+ * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
  */
 export const buildTables = async (
   context: RunContext,
@@ -270,7 +286,8 @@ export const buildTables = async (
     spec.schema,
     spec.tables.map(({ name }) => name),
   );
-  // With tables that were loaded straight into it, the schema exists, and was checked when they were created.
+  // If rows were loaded straight into the schema, it exists, and was checked when its tables were
+  // created.
   if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>

@@ -1,4 +1,4 @@
-// Compares a table that SQL has made with the `row` that is declared for it.
+// Compares a table that SQL has made with its declared `row`.
 
 import type { MadeColumn, TableSpec } from '../../core/declaration/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -7,7 +7,10 @@ import { buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
 
-/** JavaScript values by the type that the server names; any other type, such as an array, is not compared. */
+/**
+ * JavaScript type of a value, by the PostgreSQL type. Other types, such as arrays, are not
+ * compared.
+ */
 const values: Readonly<Record<string, MadeColumn['value']>> = {
   smallint: 'number',
   integer: 'number',
@@ -25,7 +28,7 @@ const values: Readonly<Record<string, MadeColumn['value']>> = {
   'timestamp with time zone': 'string',
 };
 
-/** How what is there differs from what is declared, a text a column. */
+/** Lists the differences between the table's columns and the declared ones, one text per column. */
 const differences = (
   row: readonly MadeColumn[],
   made: readonly { readonly name: string; readonly type: string }[],
@@ -46,8 +49,8 @@ const differences = (
 };
 
 /**
- * Refuses a table whose columns are not those that its `row` declares, and makes not null what that does not let be null.
- * Errors: ETL_ROW_DIFFERS, ETL_PUBLISH_NULL.
+ * Refuses a table whose columns differ from its declared `row`, and sets `not null` for the columns
+ * that `row` declares as not nullable. Errors: ETL_ROW_DIFFERS, ETL_PUBLISH_NULL.
  */
 export const checkRow = async (client: Client, table: TableSpec, names: TableNames): Promise<void> => {
   const { row } = table;

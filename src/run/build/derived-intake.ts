@@ -1,4 +1,5 @@
-// What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
+// Decides which rows a run makes for a derived table: all, or those that follow from the rows of
+// the run.
 
 import type { Extent, TableSpec } from '../../core/declaration/declaration.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -14,7 +15,7 @@ export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
-/** Reports that rows stay which the changed SQL would make differently. */
+/** Reports that existing rows, made by the previous SQL, are kept. */
 const announceIfChanged = async ({ client, spec, report }: BuildContext, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
@@ -31,8 +32,9 @@ const announceIfChanged = async ({ client, spec, report }: BuildContext, table: 
 };
 
 /**
- * Returns how much of a derived table is made. A merged table gets some rows if it has the others, and everything that it reads has: where
- * a table that it reads is loaded as a whole, though some files would do, rows may have left it.
+ * Returns how much of a derived table is made. A merged table is made in part if production has its
+ * other rows, and all tables that it reads are loaded in part, too: a table that could be loaded in
+ * part but is loaded as a whole may have lost rows.
  */
 export const derivedExtent = async (
   context: BuildContext,
@@ -49,7 +51,9 @@ export const derivedExtent = async (
   return (await isFilled(client, quoteName(spec.schema, table.name))) ? 'part' : 'whole';
 };
 
-/** The same, and reports what that leaves out. */
+/**
+ * Returns which rows are made for a derived table, and reports rows that keep an older definition.
+ */
 export const derivedIntake = async (
   context: BuildContext,
   table: TableSpec,

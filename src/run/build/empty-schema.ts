@@ -1,4 +1,5 @@
-// Empties the build schema of a pipeline. Rows that were loaded straight into its new tables stay: the run continues with them.
+// Empties the build schema of a pipeline. Rows that were loaded straight into its new tables are
+// kept: the run continues with them.
 
 import { ensureSchema, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
@@ -10,18 +11,20 @@ import { directTables } from '../../db/landing.ts';
 
 type Building = Pick<RunContext, 'client' | 'spec'>;
 
-/** Drops what was built, of a run that will not publish it. */
+/** Drops the tables that were built, for a run that will not publish them. */
 export const dropBuilt = async ({ client, spec }: Building): Promise<void> => {
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
   if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  // What somebody still reads since the last publication has a name that is needed.
+  // Waits without limit for readers of tables that the last publication replaced: their names are
+  // needed.
   else await tidyBuildSchema(client, spec.name, Infinity);
 };
 
-/** Makes sure that there is a build schema, and that it is ours. Errors: ETL_UNTRUSTED. */
+/** Creates the build schema if it is missing, otherwise checks its owner. Errors: ETL_UNTRUSTED. */
 export const ensureBuildSchema = ({ client, spec }: Building): Promise<void> =>
   withTransaction(client, async () => {
-    // If it was created here, nobody else sees it yet.
+    // A schema that is created here is not visible to others yet, so only an existing one is
+    // checked.
     if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
   });

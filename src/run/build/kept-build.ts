@@ -1,7 +1,8 @@
-// Keeps built tables that could not be published because of older snapshots, and gives them to the next attempt of the run.
+// Keeps built tables that could not be published because of older snapshots, for the next attempt
+// of the run.
 //
-// Built tables are logged, so they survive a crash of the server; the transaction that keeps their description comes after them.
-// Proved by test/modes/snapshots.test.ts, "keeps the built tables".
+// Built tables are logged, so they survive a crash of the server. Their description is written in a
+// later transaction. Proved by test/modes/snapshots.test.ts, "keeps the built tables".
 
 import { keepBuild, loadedState, takeBuild } from '../../ledger/run/kept-build.ts';
 import { runQuery } from '../../db/client.ts';
@@ -36,7 +37,10 @@ export const keepBuilt = async (
   await runQuery(context.client, keepBuild(runId, { basis, tables }));
 };
 
-/** The tables that the attempt before has built, if they are made of what a build would take now; undefined: they have to be built. */
+/**
+ * Returns the tables that the previous attempt built, if a build would use the same data now;
+ * undefined if they have to be built.
+ */
 export const takeBuilt = async (
   context: RunContext,
   runId: number,

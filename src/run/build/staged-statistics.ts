@@ -1,4 +1,5 @@
-// Gathers the statistics of staging tables over the coordinator's connection, while other sessions build tables of them.
+// Gathers the statistics of staging tables over the coordinator's connection, while other sessions
+// build tables from them.
 
 import { stagingTable } from '../../db/staging.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -7,20 +8,27 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 
-/** Files of a table for which it pays: the server's sample is nearly as large as the largest. */
+/**
+ * Minimum size of a table's files: of a smaller table, the server's sample would be nearly the
+ * whole table.
+ */
 const bytesMin = 4 * 1024 * 1024;
 
-/** Those of a table's staging table; undefined: a new table of other rows or columns needs its own. */
+/**
+ * Returns the statistics of a table's staging; undefined if the new table has other rows or
+ * columns, and needs its own statistics.
+ */
 export type StatisticsOf = (table: string) => StagedStatistics | undefined;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Tables that become what their staging tables are, and are large enough. */
+/** Returns the tables that get exactly the rows of their staging tables, and are large enough. */
 const tablesAlike = (
   { spec, workers }: RunContext,
   planned: readonly PlannedTable[],
 ): readonly PlannedTable[] => {
-  // As many sessions as there are workers build already. A partitioned table as a whole is analyzed here, or else after publication.
+  // With as many tables as workers, every session is busy building. A partitioned table that is
+  // built as a whole is analyzed here, or else after publication.
   const isBusy = spec.tables.length >= workers;
   return planned.filter(
     (one) =>
@@ -31,7 +39,10 @@ const tablesAlike = (
   );
 };
 
-/** Tables of which a partition may become what the staging table is: only the rows say whether one does. */
+/**
+ * Returns the tables of which a partition may get exactly the rows of staging, which only the rows
+ * show.
+ */
 const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[] =>
   planned.filter(
     (one) =>
@@ -43,8 +54,8 @@ const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[
   );
 
 /**
- * Gathers while `use` builds. A table whose turn has not come when it needs its statistics is analyzed by its own session; so is one
- * whose statistics cannot be gathered, for whatever reason.
+ * Gathers statistics while `use` builds. A table that needs its statistics before its turn is
+ * analyzed by its own session. So is a table whose statistics cannot be gathered for any reason.
  */
 export const withStagedStatistics = async <T>(
   context: RunContext,
@@ -61,7 +72,8 @@ export const withStagedStatistics = async <T>(
   const gatherWaiting = async (): Promise<void> => {
     if (waiting.length === 0 || !(mayRestore ??= await mayRestoreStatistics(client))) return;
     for (let table = waiting.shift(); table !== undefined; table = waiting.shift()) {
-      // One that somebody else analyzes has no statistics yet: then its rows are analyzed where they go.
+      // A table that somebody else is analyzing has no statistics yet. It is skipped, and its rows
+      // are analyzed in the new table.
       const analyzed = client.query(`analyze (skip_locked) ${staging(table)}`);
       begun.set(
         table,
@@ -94,7 +106,7 @@ export const withStagedStatistics = async <T>(
         : undefined,
     );
   } finally {
-    // The connection takes one statement at a time.
+    // The connection executes one statement at a time, so gathering has to end first.
     waiting.length = 0;
     await gathering;
   }
