@@ -26,10 +26,10 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Corrections of one transaction: a record may have two megabytes, and its row as many. */
+/** Corrections per transaction: a record may have 2 MB, and its row, too. */
 const correctionsAtOnce = 100;
 
-/** Files that a notice names. */
+/** Maximum number of files that a notice names. */
 const filesShown = 5;
 
 /** A corrected record as a block of its own, at the position of the record that it corrects. */

@@ -1,6 +1,6 @@
 // Divides the missing ranges among the workers. Whole files stay whole if their sizes divide
 // evenly, and small files share a job. Otherwise a scan ahead of the loaders cuts files into
-// segments; a stream, which cannot be cut, is loaded by all loaders of one process.
+// segments. A stream cannot be cut: all loaders of one process load it together.
 
 import { createSplitter } from '../format/split/splitter.ts';
 import { segmentCuts } from '../format/split/segment-cuts.ts';
@@ -102,7 +102,10 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
 export const sharedFiles = (all: Missing): ReadonlySet<number> =>
   new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
 
-/** Sorts gaps. One that is hardly larger than a segment is not cut: a scan would cost more. */
+/**
+ * Sorts gaps into shared streams, whole files, and files to cut. A gap hardly larger than a segment
+ * is not cut, because scanning it would cost more.
+ */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
   const sizeOf = sizesOf(files);

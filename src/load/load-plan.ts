@@ -1,4 +1,4 @@
-// What loading needs of a run.
+// What loading a run needs.
 
 import { landingTable } from '../db/landing.ts';
 import type { StagingColumn } from '../db/staging.ts';
@@ -17,13 +17,13 @@ import type { Queues } from '../queue/job-queue.ts';
 import type { PipelineFile } from '../pipeline/definition.ts';
 import type { Reporter } from '../report/report.ts';
 
-/** What the loaders of a run have in common. Plain data, which a thread gets a clone of. */
+/** What all loaders of a run share. Plain data, because each thread gets a clone. */
 export interface LoadPlan {
   readonly pipeline: string;
   readonly address: ServerAddress;
   readonly lease: Lease;
   readonly chunkBytes: number;
-  /** Of a stream, at most. */
+  /** Maximum `chunkBytes` for a stream. */
   readonly streamChunkBytes: number;
   /** The limit of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
@@ -37,17 +37,16 @@ export interface LoadPlan {
   }[];
 }
 
-/** What a process loads with. */
 export interface LoadWork extends Stops {
   readonly client: Client;
   readonly queues: Queues;
-  /** The job that asked for the run; undefined: none did. */
+  /** The job that asked for the run; undefined if the run was not enqueued. */
   readonly jobId: string | undefined;
   readonly workers: number;
   readonly report: Pick<Reporter, 'emit' | 'segment' | 'trace'>;
 }
 
-/** Plans the loading of these tables, under the right that `lease` is. */
+/** Makes the plan for loading these tables under this lease. */
 export const makeLoadPlan = (
   context: Pick<LoadPlan, 'address' | 'chunkBytes' | 'file'> & {
     readonly spec: PipelineSpec;
@@ -63,7 +62,7 @@ export const makeLoadPlan = (
     address: { config, label, sessionName },
     lease,
     chunkBytes,
-    // A single worker waits for each commit, and may have as many bytes as four would.
+    // A single worker waits for each commit, so its chunks may be as large as four workers' chunks.
     streamChunkBytes: workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax,
     rejectLimit: spec.rejectLimit,
     file,
@@ -71,9 +70,7 @@ export const makeLoadPlan = (
   };
 };
 
-/**
- * Returns how a file is loaded: its table as the file is read, the table's staging, and the target.
- */
+/** Returns the table as this file is read, with the table's staging columns and target. */
 export const loadedTable = ({ tables }: LoadPlan, file: SourceFile) => {
   const { table, ...rest } = tables.find((one) => one.table.name === file.table)!;
   return { ...rest, table: tableOfFile(table, file) };

@@ -28,7 +28,6 @@ import { createReadingThreads, type ReadingThreads } from './thread/reading-thre
  */
 const piecesWaiting = 1;
 
-/** Follows the progress of each table. */
 const followTables = (
   { report }: LoadWork,
   { tables }: LoadPlan,
@@ -42,7 +41,6 @@ const followTables = (
     }),
   );
 
-/** What the process needs to load jobs of the run. */
 interface Loading {
   readonly work: LoadWork;
   readonly plan: LoadPlan;
@@ -51,7 +49,7 @@ interface Loading {
   readonly loaders: Pool<Loader>;
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
-  /** Chunks of one file that are loaded by now. */
+  /** Chunks of one file that are loaded so far. */
   readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
 }
 

@@ -18,7 +18,6 @@ export interface TableProgress {
   readonly seconds: () => number;
 }
 
-/** Follows one table, starting from the chunks in the ledger. */
 export const followTable = (
   table: string,
   files: readonly SourceFile[],

@@ -1,4 +1,4 @@
-// How many rejects a run may still have, and whether it has so many that reading on is pointless.
+// How many rejects a run may still have; stops a run that is certainly over its limit.
 
 import { addCounts, noCounts } from '../core/counts.ts';
 import type { Counts } from '../core/model.ts';
@@ -6,8 +6,8 @@ import { rejectsKeptMax, stopIfHopeless, type Limited } from '../ledger/rejects/
 import type { LoadPlan } from './load-plan.ts';
 
 /**
- * Returns how many more rejects are kept of these tables, which have the counts that `countsOf`
- * gives. Errors: ETL_REJECT_LIMIT, when a table, or all tables together, are certainly over their
+ * Returns how many more rejects may be kept for these tables; `countsOf` returns a table's counts
+ * so far. Errors: ETL_REJECT_LIMIT if a table, or all tables together, are certainly over their
  * limit.
  */
 export const rejectsAllowed = (

@@ -80,7 +80,8 @@ const loadCorrected = async (
   }
   const roomy = isCorrected ? await withRoomForCorrections(client, plan) : plan;
   const seconds = await loadMissing(context, roomy, files, queue).catch((error: unknown) => {
-    // A table over its limit stops the load early; `checkRejects` throws the error that names its rejects.
+    // A table over its limit stops the load early; `checkRejects` throws the error that names its
+    // rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
   });

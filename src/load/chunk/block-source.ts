@@ -1,5 +1,5 @@
 // Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again
-// until the next chunk is begun.
+// until the next chunk begins.
 
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
@@ -17,18 +17,18 @@ const readBytesMin = 64 * 1024;
 export interface BlockSource {
   /** Reads blocks from a record on: the first record of the current chunk, or of the next chunk. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
-  /** How many bytes a chunk may have. */
+  /** Maximum bytes of a chunk. */
   readonly chunkBytes: number;
-  /** The segment ends with the file, and where the file ends is unknown. */
+  /** True if the segment ends with the file, and the file's end is unknown. */
   readonly isOpenEnded: boolean;
   /** Estimates where the file ends; undefined if its end was known before. */
   readonly expectedEnd: () => number | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** A segment, and what finds its records. */
+/** A segment, and what is needed to find its records. */
 interface Reading extends FileSegment {
-  /** Its signal ends the reading of a stream, also before the first block of the segment. */
+  /** Its signal ends the reading of a stream, even before the first block of the segment. */
   readonly access: Access;
   readonly splitter: Splitter;
   readonly chunkBytes: number;

@@ -12,7 +12,6 @@ import type { BlockSource } from './block-source.ts';
 import type { FileReader } from './file-reader.ts';
 import type { LoadListener } from './loader.ts';
 
-/** What the chunks of a segment are loaded with. */
 export interface ChunkLoad {
   readonly client: Client;
   readonly lease: Lease;
@@ -26,18 +25,16 @@ export interface ChunkLoad {
   readonly breakOff: AbortSignal;
 }
 
-/** A chunk, and the outcomes of its records so far. */
 export interface Chunk {
   readonly start: Position;
   end: Position;
-  /** The end of the file was seen after it; false where that was known before. */
+  /** True if the file's end was found after this chunk; false if the end was known before. */
   isLast: boolean;
   counts: Counts;
   readonly rejects: Reject[];
   readonly times: Times;
 }
 
-/** A chunk before its first block. */
 export const emptyChunk = (start: Position): Chunk => ({
   start,
   end: start,

@@ -89,12 +89,12 @@ const attempt = async (
   }
 };
 
-/** An attempt to load a chunk; undefined: nothing was copied, and the reason is not known yet. */
+/** Undefined: nothing was copied, and the reason is not known yet. */
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any
- * byte: if no row comes back, the chunk is loaded already. Proved by
+ * The statements before a COPY: may the run be loaded, and is the chunk ours? The ledger row is
+ * claimed before any byte is sent: if no row comes back, the chunk is loaded already. Proved by
  * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
@@ -104,7 +104,10 @@ const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[
 
 const notToBeLoaded = new Error('the chunk is not to be loaded');
 
-/** The usual attempt: one message begins, claims and starts COPY. A failure may be any of these. */
+/**
+ * The usual attempt: one message begins the transaction, claims the chunk and starts COPY. Any of
+ * the three may fail.
+ */
 const together: Attempt = async (load, start) => {
   const { client, lease } = load;
   let hasBegun = false;
@@ -127,7 +130,7 @@ const together: Attempt = async (load, start) => {
   }
 };
 
-/** Takes the result of a chunk that was loaded before from the ledger. */
+/** Takes the result of a chunk that is loaded already from the ledger. */
 const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): Promise<void> => {
   const { rows } = await runQuery(client, selectChunk(file.id, chunk.start.byte));
   const { byte, line, record, ...counts } = rows[0];

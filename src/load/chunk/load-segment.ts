@@ -15,7 +15,7 @@ import { openSegment, type BlockSource } from './block-source.ts';
 import { createFileReader } from './file-reader.ts';
 import type { FileSegment, LoadListener } from './loader.ts';
 
-/** Whether the stream has no record left. */
+/** True if the stream has no record left. */
 const isAtEnd = async (source: BlockSource, at: Position): Promise<boolean> => {
   for await (const _ of source.from(at)) return false;
   return true;

@@ -1,11 +1,11 @@
-// What loads segments, in a thread or in the main thread, and what it tells about them.
+// What loads segments, in a thread or in the main thread, and what it reports about them.
 
 import type { Counts, Segment, SourceFile } from '../../core/model.ts';
 import type { Stops } from '../../core/stop.ts';
 import type { LoadedChunk } from '../../report/run-trace.ts';
 import type { Piece } from './pieces.ts';
 
-/** A segment of a file that is known. */
+/** A segment with its file. */
 export interface FileSegment extends Omit<Segment, 'fileId'> {
   readonly file: SourceFile;
   /** Set if the segment's bytes are in memory already. */
@@ -13,12 +13,12 @@ export interface FileSegment extends Omit<Segment, 'fileId'> {
 }
 
 /**
- * Hears how a segment is loaded; what it throws ends the segment. A thread sends the calls as data.
+ * Receives the progress of a segment. An error that it throws ends the segment. A thread sends the
+ * calls as data.
  */
 export interface LoadListener {
-  /** Called with what was decoded; with the negative when a chunk is rolled back. */
+  /** Called with decoded bytes and records; with negative numbers if a chunk is rolled back. */
   readonly decoded: (bytes: number, counts: Counts) => void;
-  /** Called when a chunk is committed. */
   readonly chunk: (chunk: LoadedChunk) => void;
   /** Called with the byte where the file probably ends, if its end was unknown. */
   readonly fileEnd: (byte: number) => void;

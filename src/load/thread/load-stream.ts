@@ -13,9 +13,7 @@ export interface StreamLoad {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly stops: Stops;
-  /**
-   * Chunks of the file that are loaded already: a piece that is one of these chunks is passed over.
-   */
+  /** Chunks of the file that are loaded already; their pieces are skipped. */
   readonly known: readonly LoadedChunkRow[];
   readonly onKnown: LoadListener['decoded'];
   /** Loads a piece as soon as a loader is free. */

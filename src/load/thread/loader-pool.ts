@@ -1,12 +1,12 @@
-// The loaders of one process: one per worker, in threads if that pays and the definition can be
-// sent there.
+// The loaders of one process: one per worker, in threads if that saves time and the definition can
+// be cloned.
 
 import type { Loader } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
 
-/** The plan for a thread, with `file` only if needed for functions; undefined: impossible. */
+/** Returns the plan for a thread, with `file` only if functions need it; undefined: impossible. */
 const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
   const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
     ...rest,
@@ -33,7 +33,8 @@ const isCloneable = (value: unknown): boolean => {
 };
 
 /**
- * How a loader is started. Only a process that loads in its main thread needs the decoders there.
+ * Returns the function that starts a loader. Only a process that loads in its main thread needs the
+ * decoders there.
  */
 const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
   const forThread = planForThread(plan);
@@ -45,7 +46,9 @@ const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Load
   return () => createLoader(plan);
 };
 
-/** Makes one loader per worker, in threads unless there is little to load; `busy` of them now. */
+/**
+ * Makes one loader per worker, in threads unless there is little to load. `busy` loaders start now.
+ */
 export const withLoaders = async <T>(
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },

@@ -1,4 +1,4 @@
-// A loader with a connection of its own; a thread has one, too.
+// A loader with its own connection, for the main thread and for loading threads.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
@@ -14,7 +14,7 @@ export const createLoader = (plan: LoadPlan): Loader => {
   const counts = new Map<string, Counts>();
   const first = openClient(address);
   let idle: Promise<Client> | undefined = first;
-  // The first segment, which may come much later, tries again.
+  // If connecting fails, the first segment, which may come much later, connects again.
   first.catch(() => {
     if (idle === first) idle = undefined;
   });
@@ -52,7 +52,7 @@ export const createLoader = (plan: LoadPlan): Loader => {
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;
-      // One that is still being opened is closed when it is.
+      // A connection that is still being opened is closed once it is open.
       await Promise.race([Promise.all(closing), sleep(closeTimeoutMs, undefined, { ref: false })]);
     },
   };

@@ -1,13 +1,13 @@
-// A bounded number of things that are used again, each by one user at a time.
+// A bounded number of resources that are used again, each by one user at a time.
 
 export interface Pool<Thing> {
-  /** Takes one that is free, or a new one if there may be more; waits for one otherwise. */
+  /** Takes an idle resource, or makes one within the bound; otherwise waits. */
   readonly take: () => Promise<Thing>;
-  /** Gives one back; undefined: it is lost. */
+  /** Gives a resource back; undefined: the resource is lost. */
   readonly give: (thing: Thing | undefined) => void;
 }
 
-/** Makes a pool of at most `most` things, which `make` makes; those of `idle` are made already. */
+/** Makes a pool of at most `most` resources; those in `idle` exist already. */
 export const createPool = <Thing>(most: number, make: () => Thing, idle: Thing[] = []): Pool<Thing> => {
   const waiting: ((thing: Thing) => void)[] = [];
   let count = idle.length;

@@ -1,4 +1,4 @@
-// Pieces of a stream, which a thread of its own reads into memory that is used again.
+// Pieces of a stream, which a separate thread reads into memory that is used again.
 
 import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';
@@ -20,12 +20,11 @@ export interface ReadSetup {
   readonly pieceBytes: number;
 }
 
-/** A piece that was read. */
 export interface ReadPiece {
   readonly piece: Piece;
   /** Where the file may end; undefined: its end was known before. */
   readonly expectedEnd: number | undefined;
-  /** Time that reading the piece took. */
+  /** Milliseconds that reading the piece took. */
   readonly readMs: number;
 }
 
@@ -46,7 +45,7 @@ export type FromReader =
  */
 const roomForPlaces = 1 / 8;
 
-/** Makes memory for so many pieces, which all streams of the process share. */
+/** Makes memory for `pieces` pieces, which all streams of the process share. */
 export const createPieceMemory = (pieces: number, pieceBytes: number): Pool<SharedArrayBuffer> =>
   createPool(pieces, () => new SharedArrayBuffer(Math.ceil(pieceBytes * (1 + roomForPlaces))));
 

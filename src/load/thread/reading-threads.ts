@@ -13,7 +13,7 @@ export interface ReadingThreads {
   readonly close: () => Promise<void>;
 }
 
-/** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
+/** The module of the thread: compiled if this module is, otherwise TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts `eager` threads at once, while the queue is prepared. */

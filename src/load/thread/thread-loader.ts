@@ -11,7 +11,7 @@ import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { errorFrom, type PlainError } from './plain-error.ts';
 
-/** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
+/** The module of the thread: compiled if this module is, otherwise TypeScript. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
 export type ToThread =
@@ -48,7 +48,6 @@ const passOn = (stops: Stops, thread: Worker, say: (message: ToThread) => void):
   };
 };
 
-/** The segment that the thread is busy with. */
 interface Running {
   readonly listener: LoadListener;
   readonly settle: (error?: unknown) => void;

@@ -1,4 +1,4 @@
-// The members of an archive that a table reads.
+// Chooses the members of an archive that a table reads.
 
 import { extname } from 'node:path';
 import { exceededBound, type Bounds } from '../../input/decode/bounds.ts';
@@ -11,12 +11,11 @@ import { nameMatcher } from '../../input/sources/name-matcher.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import { firstOf, inQuotes, onOneLine } from '../../core/wording.ts';
 
-/** An archive that was looked at. */
 interface Archive extends KnownFile {
   readonly source: string;
 }
 
-/** Members that an error names. */
+/** Maximum number of members that an error names. */
 const membersShown = 8;
 
 const shown = (members: readonly Member[]): string =>
@@ -30,17 +29,17 @@ const shown = (members: readonly Member[]): string =>
 const refusalOf = ({ table, name }: Archive, problem: string, hint: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', { table, file: name, problem, hint });
 
-/** Not one of the files that archivers add, such as `__MACOSX/…`. */
+/** True for a member of the author's, false for files that archivers add, such as `__MACOSX/…`. */
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
-/** A glob that matches some of these files: a star matches no slash. */
+/** Suggests a glob that matches some of these files. A star does not match a slash. */
 const globFor = (members: readonly Member[]): string => {
   const { name } = members.find((one) => /\.csv$/i.test(one.name)) ?? members[0] ?? { name: '.csv' };
   return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
 };
 
-/** The only file of an archive, for a location that names no member. */
+/** Returns the only file of an archive, for a location that names no member. */
 const onlyMember = (archive: Archive, members: readonly Member[]): readonly Member[] => {
   const own = members.filter(isOwn);
   if (own.length === 1) return own;
@@ -63,14 +62,16 @@ const namedMembers = (archive: Archive, members: readonly Member[], wanted: stri
   throw new EtlError('ETL_SOURCE_NOT_FOUND', { table: archive.table, glob, directory });
 };
 
-/** A member that a table reads. */
 export interface ChosenMember {
   readonly member: string;
   readonly bytes: number;
   readonly part: MemberPart;
 }
 
-/** Refuses members that become too large together, each being small enough. Errors: ETL_SOURCE_EXPANDS. */
+/**
+ * Refuses members that together expand to too many bytes, although each alone is small enough.
+ * Errors: ETL_SOURCE_EXPANDS.
+ */
 const refuseBomb = (
   { table, name: file }: Archive,
   members: readonly ChosenMember[],
@@ -84,8 +85,9 @@ const refuseBomb = (
 };
 
 /**
- * The members that a location names, by name; without one, the only file of the archive. Errors: ETL_SOURCE_NOT_FOUND,
- * ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous), ETL_SOURCE_EXPANDS, those of its source.
+ * Returns the members that a location names, sorted by name; without a name, the only file of the
+ * archive. Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous),
+ * ETL_SOURCE_EXPANDS, those of the archive's source.
  */
 export const chooseMembers = async (
   { members: membersOf, name: format }: Container,

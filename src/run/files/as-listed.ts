@@ -1,16 +1,20 @@
-// Finds files that are in production unchanged by their listing alone: of a hundred thousand, only the new ones have to be opened.
+// Finds files that production has unchanged by their listing alone, so that of a hundred thousand
+// files only the new ones have to be opened.
 
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
 import type { Client } from '../../db/client.ts';
 import type { Found } from './found-files.ts';
 
-/** Their versions, each with its file's index in `files`. Files that are loaded again for another reason are left out. */
+/**
+ * Returns the versions, each with its file's index in `files`. Files that are loaded again for
+ * another reason are left out.
+ */
 export const versionsAsListed = async (
   client: Client,
   of: FilesOf,
   files: readonly Found[],
 ): Promise<readonly KnownVersion[]> => {
-  // A member of an archive is known when the archive is open.
+  // A member of an archive is known only when the archive is open.
   const versioned = [...files.keys()].filter((place) => {
     const { source, file, member } = files[place]!;
     return source.isVersion !== undefined && file.version !== undefined && member === undefined;

@@ -1,18 +1,17 @@
-// Files that the caller wants to reload or unload, by name or location.
+// The files that the caller wants to reload or unload, by name or location.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { inQuotes } from '../../core/wording.ts';
 import type { RunSettings } from '../options.ts';
 
-/** What the caller wants for a file. */
 export type Wish = 'reload' | 'unload';
 
 export interface AskedFiles {
   readonly hasAny: boolean;
-  /** The wish for a file, which then counts as known. */
+  /** Returns the wish for a file. The file's name then counts as known. */
   readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
-  /** Errors: ETL_FILE_UNKNOWN when no table has one of the files. */
+  /** Throws if no table has one of the files. Errors: ETL_FILE_UNKNOWN. */
   readonly refuseUnknown: (pipeline: string) => void;
 }
 

@@ -1,7 +1,9 @@
-// Refuses files that are copies of others, under another name: their records would be loaded a second time.
+// Refuses files that are copies of other files under another name: their records would be loaded
+// twice.
 //
-// Two files are compared by what their source knows without reading them whole; for local files the size and both ends. A file that is
-// there compressed by now, or no longer compressed, is known by its name: its content would have to be read whole. Proved by
+// Two files are compared by what their source knows without reading them whole; for local files,
+// the size and both ends. A file that was compressed or decompressed since it was loaded is
+// recognized by its name only: comparing contents would need the whole file. Proved by
 // test/modes/moved-files.test.ts, "a copy" and "compressed".
 
 import {
@@ -23,7 +25,10 @@ import { Tally, type Basis, type Intake, type Judging } from './sieve.ts';
 
 type Listed = Omit<NewFile, 'ordinal'>;
 
-/** What two copies have in common, a member of an archive together with the archive; undefined: the source cannot say. */
+/**
+ * Returns what copies have in common; for a member, its archive counts, too. Undefined: the source
+ * cannot say.
+ */
 const contentOf = ({
   source,
   member,
@@ -35,7 +40,10 @@ const contentOf = ({
 
 const hasRecords = ({ bytes, dataByte, dataEnd }: Listed): boolean => (dataEnd ?? bytes) > dataByte;
 
-/** Those without a constant, or a column made of the path, which says where records are from: equal contents then are different records. */
+/**
+ * Returns the files whose records do not depend on the path or on a constant. In other files, equal
+ * contents make different rows.
+ */
 const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly Listed[]): readonly Listed[] =>
   neededFields(columns, filter).some(isOfPath)
     ? []
@@ -43,13 +51,16 @@ const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly List
 
 const compressed = /\.(?:gz|zst|br)$/;
 
-/** Where a file may have been before it was compressed, or the compression undone. */
+/** Returns the locations that a file may have had before it was compressed or decompressed. */
 const otherForms = ({ location }: Listed): readonly string[] =>
   compressed.test(location)
     ? [location.replace(compressed, '')]
     : ['.gz', '.zst', '.br'].map((ending) => location + ending);
 
-/** Versions that new files are by their names, but for the compression. */
+/**
+ * Returns the published versions that new files had by name before they were compressed or
+ * decompressed.
+ */
 const otherFormsOf = async (
   client: Judging['client'],
   of: FilesOf,
@@ -68,7 +79,6 @@ const otherFormsOf = async (
   return new Map(found.flatMap(({ file, version }) => (old.has(file) ? [] : [[file, version]])));
 };
 
-/** Files that a run loads, and what it does to those that are in production. */
 interface Loading {
   readonly table: SourceTableSpec;
   readonly files: readonly Listed[];
@@ -78,7 +88,10 @@ interface Loading {
   };
 }
 
-/** Other pipelines that append to the table: only of appended rows nothing else tells whether they are there already. */
+/**
+ * Returns other pipelines that append to the table: only for appended rows, nothing else shows if
+ * the rows of a file are in production already.
+ */
 const appending = async (
   client: Judging['client'],
   of: FilesOf,
@@ -88,7 +101,10 @@ const appending = async (
     ? otherPipelines(client, of)
     : [];
 
-/** Those of the files that are copies of others, of the run or in production, each with what it is a copy of. */
+/**
+ * Returns the files that are copies, of other files of the run or of files in production, each with
+ * the text that names the original.
+ */
 export const findCopies = async (
   client: Judging['client'],
   of: FilesOf,
@@ -135,7 +151,10 @@ export const findCopies = async (
   return copies;
 };
 
-/** Refuses to append a file that another pipeline has appended: its rows would be there twice. Errors: ETL_FILE_TWICE. */
+/**
+ * Refuses to append a file that another pipeline has appended: its rows would be in the table
+ * twice. Errors: ETL_FILE_TWICE.
+ */
 const refuseTwice = async (
   client: Judging['client'],
   of: FilesOf,
@@ -143,7 +162,7 @@ const refuseTwice = async (
   others: readonly string[],
 ): Promise<void> => {
   if (others.length === 0) return;
-  // Versions of our own are replaced.
+  // Versions of our own are replaced, so they are no duplicates.
   const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
   const added = files.filter((_, place) => !own.has(place));
   for (const pipeline of others) {
@@ -154,7 +173,10 @@ const refuseTwice = async (
   }
 };
 
-/** Refuses files of a run that are there already, or are copies. Errors: ETL_FILE_TWICE, ETL_FILE_COPY. */
+/**
+ * Refuses files that are in production already, or are copies. Errors: ETL_FILE_TWICE,
+ * ETL_FILE_COPY.
+ */
 export const refuseCopies = async (
   { client, spec }: Pick<Judging, 'client' | 'spec'>,
   planned: PlannedTable,

@@ -1,6 +1,6 @@
-// Files in short. The library's types lead here, so it imports nothing.
+// Counted files. The library's public types use this module, so it imports nothing.
 
-/** Some files: how many, and the names of the first. */
+/** Number of files, and the names of the first ones. */
 export interface Counted {
   readonly count: number;
   readonly names: readonly string[];

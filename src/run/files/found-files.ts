@@ -1,4 +1,4 @@
-// The files that a table names, as their sources list them, with what the table says of each.
+// Lists the files that a table names, each with the options that the table declares for it.
 
 import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { memberLocation } from '../../input/decode/member-location.ts';
@@ -6,19 +6,22 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { Access, Listed, Listing, Source } from '../../input/sources/contract.ts';
 import { bySource, isExclusion } from '../../input/sources/registry.ts';
 
-/** A file where its source lists it. */
+/** A file as its source lists it. */
 export interface Found {
   readonly source: Source;
   readonly file: Listed;
-  /** Place among the readings of its table. */
+  /** Index of its reading in `table.readings`. */
   readonly reading: number;
-  /** The wanted members of an archive; undefined: the file itself, or its only member. */
+  /**
+   * Glob of the wanted members of an archive; undefined: the file itself, or the archive's only
+   * file.
+   */
   readonly member: string | undefined;
-  /** For errors: the locations with this reading and these members. */
+  /** The locations with this reading and these members, for errors. */
   readonly group: string;
 }
 
-/** Locations of one reading that name the same members, or none. */
+/** Locations of one reading that name the same members, or no members. */
 interface Group extends Pick<Found, 'member' | 'group'> {
   readonly locations: readonly string[];
 }
@@ -34,7 +37,7 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
     if (group === undefined) groups.set(member, [location]);
     else group.push(location);
   }
-  // Only exclusions: the source reports that.
+  // The source reports a list that has only exclusions.
   if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
   return [...groups].map(([member, named]) => ({
     member,
@@ -43,16 +46,22 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
   }));
 };
 
-/** The error for a file that two locations with different options find. */
+/** Makes the error for a file that two locations with different options find. */
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
   new EtlError('ETL_FILE_OPTIONS', { table, file, first, second });
 
-/** The base of relative locations, those that parameters are part of, and a signal that ends the listing. */
+/**
+ * Where to list: the base of relative locations, the parameters that locations contain, and a
+ * signal that ends the listing.
+ */
 interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
   readonly varied?: PipelineSpec['varied'];
 }
 
-/** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_OPTIONS, those of its sources. */
+/**
+ * Lists the files of a table. An archive is listed once for each location that names members of it.
+ * Errors: ETL_FILE_OPTIONS, those of the sources.
+ */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
   { workingDirectory, varied, signal }: ListingFrom,
@@ -79,7 +88,9 @@ export async function* foundFiles(
   }
 }
 
-/** Groups the items of a listing into batches. If the listing fails, its items so far come first. */
+/**
+ * Groups the items of a listing into batches. If the listing fails, the items so far come first.
+ */
 export async function* inBatches<Item>(
   items: AsyncIterable<Item>,
   size: number,
@@ -100,7 +111,7 @@ export async function* inBatches<Item>(
   if (failure !== undefined) throw failure.error;
 }
 
-/** The error for members of a file that is not an archive. */
+/** Makes the error for a member that is wanted from a file that is not an archive. */
 export const refuseMember = (table: string, file: string, member: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', {
     table,

@@ -1,8 +1,10 @@
-// Recognizes files that were moved or renamed since they were loaded: their rows stay, and the file state gets their new places.
+// Recognizes files that were moved or renamed since they were loaded: their rows are kept, and the
+// file state gets the new names.
 //
-// A version is free if its name is no longer listed with it: the name is gone, or has another content. A listed file that is not in
-// production under its own name, and is the same as a free version, is that version. So two files may swap their names, and a new
-// file may come under the name of one that was moved. Proved by test/modes/moved-files.test.ts.
+// A published version is free if its name is no longer listed, or is listed with another content. A
+// listed file that production does not have under its name, and that equals a free version, is that
+// version. So two files may swap their names, and a new file may take the name of a moved file.
+// Proved by test/modes/moved-files.test.ts.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -23,27 +25,30 @@ import { plural } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
-/** A listed file that production does not have under its name as it is now; `version`: what production has under this name. */
+/**
+ * A listed file that differs from what production has under its name. `version`: what production
+ * has under this name; undefined: nothing.
+ */
 export interface Unsettled {
   readonly file: Omit<NewFile, 'ordinal'>;
   readonly version: KnownVersion | undefined;
 }
 
 export interface Moves {
-  /** The version that a file is, as if it had been loaded under its name now. */
+  /** The version that each moved file is. `isSame`: the new name gives its rows the same values. */
   readonly followed: ReadonlyMap<Unsettled, StoredVersion & Pick<KnownVersion, 'isSame'>>;
   /**
-   * The version that a file is although it has been moved over another file: it cannot take over the name, because production has rows
-   * of the file that had it.
+   * The version that a file is although it cannot take over its new name, because production still
+   * has rows of another file with that name.
    */
   readonly over: ReadonlyMap<Unsettled, StoredVersion>;
-  /** Versions that have other names now, by their ids. */
+  /** Ids of versions whose files have other names now. */
   readonly gone: ReadonlySet<number>;
 }
 
 /**
- * What a file keeps when it is moved. Without a time in it, it does not tell a moved file from a copy, so it counts only where copies are
- * not allowed.
+ * Returns what a file keeps when it is moved. An identity without a time is the same for a moved
+ * file and for a copy, so it counts only where copies are refused.
  */
 const identityOf = (
   { copies }: SourceTableSpec,
@@ -56,7 +61,7 @@ const identityOf = (
   return JSON.stringify([source, member, identity]);
 };
 
-/** Texts of the path and constants that become values of a file's rows. */
+/** Returns the texts of the path, and the constants, that become values of the file's rows. */
 const textsOf = (
   { columns, filter, readings: [reading] }: SourceTableSpec,
   { name, constants }: Pick<NewFile, 'name' | 'constants'>,
@@ -67,7 +72,10 @@ const textsOf = (
   return JSON.stringify([values, parts.map((part) => fields.textAt(fields.placeOf(part)) ?? null)]);
 };
 
-/** `settled`: versions that are listed as they are, by their ids. */
+/**
+ * Compares unsettled files with free versions. `settled`: ids of versions that are listed
+ * unchanged.
+ */
 const findMoves = async (
   client: Client,
   of: FilesOf,
@@ -79,7 +87,7 @@ const findMoves = async (
   const over = new Map<Unsettled, StoredVersion>();
   const gone = new Set<number>();
   if (files.length === 0) return { followed, over, gone };
-  /** The file that is listed under the name of a version. */
+  /** Files that are listed under the names of versions, by the versions' ids. */
   const named = new Map(files.flatMap((one) => (one.version === undefined ? [] : [[one.version.id, one]])));
   const free = new Map<string, StoredVersion[]>();
   for (const version of await versionsLike(
@@ -102,7 +110,7 @@ const findMoves = async (
     followed.set(one, { ...version, isSame: textsOf(table, known) === textsOf(table, one.file) });
     gone.add(version.id);
   }
-  // A name can be taken over only from a version that has another name now.
+  // A file can take over a name only from a version that has another name now.
   for (const first of files) {
     let next: Unsettled | undefined = first;
     while (next !== undefined) {
@@ -117,11 +125,11 @@ const findMoves = async (
   return { followed, over, gone };
 };
 
-/** What a listing shows of the files of a table that are in production. */
+/** Collects what a listing shows about the files of a table that are in production. */
 export class Sightings {
-  /** Versions whose files are listed, by their ids; those that have other names are added by `moves`. */
+  /** Ids of versions whose files are listed; `moves` adds those with other names. */
   readonly listed: number[] = [];
-  /** By `fileKey`: two locations may list the same file. */
+  /** By `fileKey`, because two locations may list the same file. */
   readonly unsettled = new Map<string, Unsettled>();
   readonly #settled = new Set<number>();
 
@@ -131,7 +139,10 @@ export class Sightings {
     this.#settled.add(id);
   }
 
-  /** Adds a listed file with the version that has its name. Returns whether the file is that version. */
+  /**
+   * Adds a listed file with the version that has its name. Returns true if the file is that
+   * version.
+   */
   add(file: Unsettled['file'], version: KnownVersion | undefined): version is KnownVersion {
     if (version?.isSame === true) {
       this.settle(version.id);
@@ -142,7 +153,7 @@ export class Sightings {
     return false;
   }
 
-  /** To be called when all files are listed. */
+  /** Finds the moved files. Called once, after all files are listed. */
   async moves(client: Client, of: FilesOf, table: SourceTableSpec): Promise<Moves> {
     const moves = await findMoves(client, of, table, [...this.unsettled.values()], this.#settled);
     this.listed.push(...moves.gone);
@@ -150,15 +161,16 @@ export class Sightings {
   }
 }
 
-/** The version with this id, under the name of a file. */
+/** Makes the record that gives a version the name of a file. */
 export const movedTo = (
   { table, source, location, member, name, fingerprint }: Unsettled['file'],
   id: number,
 ): MovedFile => ({ id, table, source, location, member, name, fingerprint });
 
 /**
- * Records the new names of files. Their rows stay as they are, so this is done when the run begins, by the holder of the pipeline's lock: a
- * run that fails later need not be told again. Errors: ETL_INCOMPLETE when somebody has meanwhile replaced the rows of one of the files.
+ * Records the new names of moved files. Their rows do not change, so this is done by the holder of
+ * the pipeline's lock when the run begins, and is not repeated if the run fails. Errors:
+ * ETL_INCOMPLETE if somebody has meanwhile replaced the rows of one of the files.
  */
 export const recordMoves = async (
   { client, spec }: Pick<RunContext, 'client' | 'spec'>,
@@ -167,7 +179,8 @@ export const recordMoves = async (
   const moved = planned.flatMap(({ intake }) => intake.moved);
   if (moved.length === 0) return;
   await withTransaction(client, async () => {
-    // The server does not know how many files are in a JSON text, and expects few: it would compare each with all.
+    // The server cannot estimate the number of files in a JSON text. It expects few, and would
+    // choose a nested loop that compares each file with all others.
     await client.query('set local enable_nestloop = off');
     for (const query of moveFiles(spec.name, spec.schema, moved)) {
       const { rowCount } = await runQuery(client, query);

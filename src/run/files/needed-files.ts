@@ -1,7 +1,7 @@
-// Decides which listed files of a table have to be loaded, by its mode of publishing and the file state.
+// Decides which listed files of a table have to be loaded, by the table's mode and the file state.
 //
-// The files are judged in the batches in which they are listed, and only those that are needed are kept: a table may have a
-// hundred thousand, of which one is new.
+// Files are judged in the batches in which they are listed, and only needed files are kept in
+// memory: of a hundred thousand files, one may be new.
 
 import {
   goneFiles,
@@ -22,7 +22,10 @@ import { takeNew } from './new-files.ts';
 import { refuseLoss } from './refuse-loss.ts';
 import { takesAll, Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/** Whether the newest run published the table without rows; a table that somebody emptied had some. */
+/**
+ * True if the newest run published the table without rows. False for a table that somebody emptied
+ * since.
+ */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
@@ -34,13 +37,15 @@ const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise
 
 type FoundBasis = BasisFound & { readonly extent: Extent };
 
-/** Whether production has the rows of files that were loaded before, by any pipeline. */
+/** True if production has the rows of files that were loaded before, by any pipeline. */
 export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
   (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
 
 /**
- * Finds what a run brings its files beside, before these are judged. A run loads a part of the files only if production has the rows of the
- * others. Looks again if versions are recorded of an empty table, and somebody has published it meanwhile: then they may have rows.
+ * Finds what production has before the files are judged. A run loads only some files if production
+ * has the rows of the others. If the table is empty although versions of files are recorded, and
+ * somebody has published it meanwhile, everything is looked up again, because the versions may have
+ * rows now.
  */
 const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
   const { client, isFullRefresh } = judging;
@@ -53,11 +58,11 @@ const findBasis = async (judging: Judging, of: FilesOf, publications: string): P
   return now === publications ? found : findBasis(judging, of, now);
 };
 
-/** Whether production lacks the rows of the file as it is now. */
+/** True if production lacks the rows of the file as it is now. */
 const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
   !isSame || isPartial || isCorrected || isUnloaded;
 
-/** All files are loaded; they are compared only to know whether there is anything to do. */
+/** Loads all files; compares them only to know if there is anything to do. */
 const takeAll = async (
   judging: Judging,
   table: SourceTableSpec,
@@ -82,7 +87,7 @@ const takeAll = async (
       return [...batch.keys()];
     },
     end: async () => {
-      // Rows of a file that was moved come back under its new name: they are not lost.
+      // Rows of a moved file are loaded again under its new name, so they are not lost.
       if (takesParts) await seen.moves(client, of, table);
       const judged = { listed: seen.listed, said: new Set<string>() };
       if (takesParts && isFullRefresh) await refuseLoss(judging, table, of, judged);
@@ -103,7 +108,7 @@ const takeAll = async (
   };
 };
 
-/** Judges the files of a table. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+/** Makes the judge for the files of a table. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };

@@ -1,4 +1,5 @@
-// Decides which files of a table that keeps its other rows are loaded, and which leave production.
+// Decides which files of a table that keeps its other rows are loaded, and the rows of which files
+// are deleted.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
@@ -20,7 +21,7 @@ import type { Wish } from './asked-files.ts';
 import { movedTo, Sightings } from './moves.ts';
 import { Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/** Versions that leave, each once: two locations may list the same file. */
+/** Collects versions whose rows are deleted, each once: two locations may list the same file. */
 const createLeaving = () => {
   const files = new Set<number>();
   const unloaded = new Set<number>();
@@ -30,7 +31,7 @@ const createLeaving = () => {
       if (wish === 'unload') unloaded.add(id);
     },
     count: (): number => files.size,
-    /** With `listed`, the result's `stays` has those of them that do not leave. */
+    /** With `listed`, the result says in `stays` which of these versions are kept. */
     outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...files],
       unloaded: [...unloaded],
@@ -39,7 +40,9 @@ const createLeaving = () => {
   };
 };
 
-/** Reports changed files whose rows in production stay as they are. Errors: ETL_FILE_CHANGED. */
+/**
+ * Reports changed files whose rows in production are kept as they are. Errors: ETL_FILE_CHANGED.
+ */
 const reportLeft = (
   { report }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -66,7 +69,7 @@ const reportLeft = (
     );
 };
 
-/** The caller's wish for a file in production. Errors: ETL_FILE_LINEAGE. */
+/** Returns what the caller wants for a file in production. Errors: ETL_FILE_LINEAGE. */
 const wishOf = (
   { asked }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -84,10 +87,10 @@ const wishOf = (
   throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
-/** Judges files of which a version is known. */
+/** Judges files of which production has a version. */
 const createJudge = ({ changed: choice }: Meaning) => {
   const leaving = createLeaving();
-  /** Files that stay as they were loaded, though they are others. */
+  /** Files whose rows are kept although the files changed or their rejects were corrected. */
   const left = { changed: new Tally(), corrected: new Tally() };
   const taken = { changed: new Tally(), again: new Tally(), unloaded: new Tally() };
   let out = 0;
@@ -114,7 +117,7 @@ const createJudge = ({ changed: choice }: Meaning) => {
   return { isNeeded, leaving, left, taken, staysOut: (): number => out };
 };
 
-/** Judges the files that are not in production under their names, when all files are listed. */
+/** After the listing, judges the files that production does not have under their names. */
 const settle = async (
   judging: Judging,
   spec: SourceTableSpec,
@@ -148,7 +151,7 @@ const settle = async (
   return { added, moved, unneeded };
 };
 
-/** Only files that production lacks are loaded, and those to be loaded again. */
+/** Loads only files that production lacks, and files to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
   const { client, asked } = judging;
   const mode = meaningOf(spec.publish);
@@ -179,7 +182,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
       const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
       reportLeft(judging, spec, mode.changed, left.changed, left.corrected);
       const unloads = mode.gone === 'unload';
-      // Files that stay may be many, so they are read only if somebody asks for them.
+      // There may be many unlisted files, so they are read only if somebody needs them.
       const isWanted = unloads || asked.hasAny || judging.countsGone === true;
       const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
       for (const file of gone) {

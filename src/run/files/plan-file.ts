@@ -1,4 +1,5 @@
-// Plans one file: its encoding and header, whether these fit the table, and where its data begins and ends.
+// Plans one file: its encoding and header, if they fit the table, and where its data begins and
+// ends.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration/declaration.ts';
@@ -16,11 +17,11 @@ import type { Found } from './found-files.ts';
 import { textColumns } from './planned-table.ts';
 import { storedFiles, type StoredFile } from './stored-files.ts';
 
-/** The last position that a table names; 0: it names none. */
+/** Highest field position that a table names; 0: none. */
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
   Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
 
-/** Checks the fields of a file, and says how its header differs from what the table names. */
+/** Checks the fields of a file. Returns how its header differs from what the table names. */
 const checkFields = (
   table: ReadTable,
   file: Pick<NewFile, 'name' | 'header' | 'constants'>,
@@ -37,10 +38,13 @@ const checkFields = (
   return differencesOf(fields, neededFields(table.columns, table.filter));
 };
 
-/** First guess for the size of a file's trailer; nearly all are far smaller. */
+/** First guess for the size of a file's trailer; nearly all trailers are far smaller. */
 const tailBytes = 64 * 1024;
 
-/** Where the data of a seekable file ends: at the end of the file, or where its trailer begins. */
+/**
+ * Finds the byte where the data of a seekable file ends: at the end of the file, or where its
+ * trailer begins.
+ */
 const endOf = async (
   file: InputFile & Pick<NewFile, 'bytes'>,
   access: Access,
@@ -62,20 +66,21 @@ const endOf = async (
 };
 
 /**
- * A file without its place in the table's list. Its header may not fit, or it may be empty, which only matters if the file is
- * needed: files in production often date from a time when the table had other columns.
+ * A file before it is numbered. `misfit`: the header does not fit the table, or the file is empty.
+ * The error is thrown only if the file is needed: files in production often date from a time when
+ * the table had other columns.
  */
 export interface PlannedFile extends Omit<NewFile, 'ordinal'> {
   readonly misfit?: EtlError;
 }
 
-/** The error that says that a file is empty. */
+/** Returns the error if it says that the file is empty; throws any other error. */
 const asEmpty = (error: unknown): EtlError => {
   if (error instanceof EtlError && error.code === 'ETL_SOURCE_EMPTY') return error;
   throw error;
 };
 
-/** An empty file says nothing else. */
+/** An empty file has default values. */
 const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
 
 const planFile = async (
@@ -107,10 +112,13 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
-/** Members of one archive that are read at the same time: several archives are, too. */
+/**
+ * Maximum number of members of one archive that are read at the same time. Several archives may be
+ * read at once.
+ */
 const membersAtOnce = 4;
 
-/** Plans a file that its source lists, or the wanted members of an archive. */
+/** Plans a listed file, or the wanted members of an archive. */
 export const planFound = async (
   declared: SourceTableSpec,
   { source, file, member, reading }: Found,

@@ -1,4 +1,5 @@
-// Plans what a run loads: lists the files of each table, and reads the beginning of those that may be needed.
+// Plans what a run loads: lists the files of each table, and reads the beginning of files that may
+// be needed.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -21,10 +22,13 @@ interface GroupedFile {
   readonly group: string;
 }
 
-/** Files that are read and judged together. */
+/** Maximum number of files that are read and judged together. */
 const filesPerBatch = 1_000;
 
-/** Each file once: two globs may match a member. Errors: ETL_FILE_OPTIONS. */
+/**
+ * Removes files that were found twice: two globs may match the same member. Errors:
+ * ETL_FILE_OPTIONS.
+ */
 const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   const seen = new Map<string, GroupedFile>();
   for (const one of found) {
@@ -37,7 +41,6 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   return [...seen.values()].map(({ file }) => file);
 };
 
-/** Creates the sieve for the files of a table. */
 type SieveFor = (table: SourceTableSpec) => Sieve | Promise<Sieve>;
 
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
@@ -50,7 +53,7 @@ const planTable = async (
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
-  // Thousands of files nearly always have one header, which is kept once.
+  // Thousands of files nearly always have the same header, which is kept in memory once.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
   const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
     (await planFound(table, one, signal)).map((planned) => {
@@ -79,15 +82,17 @@ const planTable = async (
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
-  // If no file is needed, the first one determines the shape of text staging; declared columns need no file for that.
+  // If no file is needed, any file determines the shape of text staging. Declared columns need no
+  // file for that.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake };
 };
 
 /**
- * Plans every table that is loaded from files. Reads only the first bytes of each file, and its end for `skipEnd`. Without
- * sieves every file is needed. Errors: those of the sources, of headers, and of the sieves.
+ * Plans every table that is loaded from files. Reads only the first bytes of each file, and its end
+ * for `skipEnd`. Without `sieveFor`, every file is needed. Errors: those of the sources, of
+ * headers, and of the sieves.
  */
 export const planSources = async (
   spec: PipelineSpec,
@@ -100,7 +105,10 @@ export const planSources = async (
   return planned;
 };
 
-/** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN, ETL_FILE_COPY. */
+/**
+ * Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`,
+ * ETL_FILE_UNKNOWN, ETL_FILE_COPY.
+ */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {

@@ -1,4 +1,4 @@
-// A table that a run loads from files: which of them, and the columns of its staging table.
+// A table that a run loads from files: the files, and the columns of its staging table.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { StagingColumn } from '../../db/staging.ts';
@@ -11,22 +11,28 @@ import type { Intake } from './sieve.ts';
 
 export interface PlannedTable {
   readonly table: SourceTableSpec;
-  /** The files that the run reads. */
+  /** The files that the run loads. */
   readonly files: readonly NewFile[];
   readonly staging: readonly StagingColumn[];
-  /** Which rows the run brings. */
+  /** Which rows the run supplies. */
   readonly intake: Intake;
 }
 
-/** Cuts a name to the server's limit; the server would cut it itself, and two columns might get the same name. */
+/**
+ * Cuts a name to the server's limit. The server would cut it silently, and two columns might get
+ * the same name.
+ */
 const cutName = (name: string): string =>
   new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
 
-/** Column names in the staging of a text table, from the fields of a header. */
+/** Makes the column names of a text table's staging from the fields of a header. */
 export const textColumns = (header: readonly string[]): readonly string[] =>
   header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
 
-/** Columns of the staging table: the declared ones in their types, or every header as text. */
+/**
+ * Returns the columns of the staging table: the declared columns in their types, or every header
+ * field as text.
+ */
 export const stagingColumns = (
   table: SourceTableSpec,
   files: readonly NewFile[],

@@ -1,4 +1,5 @@
-// Refuses to load everything again where that would lose rows: those of files that are not listed, or of no file.
+// Refuses to load everything again if rows would be lost: rows of files that are not listed, or of
+// no file.
 
 import { rowsOfOthers, type FilesOf } from '../../ledger/production/published-files.ts';
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
@@ -13,7 +14,7 @@ import { makesTable } from '../../publish/table/production.ts';
 import type { Basis, Judging } from './sieve.ts';
 import { plural } from '../../core/wording.ts';
 
-/** Whether each row of production has the file that it came from. */
+/** True if production records the file of each row. */
 const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
   (
     await client.query(
@@ -22,14 +23,17 @@ const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
     )
   ).rows[0].knows;
 
-/** Rows that no run has loaded, as far as anything shows them: by their file, or because there are more than runs have left. */
+/**
+ * Counts rows that no run has loaded, as far as possible: rows with an unknown file, or more rows
+ * than the runs recorded.
+ */
 const rowsOfNoRun = async (
   client: Client,
   { schema, table }: FilesOf,
   publish: SourceTableSpec['publish'],
 ): Promise<number> => {
   const name = quoteName(schema, table);
-  // Of merged rows, some keep a version of a file that has been replaced.
+  // Not for merged rows: some keep a version of a file that was replaced.
   if (meaningOf(publish).rowsKnownBy === 'file' && (await knowsFiles(client, name)))
     return countRows(
       client,
@@ -37,11 +41,11 @@ const rowsOfNoRun = async (
         and p.schema_name = ${quoteText(schema)} and p.table_name = ${quoteText(table)})`,
     );
   const recorded: Recorded | null = (await runQuery(client, selectRecorded(schema, table))).rows[0]?.recorded;
-  // People who have dropped or attached partitions have changed the number.
+  // People who drop or attach partitions change the number of rows.
   return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
 };
 
-/** The first rows found that a full refresh would lose, in words; undefined: none. */
+/** Says in words which rows a full refresh would lose; undefined: none were found. */
 const lossOf = async (
   client: Client,
   publish: SourceTableSpec['publish'],
@@ -69,8 +73,9 @@ const lossOf = async (
 };
 
 /**
- * Refuses a full refresh that would lose rows, unless somebody allows that: then it says which. `listed`: versions of this pipeline whose files
- * are listed; `said`: what was said already. Called when a run is planned, and when it is published. Errors: ETL_ROWS_LOST.
+ * Refuses a full refresh that would lose rows. If the caller allows it, only reports the rows.
+ * Called when a run is planned, and again when it is published. `listed`: versions of this pipeline
+ * whose files are listed; `said`: what was reported already. Errors: ETL_ROWS_LOST.
  */
 export const refuseLoss = async (
   { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,

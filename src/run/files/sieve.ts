@@ -1,4 +1,4 @@
-// The contract for deciding, as the files of a table are listed, which of them a run needs.
+// The contract for deciding which files of a table a run needs, while the files are listed.
 
 import type { Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -11,10 +11,10 @@ import type { AskedFiles } from './asked-files.ts';
 import { plural } from '../../core/wording.ts';
 import type { Found } from './found-files.ts';
 
-/** How many files a message names. */
+/** Maximum number of files that a message names. */
 const namedMax = 5;
 
-/** Counts files, and remembers the names of the first. */
+/** Counts files, and keeps the names of the first ones. */
 export class Tally implements Counted {
   count = 0;
   readonly names: string[] = [];
@@ -30,80 +30,98 @@ export class Tally implements Counted {
   }
 }
 
-/** What the files of a table were judged by. It is looked at again when the table is published: run/publish/overtaken.ts. */
+/**
+ * What was known when the files of a table were judged. Looked up again when the table is
+ * published: run/publish/overtaken.ts.
+ */
 export interface Basis {
-  /** What `publicationsOf` and `ownFilesOf` said of the table. */
+  /** Results of `publicationsOf` and `ownFilesOf` for the table. */
   readonly publications: string;
   readonly own: string;
-  /** Everything is loaded again although production has rows: these are replaced. */
+  /** True if everything is loaded again although production has rows, which are replaced. */
   readonly isFullRefresh: boolean;
-  /** Versions of this pipeline whose files are listed, some under other names. */
+  /** Ids of versions of this pipeline whose files are listed, some under other names. */
   readonly listed: readonly number[];
-  /** Which rows a full refresh deletes, as far as that was said. */
+  /** Texts about rows that a full refresh deletes, which were reported already. */
   readonly said: Set<string>;
-  /** Versions of all pipelines whose rows are gone: they are recorded, and the table was empty. */
+  /**
+   * Ids of recorded versions, of all pipelines, whose rows are gone because the table was empty.
+   */
   readonly stale: readonly number[];
-  /** The table got rows after the run was planned: the run brings all its files, and relies on none that is there. */
+  /**
+   * Set if the table got rows after the run was planned: the run brings all its files, and relies
+   * on no existing row.
+   */
   readonly isFilledSince?: true;
 }
 
-/** Before files are listed. */
+/** What is known before files are listed. */
 export type BasisFound = Omit<Basis, 'listed' | 'said'>;
 
-/** What a run brings to a table, and takes from it. */
+/** Which rows a run supplies for a table, and which rows it deletes. */
 export interface Intake {
   readonly extent: Extent;
-  /** Files that are listed. */
   readonly listed: number;
-  /** Listed files that production lacks, and files that it has in a version to be replaced. */
+  /** Listed files that production lacks, and files of which it has another version. */
   readonly added: Counted;
   readonly changed: Counted;
-  /** Those that production has as they are now, and that are loaded again: somebody wants it, or their rejects were corrected. */
+  /** Unchanged files that are loaded again, on request or after a correction of their rejects. */
   readonly again: Counted;
-  /** Those that are in production, and leave because somebody wants it. */
+  /** Files in production whose rows are deleted on request. */
   readonly unloaded: Counted;
-  /** Listed files of which nothing changes. Those that were taken out before, and stay out, are none of them. */
+  /** Listed files of which nothing changes, without files that were unloaded earlier. */
   readonly unchanged: number;
-  /** Files that are not listed any more and have rows in production, where somebody had to ask for them; and what becomes of those. */
+  /**
+   * Files with rows in production that are no longer listed, without files that the caller unloads;
+   * and what happens to their rows.
+   */
   readonly gone: Counted;
   readonly goneRows: 'leave' | 'stay';
   readonly outgoing: Outgoing;
-  /** Undefined: every run brings all rows of the table, or nobody knows what is in production. */
+  /** Undefined: every run supplies all rows of the table, or the state of production is unknown. */
   readonly basis?: Basis;
-  /** Whether production has to change. */
+  /** True if production has to change. */
   readonly hasWork: boolean;
-  /** Files that have other names than when they were loaded: the run records the new ones. */
+  /** Files that have other names than when they were loaded: the run records the new names. */
   readonly moved: readonly MovedFile[];
 }
 
-/** A file by `fileKey`. */
 type FileKey = string;
 
-/** Judges the files of a table as they are listed. */
 export interface Sieve {
-  /** Called before files are opened: indexes of those that `take` has to see; undefined: all. */
+  /**
+   * Called before files are opened. Returns the indexes of files that `take` has to see; undefined:
+   * all.
+   */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
-  /** Indexes of those that may be needed. */
+  /** Returns the indexes of files that may be needed. */
   readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
-  /** `unneeded`: files that `take` let pass, and that are not needed, as all files together show. */
+  /**
+   * `unneeded`: files that `take` returned, and that turned out not to be needed after all files
+   * were listed.
+   */
   readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
 }
 
-/** What judging files requires. */
 export interface Judging
   extends Pick<OutsetContext, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
-  /** Everything is loaded again, because somebody asks for it now or has asked for the run that is continued. */
+  /**
+   * True if everything is loaded again, requested now or for the unfinished run that is continued.
+   */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
-  /** What `publicationsOf` said of each table before any file was judged: what is published since is noticed. */
+  /**
+   * What `publicationsOf` returned for each table before any file was judged, to notice later
+   * publications.
+   */
   readonly publications: ReadonlyMap<string, string>;
-  /** Files that are no longer listed are counted even if nothing happens to their rows. */
+  /** True if unlisted files are counted even if nothing happens to their rows. */
   readonly countsGone?: boolean;
 }
 
 export const noneOutgoing: Outgoing = { files: [], unloaded: [] };
 
-/** What a run that brings all rows takes from a table. */
+/** The parts of an intake that are the same for every run that supplies all rows. */
 export const takesAll = {
   extent: 'whole',
   again: new Tally(),
@@ -113,7 +131,7 @@ export const takesAll = {
   moved: [],
 } as const satisfies Partial<Intake>;
 
-/** When nothing is known of what is in production. */
+/** Takes every file, because the state of production is unknown. */
 export const takeEverything = (): Sieve => {
   const files = new Tally();
   return {

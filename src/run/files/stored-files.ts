@@ -1,4 +1,5 @@
-// A listed file, or the members of the archive that it is, as they are stored: what is known of them without their content.
+// A listed file, or the members of an archive, as they are stored: what is known without their
+// content.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { memberName } from '../../input/decode/member-location.ts';
@@ -7,7 +8,6 @@ import type { Access } from '../../input/sources/contract.ts';
 import { chooseMembers } from './archive-members.ts';
 import { refuseMember, type Found } from './found-files.ts';
 
-/** A file or member, as far as it is known without its content. */
 export type StoredFile = Omit<
   NewFile,
   | 'ordinal'
@@ -22,7 +22,10 @@ export type StoredFile = Omit<
   | 'lineEnd'
 >;
 
-/** With the first bytes of the file, or of its archive. Errors: those of the source and of `chooseMembers`. */
+/**
+ * Yields each file or member with the first bytes of the file or archive. Errors: those of the
+ * source and of `chooseMembers`.
+ */
 export async function* storedFiles(
   table: string,
   { source, file: { name, location }, member }: Pick<Found, 'source' | 'file' | 'member'>,

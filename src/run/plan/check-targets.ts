@@ -1,4 +1,5 @@
-// Checks production before anything is loaded: what publishing would refuse, and attributes that the server would not take.
+// Checks production before anything is loaded: what publishing would refuse, and attributes that
+// the server would refuse.
 
 import { probeAttributes } from '../../publish/aside/probe.ts';
 import { checkTargets as checkProduction } from '../../publish/commit/plan.ts';
@@ -9,8 +10,9 @@ import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 
 /**
- * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Returns what is in production, by the
- * names of the tables. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ * Checks all targets. The columns of tables that SQL makes are not known yet; they are checked when
+ * the tables are built. Returns what is in production, by table name. Errors: ETL_PUBLISH_SHAPE,
+ * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 export const checkTargets = async (
   { client, spec }: Pick<RunContext, 'client' | 'spec'>,

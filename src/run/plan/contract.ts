@@ -1,49 +1,54 @@
-// What a run would do, as plain data: for the command line, the library, and tests that compare it with what the run did.
+// What a run would do, as plain data: for the command line, the library, and tests that compare the
+// plan with the run.
 
 import type { NotifyEvent } from '../../core/declaration/notification.ts';
 import type { Counted } from '../files/counted.ts';
 
-/** How long others wait. */
+/** How long other sessions wait. */
 export type Wait = 'none' | 'instant' | 'while rows are written';
 
 /** The files of a table that is loaded from files. */
 export interface FilesPlan {
-  /** Files that its locations find now. */
+  /** Files that the table's locations find now. */
   readonly listed: number;
-  /** Those that the run loads, and their bytes as they are stored. */
+  /** Files that the run loads, and their stored bytes. */
   readonly loaded: number;
   readonly bytes: number;
-  /** Not in production; in production in another version; in production as they are, and loaded again nevertheless. */
+  /**
+   * Files that production lacks; that it has in another version; that it has unchanged, and that
+   * are loaded again.
+   */
   readonly added: Counted;
   readonly changed: Counted;
   readonly again: Counted;
-  /** In production, and taken out because it was asked for. */
+  /** Files in production whose rows are deleted on request. */
   readonly unloaded: Counted;
-  /** Not listed any more, with rows in production; as they are in production, which stay. */
+  /**
+   * Files with rows in production that are no longer listed; number of files that production has
+   * unchanged.
+   */
   readonly gone: Counted;
   readonly unchanged: number;
-  /** What becomes of the rows of those that are gone. */
+  /** What happens to the rows of `gone` files: deleted ('leave') or kept ('stay'). */
   readonly goneRows: 'leave' | 'stay';
 }
 
-/** How a table gets into production. */
+/** How a table is published. */
 export interface PublishingPlan {
-  /** As in the report of the run and in etl.published_table. */
+  /** The name in the run's report and in etl.published_table. */
   readonly strategy: string;
-  /** What is done instead when the rows show that it is cheaper. */
+  /** The strategy that is used instead if the rows show that it is cheaper. */
   readonly orElse: string | null;
   readonly why: string;
   readonly readersWait: Wait;
   readonly writersWait: Wait;
-  /** Statements that change the table in production, or that make it. */
+  /** Statements that create or change the table in production. */
   readonly ddl: readonly string[];
-  /** The same in words, where a table in production is not what is declared. */
+  /** The changes in words, if the table in production differs from the declaration. */
   readonly changes: readonly string[];
-  /** What else the user should know of it. */
   readonly notice: string | null;
 }
 
-/** One table as the run would make it. */
 export interface TablePlan {
   readonly table: string;
   readonly schema: string;
@@ -54,13 +59,15 @@ export interface TablePlan {
   readonly extent: 'whole' | 'part' | null;
   /** Null: SQL makes the table from others. */
   readonly files: FilesPlan | null;
-  /** The way there, and why that way: label and text, in the order of a byte. */
+  /**
+   * How rows get from files into the table, and why: label and text, in the order of a byte's path.
+   */
   readonly steps: readonly { readonly step: string; readonly text: string }[];
   /** Null: the server could not say, or there is nothing to do. */
   readonly publishing: PublishingPlan | null;
 }
 
-/** Why the run would end, with the exit code that it would have. */
+/** Why the run would fail, with the exit code. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -70,25 +77,31 @@ export interface Refusal {
 
 export interface RunPlan {
   readonly pipeline: string;
-  /** Refused: the run would end with `refusal`. Unknown: there was no server that could say. */
+  /** 'refused': the run would end with `refusal`. 'unknown': no server could say. */
   readonly outcome: 'nothing' | 'load' | 'load new' | 'continue' | 'refused' | 'unknown';
   /** The run whose tables are current, or that would be continued. */
   readonly run: number | null;
   readonly why: readonly string[];
   readonly refusal: Refusal | null;
-  /** The server has prepared everything without rows: SQL, keys, indexes, constraints, tests. */
+  /**
+   * True if the server has prepared everything without rows: SQL, keys, indexes, constraints,
+   * tests.
+   */
   readonly prepared: boolean;
   readonly notices: readonly string[];
   readonly tables: readonly TablePlan[];
   readonly hooks: readonly { readonly hook: string; readonly call: string }[];
-  /** Who is notified of what: the channel, and the variable that holds the receiver's URL. */
+  /** Who is notified of which events: the channel, and the variable with the receiver's URL. */
   readonly receivers: readonly {
     readonly channel: string;
     readonly receiver: string;
     readonly on: readonly NotifyEvent[];
   }[];
-  /** Bytes on the server's disk while the run publishes, by the size of production; null: nothing is known yet. */
+  /**
+   * Bytes needed and free on the server's disk during publication, judged by the size of
+   * production; null: unknown.
+   */
   readonly room: { readonly needed: number | null; readonly free: number | null };
-  /** As long as the most similar of the last runs; null: there was none. */
+  /** Duration of the most similar of the last runs; null: there was none. */
   readonly seconds: number | null;
 }

@@ -1,4 +1,4 @@
-// The plan of a run from what was found: one value of plain data.
+// Makes the plan of a run, as plain data, from what was found.
 
 import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { hookNames } from '../../core/declaration/hook.ts';
@@ -13,7 +13,7 @@ import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
 import { publishingOf } from './publishing.ts';
 import { sharedBy, sourceSteps, tableSteps } from './steps.ts';
 
-/** What is found step by step: a refusal leaves what was found before it. */
+/** What was found so far. A refusal keeps what was found before it. */
 export interface Findings {
   outcome: RunPlan['outcome'];
   run: number | null;
@@ -21,7 +21,7 @@ export interface Findings {
   readonly notices: string[];
   planned: readonly PlannedTable[];
   plans: readonly PublishPlan[];
-  /** Partitions that have rows of files that changed or leave, by the table's name. */
+  /** Partitions with rows of changed or deleted files, by table name. */
   readonly partitions: Map<string, readonly string[]>;
   prepared: boolean;
   seconds: number | null;
@@ -31,10 +31,10 @@ export interface Findings {
 
 type TableFindings = Pick<Findings, 'planned' | 'plans' | 'partitions'>;
 
-/** How many partitions are named. */
+/** Maximum number of partitions that are named. */
 const namedMax = 20;
 
-/** `isNothing`: there is nothing to do, and what would be loaded otherwise is not. */
+/** `isNothing`: there is nothing to do, so that nothing is loaded. */
 const filesOf = ({ files: planned, intake }: PlannedTable, isNothing: boolean): FilesPlan => {
   const files = isNothing ? [] : planned;
   const { listed, added, changed, again, unloaded, gone, goneRows, unchanged } = intake;
@@ -96,7 +96,7 @@ const describeTable = (
   };
 };
 
-/** What is planned for each table, in declared order. */
+/** Describes what is planned for each table, in declared order. */
 export const describeTables = (
   spec: Definition['spec'],
   settings: Pick<RunSettings, 'workers' | 'chunkBytes' | 'allowShrink'>,

@@ -1,4 +1,4 @@
-// Keeps the plan of a run in the ledger, once it is rehearsed, with the id of its trace.
+// Saves the plan of a run in the ledger after its rehearsal, with the id of its trace.
 
 import { keepPlan } from '../../ledger/run/run-story.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
@@ -7,10 +7,10 @@ import type { RunContext } from '../context.ts';
 import { describeTables } from './describe.ts';
 import { plannedRows } from './rows.ts';
 
-/** Of `00-<trace>-<span>-01`, as W3C's Trace Context writes it. */
+/** Takes the trace id from a W3C traceparent, `00-<trace>-<span>-01`. */
 const traceIdOf = (traceparent: string | undefined): string | null => traceparent?.split('-')[1] ?? null;
 
-/** `plans`: none when the server could not say how the tables would be published. */
+/** `plans` is empty if the server could not say how the tables would be published. */
 export const keepRunPlan = async (
   { client, spec, report, ...settings }: RunContext,
   runId: number,

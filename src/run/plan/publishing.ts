@@ -1,4 +1,5 @@
-// How a rehearsed table gets into production: by which strategy and why, what is altered, and who waits.
+// Describes how a rehearsed table is published: by which strategy and why, what is altered, and who
+// waits.
 
 import { keyChanges } from '../../publish/alter/keys.ts';
 import {
@@ -17,7 +18,7 @@ import { inPlaceReasons } from '../../publish/table/partition-shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
 
-/** Whether the existing table stays, whatever happens to its rows. */
+/** True if the existing table is kept, whatever happens to its rows. */
 const isSameTable = (plan: PublishPlan): boolean =>
   plan.strategy.oidInProduction(plan) === plan.production?.oid;
 
@@ -37,7 +38,7 @@ const whyOf = (plan: PublishPlan): string => {
     : 'the table is partitioned, and nothing depends on it';
 };
 
-/** The statements that make a table that is not there. */
+/** Returns the statements that create a table that does not exist. */
 const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
   const name = productionName(table);
   const { partitionBy } = table;
@@ -58,14 +59,14 @@ const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
   ];
 };
 
-/** What differs between the table in production and the declared one. */
+/** Describes how the table in production differs from the declared one. */
 const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
   const { table, builtAs, production } = plan;
   const { texts, drop, key, make } = keyChanges(plan);
   const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
   const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
   if (isSameTable(plan)) return { ddl: statements, changes: texts };
-  // Another table takes its place, whose columns may be others.
+  // A new table replaces the old one, and may have other columns.
   const difference = differenceOf(builtAs.columns, production!.columns);
   return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
 };
@@ -81,7 +82,7 @@ export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPla
   const [readersWait, writersWait] = waits(plan);
   const others = waysOf(table).strategies.filter(({ name }) => name !== strategy.name);
   const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
-  // It is chosen by what is found in the rows, which are not there yet.
+  // A strategy that depends on the rows of the run is chosen later, when the rows are there.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
   const free = { ...plan, production: production && { ...production, dependents } };
   const orElse = others.find(({ mayTake }) => mayTake?.(free) === true);

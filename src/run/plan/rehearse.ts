@@ -1,14 +1,17 @@
-// Rehearses a run before its first byte is loaded: everything that it will make is made without rows, and rolled back.
+// Rehearses a run before its first byte is loaded: makes everything that the run will make, without
+// rows, and rolls it back.
 //
-// It goes the way of the build, in a schema of its own that nobody else sees, so that what the server would refuse after the load
-// it refuses now: SQL files, keys, indexes, constraints, columns that the server fills, changes of columns, data tests, hooks. And
-// what would be chosen by the tables in production is chosen: the strategy of each one, with what it changes. No row is read: SQL
-// of the author is planned, and its privileges are checked, with `limit 0`, so that not even a volatile function of it is called.
-// Production is locked as a reader locks it, and nothing waits long for a lock.
+// The rehearsal follows the build, in a schema of its own that nobody else sees. So the server
+// refuses now what it would refuse after the load: SQL files, keys, indexes, constraints, generated
+// columns, changes of columns, data tests, hooks. The strategy of each table is chosen, too, by the
+// tables in production. No row is read: SQL of the author is planned with `limit 0`, so that its
+// privileges are checked, but not even a volatile function is called. Production is locked as a
+// reader locks it, and no statement waits long for a lock.
 //
-// No table is unlogged here, not even staging. When the creation of one is rolled back, and the server crashes within the moment until
-// the rollback is in its log, recovery ends with "could not create file …: File exists", once: the rollback keeps an empty file until
-// the next checkpoint, and replaying the creation makes the server write that file again. The second start succeeds.
+// No table is unlogged here, not even staging. If the server crashes after creating an unlogged
+// table and before the rollback is in its log, recovery fails once with "could not create file …:
+// File exists": the rollback keeps an empty file until the next checkpoint, and replaying the
+// creation makes the server write that file again. The second start succeeds.
 
 import { randomBytes } from 'node:crypto';
 import { withRollback, type Client } from '../../db/client.ts';
@@ -37,28 +40,34 @@ import { rehearseTests } from '../test-run.ts';
 import { checkTargets } from './check-targets.ts';
 import { rehearseHooks } from '../rehearse-hooks.ts';
 
-/** What rehearsing requires. */
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
 
 interface Rehearsal {
-  /** How the tables would be published, in the order of the build; none when something hindered it. */
+  /**
+   * How the tables would be published, in build order; empty if something hindered the rehearsal.
+   */
   readonly plans: readonly PublishPlan[];
   readonly notices: readonly string[];
-  /** Why the server could not say: somebody holds a lock, or a hook may first make what is missing. */
+  /**
+   * Why the server could not say: a lock is held by somebody, or a hook may create what is missing.
+   */
   readonly hindered: string | null;
 }
 
-/** How long a statement waits for a lock that others hold on production. */
+/** How long a statement waits for a lock on production. */
 const lockMs = 1_000;
 
-/** States that say nothing of the pipeline: a lock was not free, or the server had no room for so much at once. */
+/**
+ * True for states that do not concern the pipeline: a lock was not free, or the server lacked
+ * resources.
+ */
 const isHindrance = (state: string): boolean =>
   ['55P03', '40P01', '57014'].includes(state) || state.startsWith('53');
 
-/** Names that the server does not know: table, column, function, schema, type. */
+/** SQLSTATEs for unknown names: table, column, function, schema, type. */
 const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);
 
-/** Why an error is no refusal; undefined: it is one. */
+/** Returns why an error does not refuse the pipeline; undefined: it does. */
 const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const state = codeOf(cause) ?? '';
@@ -68,7 +77,10 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
   return undefined;
 };
 
-/** Tries foreign keys of tables that stay, or that refer to such tables: on the tables aside, where nobody waits for locks. */
+/**
+ * Tries foreign keys of tables that are kept in place, or that refer to such tables. The keys are
+ * made on the rehearsed tables, where nobody waits for locks.
+ */
 const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   const isMade = (table: BuiltTable, place: number): boolean =>
     table.extent === 'whole' && built[place]?.extent === 'whole';
@@ -79,7 +91,7 @@ const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[])
   await buildForeignKeys(client, others);
 };
 
-/** Changes of columns, on a copy of the table without its rows. */
+/** Tries changes of columns on an empty copy of the table. */
 const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table, builtAs, production } = plan;
   if (production === undefined || !plan.strategy.writes) return;
@@ -100,7 +112,7 @@ const rehearseAll = async (
   planned: readonly PlannedTable[],
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
-  // No pipeline's name ends in an underscore.
+  // Unlike a pipeline's name, this one ends in an underscore.
   const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
   const aside = { ...context, spec };
   await client.query(
@@ -134,8 +146,9 @@ const rehearseAll = async (
 };
 
 /**
- * Rehearses the build and plans how its tables are published. `hooks`: those that have not been called yet. Changes nothing on the
- * server. Errors: those of building and publishing that need no row, ETL_TEST_REFUSED, ETL_HOOK.
+ * Rehearses the build, and plans how its tables are published. `hooks`: hooks that have not been
+ * called yet. Changes nothing on the server. Errors: those of building and publishing that need no
+ * row, ETL_TEST_REFUSED, ETL_HOOK.
  */
 export const rehearse = async (
   context: RehearsalContext,
@@ -151,7 +164,7 @@ export const rehearse = async (
     const plans = await withRollback(client, async () => {
       const made = await rehearseAll(quiet, planned);
       if (hooks.includes('before')) await rehearseHooks(quiet);
-      // A hook may rename what has the names, and grant privileges.
+      // The hook may free names that are taken, and grant privileges.
       if (hooks.includes('before') && spec.hooks?.before !== undefined) return made;
       await refuseTakenNames(client, made);
       await refuseLacking(client, made);

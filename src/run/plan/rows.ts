@@ -1,4 +1,4 @@
-// The plan of a table as rows of label and text: `etl plan` prints them, and a run keeps them.
+// The plan of a table as rows of label and text: `etl plan` prints them, and a run saves them.
 
 import type { PlannedRows } from '../../ledger/run/run-story.ts';
 import { formatBytes } from '../../core/amounts.ts';
@@ -62,7 +62,6 @@ const publishRows = (mode: string, publishing: PublishingPlan | null): PlanRow[]
   ];
 };
 
-/** A table of a plan as it is printed, and kept. */
 export const plannedRows = ({
   schema,
   table,

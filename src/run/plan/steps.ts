@@ -1,4 +1,5 @@
-// How a table's rows get from a file into production, and why that way: label and text, in the order of a byte's path.
+// Describes how the rows of a table get from a file into production, and why: label and text, in
+// the order of a byte's path.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import { missingSegments } from '../../ledger/run/resume.ts';
@@ -21,7 +22,10 @@ type Steps = TablePlan['steps'];
 const list = (texts: readonly string[], most = 3): string =>
   texts.length > most ? `${texts.slice(0, most).join(', ')}, … (${texts.length})` : texts.join(', ');
 
-/** Streams that a run from the beginning would load with all workers, by their keys. */
+/**
+ * Returns the keys of the streams that all workers together would load, in a run from the
+ * beginning.
+ */
 export const sharedBy = (
   planned: readonly PlannedTable[],
   { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
@@ -35,7 +39,7 @@ export const sharedBy = (
   return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));
 };
 
-/** How many workers load each stream: files that are read from the beginning to the end. */
+/** Says how many workers load each stream, which is a file that is read from beginning to end. */
 const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Steps => {
   const streams = files.filter((file) => !isSeekable(file));
   const together = streams.filter((file) => shared.has(fileKey(file))).map(({ name }) => name);
@@ -47,7 +51,7 @@ const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Step
   return texts.map((text) => ({ step: 'stream', text }));
 };
 
-/** How files are decoded, with the locations whose files are: the dialects of a table may differ. */
+/** How files are decoded, with the locations of those files: the dialects of a table may differ. */
 type DecoderChoices = readonly (DecoderChoice & { readonly locations: readonly string[] })[];
 
 const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
@@ -61,7 +65,7 @@ const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
   return [...choices.values()];
 };
 
-/** How files of different locations are written, where that is not the same. */
+/** Says how the files of different locations are written, if they differ. */
 const dialectSteps = ({ readings }: SourceTableSpec): Steps => {
   const written = readings.map(({ source: { skipEnd }, format: { encoding, dialect } }) => ({
     ...dialect,
@@ -80,7 +84,7 @@ const decoderSteps = (choices: DecoderChoices): Steps =>
     return { step: 'decoder', text: `${of}${decoder}, because ${why}` };
   });
 
-/** Columns whose values become texts in JavaScript, and why. */
+/** Names columns whose values are read as text in JavaScript, and why. */
 const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): Steps => {
   if (decoder === 'verbatim') return [];
   const byText = columns.flatMap((column) => {
@@ -96,7 +100,7 @@ const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decod
 const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
   transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
 
-/** From the file to the rows. */
+/** Describes the steps from the file to the rows. */
 export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>): Steps => {
   const { table } = planned;
   const choices = decoderChoices(table);
@@ -125,7 +129,7 @@ const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): st
   return asked === '' ? 'any number of rows' : asked + (mayShrink ? '; fewer are allowed this time' : '');
 };
 
-/** What the finished table has, and what it must pass. */
+/** Describes what the finished table has, and what it must pass. */
 export const tableSteps = (table: TableSpec, mayShrink: boolean): Steps => {
   const { primaryKey, indexes, constraints = [], attributes, tests = [], guard, keep } = table;
   const key = primaryKey.length === 0 ? [] : [`primary key (${primaryKey.join(', ')})`];

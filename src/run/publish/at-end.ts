@@ -1,4 +1,5 @@
-// Delivers pending notifications at the end of a run: for a short time, and never as an error of the run.
+// Delivers pending notifications at the end of a run: for a short time, and never as an error of
+// the run.
 
 import { randomUUID } from 'node:crypto';
 import type { ServerAddress } from '../../db/connect/address.ts';
@@ -11,7 +12,10 @@ import type { RunContext } from '../context.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { failureBefore } from '../../report/notify/events.ts';
 
-/** Long enough for a receiver that answers 500 twice, and short enough for a person who waits for the prompt. */
+/**
+ * Long enough for a receiver that answers 500 twice; short enough for a person waiting for the
+ * prompt.
+ */
 const atEndMs = 5_000;
 
 const delivering = (logger: Logger): Delivering => ({
@@ -20,11 +24,11 @@ const delivering = (logger: Logger): Delivering => ({
   signal: new AbortController().signal,
 });
 
-/** Whether this process can deliver notifications that another one has left. */
+/** True if this process can deliver notifications that another process has left. */
 export const isSomethingOwed = async (client: Client): Promise<boolean> =>
   (await reachable(client, { env: process.env })).length > 0;
 
-/** What variables of receivers are missing here; undefined: none. */
+/** Says which variables of receivers are not set here; undefined: none. */
 export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']): string | undefined => {
   const names = receivers.flatMap(({ url, secret }) => [
     url.name,
@@ -37,13 +41,16 @@ export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']
     : `${missing.join(', ')} ${is} not set: notifications wait for a run or worker that has ${it}`;
 };
 
-/** A variable that is not set is no reason to fail: what is owed waits for a process that has it. */
+/**
+ * Reports missing variables of receivers. The run does not fail: notifications wait for a process
+ * that has the variables.
+ */
 export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
   const message = unsetText(receivers, process.env);
   if (message !== undefined) report.emit({ type: 'notice', message });
 };
 
-/** What is not delivered in time is left to the next run or worker. */
+/** Delivers notifications. What is not delivered in time is left to the next run or worker. */
 export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
   await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
     (error: unknown) =>
@@ -51,7 +58,7 @@ export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Prom
   );
 };
 
-/** The same, if the pipeline itself has receivers. */
+/** Delivers notifications if the pipeline itself has receivers. */
 export const deliverOwed = async ({
   address,
   receivers,
@@ -60,7 +67,10 @@ export const deliverOwed = async ({
   if (receivers.length > 0) await deliverAtEnd(address, report.logger);
 };
 
-/** A failure that no ledger could keep, because the server is gone: sent once, without a second attempt. */
+/**
+ * Sends a failure that no ledger could record, because the server is gone. There is no second
+ * attempt.
+ */
 export const notifyUnkept = async (
   receivers: readonly Receiver[],
   pipeline: string | null,

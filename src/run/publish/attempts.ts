@@ -1,4 +1,5 @@
-// Retries publishing while another session's lock or change is in the way, reports which, and gives up in the end.
+// Retries publishing while another session's lock or change prevents it, reports the session, and
+// gives up in the end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -17,13 +18,13 @@ import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
 
-/** How long publishing is tried again, before the run stops with a clear error. */
+/** How long publishing is retried before the run fails. */
 const publishWaitMs = 60_000;
 
-/** A session that has been in the way for this long is named. */
+/** A session that has held a lock for this long is named. */
 const patienceMs = 1_000;
 
-/** Nobody is in the way: production is no longer as it was planned. */
+/** True if no session blocks us: production has changed since the publication was planned. */
 const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
 
 const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
@@ -37,7 +38,10 @@ const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, c
   return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
 };
 
-/** The server's memory for locks is the one that many tables exhaust: each needs some at once. */
+/**
+ * Names ETL_PUBLISH_MEMORY if the server's lock table is full, because each table needs several
+ * locks at once; returns any other error unchanged.
+ */
 const memoryError = async ({ client }: RunContext, tables: number, cause: unknown): Promise<unknown> => {
   if (codeOf(cause) !== '53200') return cause;
   const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
@@ -45,13 +49,16 @@ const memoryError = async ({ client }: RunContext, tables: number, cause: unknow
   return new EtlError('ETL_PUBLISH_MEMORY', { tables, problem: messageOf(cause), locks }, { cause });
 };
 
-/** Tables and partitions that are published together. */
+/** Number of tables and partitions that are published together. */
 const relationsOf = (built: readonly BuiltTable[]): number =>
   built.reduce((sum, { partitions = [] }) => sum + 1 + partitions.length, 0);
 
 type Announce = (messages: readonly (string | undefined)[]) => void;
 
-/** Announces each message once, and for each table once who is in the way: its holders may change with every look. */
+/**
+ * Announces each message once, and who blocks each table once, because the holders may change with
+ * every look.
+ */
 const createAnnouncer = ({ report }: RunContext) => {
   const reported = new Set<string>();
   const once = (what: string, message: string): void => {
@@ -72,11 +79,12 @@ const createAnnouncer = ({ report }: RunContext) => {
   return { announce, announceHolders };
 };
 
-/** The time that `work` takes does not count as time for which publishing was tried. */
+/** Runs `work` without counting its time as time for which publishing was tried. */
 type Untimed = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Repeats `attempt` until nothing passing is in the way. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, and those of `attempt`.
+ * Repeats `attempt` until nothing temporary prevents it. Errors: ETL_PUBLISH_LOCKED,
+ * ETL_PUBLISH_MEMORY, those of `attempt`.
  */
 export const untilPublished = async (
   context: RunContext,
@@ -103,14 +111,15 @@ export const untilPublished = async (
       await attempt(locksmith, announce, untimed);
       return;
     } catch (cause) {
-      // The next attempt plans with what is there, and refuses what does not fit. Proved by test/modes/publish-protects.test.ts, "moved".
+      // The next attempt plans with the changed tables, and refuses what does not fit. Proved by
+      // test/modes/publish-protects.test.ts, "moved".
       const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);
       const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
       const holders = await holdersOf(client, wanted.names, wanted.mode);
       if (performance.now() > deadline) throw lockedError(built, holders[0], error);
       if (!isChange(error)) announceHolders(holders);
-      // Those who queued because of our locks get their turn before we ask again.
+      // Sessions that queued behind our locks get their turn before the next attempt.
       await sleep(Math.min(100 * number, 1_000));
     }
   }

@@ -1,4 +1,4 @@
-// The proof that a run is complete, and the judgement of its rejects, both from the ledger.
+// Proves from the ledger that a run is complete, and judges its rejects.
 
 import { fileTotals, type FileTotals, type TableTotals } from '../../ledger/run/ledger.ts';
 import { stagingTable } from '../../db/staging.ts';
@@ -24,10 +24,13 @@ import { addCounts, countsOfTable, noCounts } from '../../core/counts.ts';
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');
 
-/** Kinds of faults that an error names, each with an example: the rest is in etl.reject. */
+/** Maximum number of fault kinds that an error names, each with an example; etl.reject has all. */
 const kindsShown = 5;
 
-/** Throws ETL_REJECT_LIMIT, with what is wrong, when a table has more than it allows, or all of them more than the run does. */
+/**
+ * Throws ETL_REJECT_LIMIT, with examples, if a table has more rejects than its limit, or all tables
+ * together have more than the limit of the run.
+ */
 export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
@@ -38,13 +41,13 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
     const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const examples = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
-    // A load that was stopped has not seen them all.
+    // A load that was stopped has not read all records.
     const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
     throw limitExceeded(runId, limited, { rejected, records, extent, examples });
   }
 };
 
-/** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
+/** Throws ETL_SOURCE_CHANGED if a file has changed since the run was planned. */
 export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   const signal = stopSignal(context);
@@ -62,7 +65,7 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
       );
   await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
     const { table, name, source, location, fingerprint } = file;
-    // An archive of many members is looked at once.
+    // An archive with many members is looked at once.
     const key = JSON.stringify([table, source, location]);
     const look = looks.get(key) ?? fingerprintOf(file);
     looks.set(key, look);
@@ -70,9 +73,8 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
   });
 };
 
-/** What is known of a run that is complete. */
 export interface Complete {
-  /** Rows that were copied into each typed table; SQL over a text table may drop rows, its staging may not. */
+  /** Rows copied into each typed table. Text tables are not listed: their SQL may drop rows. */
   readonly copied: ReadonlyMap<string, number>;
   readonly totals: readonly TableTotals[];
 }
@@ -90,7 +92,8 @@ const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals 
 };
 
 /**
- * Proves, from the ledger, that every byte of every file is accounted for. Called inside the publishing transaction. Errors: ETL_INCOMPLETE.
+ * Proves from the ledger that every byte of every file is accounted for. Called inside the
+ * publishing transaction. Errors: ETL_INCOMPLETE.
  */
 export const checkComplete = async (context: RunContext, runId: number): Promise<Complete> => {
   const { client, spec } = context;

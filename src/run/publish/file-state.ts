@@ -1,4 +1,4 @@
-// Records which files are in production in which table, in the publishing transaction.
+// Records which files are in production of which table, in the publishing transaction.
 
 import {
   forgetAllFiles,
@@ -16,7 +16,7 @@ import type { BuiltTable } from '../../publish/table/tables.ts';
 import { plural } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 
-/** Takes the versions that leave out of the file state. Errors: ETL_INCOMPLETE. */
+/** Removes deleted versions from the file state. Errors: ETL_INCOMPLETE. */
 const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly BuiltTable[]): Promise<void> => {
   const unloaded = parts.flatMap(({ outgoing }) => outgoing.unloaded);
   const kept = new Set(unloaded);
@@ -39,8 +39,9 @@ const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly Buil
 };
 
 /**
- * Records the files of all tables that have any: for a whole table the run's files replace all others, for a part they are added. Takes as
- * many statements for many tables as for one. Errors: ETL_INCOMPLETE when others have changed the file state.
+ * Records the files of all tables: for a whole table the run's files replace all others, for a part
+ * they are added. Needs as many statements for many tables as for one. Errors: ETL_INCOMPLETE if
+ * others have changed the file state.
  */
 export const recordFiles = async (
   context: RunContext,

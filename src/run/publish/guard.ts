@@ -1,4 +1,4 @@
-// Judges whether tables have too few rows to be published, compared with production.
+// Compares the rows of tables with production, and refuses tables with too few rows.
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
 import type { Guard } from '../../core/declaration/declaration.ts';
@@ -11,26 +11,29 @@ import type { BuiltTable } from '../../publish/table/tables.ts';
 import { firstOf, formatCount, plural, asList } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 
-/** How many partitions a message names. */
+/** Maximum number of partitions that a message names. */
 const namedMax = 5;
 
-/** How long a count waits for a lock against readers; publishing then tries again. */
+/** How long a count waits for its lock; publishing then tries again. */
 const countLockMs = 2_000;
 
-/** Counts rows as a reader would, under a lock that readers do not notice. */
+/** Counts rows as a reader does, under a lock that other readers do not notice. */
 const countProduction = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${countLockMs}`);
     return countRows(client, productionName(table));
   });
 
-/** Rows of a table before it is published, null when there is none, and after that. */
+/** Rows of a table before its publication (null: there is no table) and after it. */
 interface Measured {
   readonly before: number | null;
   readonly after: number;
-  /** Rows that are replaced: those of the replaced partitions, or all. */
+  /** Number of rows that are replaced: those of the replaced partitions, or all rows. */
   readonly replaced: number;
-  /** Says that partitions have come or gone since the last run; undefined: none have, or nobody knows. */
+  /**
+   * Says that partitions were dropped or attached since the last run; undefined: none were, or it
+   * is unknown.
+   */
   readonly otherParts?: string;
 }
 
@@ -42,9 +45,10 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `it has ${formatCount(counted)}`;
 
 /**
- * The rows of production: as recorded by the run that published this very table, as long as it has the same partitions; otherwise
- * counted. Before a table is refused for its loss it is always counted: people may have deleted rows since, which is not the run's loss.
- * Proved by test/modes/dropped-partitions.test.ts.
+ * Returns the rows of production: as recorded by the run that published this table, if the table
+ * still has the same partitions; otherwise counted. Rows are always counted before a table is
+ * refused: rows that people deleted since are no loss of the run. Proved by
+ * test/modes/dropped-partitions.test.ts.
  */
 const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
   const measured = (before: number | null): Measured => ({
@@ -75,7 +79,9 @@ const refusalText = (
   return `${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
-/** The rows of production by the table's name, without any guard: for a rollback, the old rows are kept. */
+/**
+ * Returns the rows of production by table name, without checking a guard: a rollback reports them.
+ */
 export const rowsInProduction = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -87,8 +93,9 @@ export const rowsInProduction = async (
 };
 
 /**
- * Compares every table with production before any is published, and returns the rows that production has, by the table's name.
- * Those may still change until the publishing transaction: the guard is there for files that came empty or cut off.
+ * Compares every table with production before any table is published. Returns the rows of
+ * production by table name. They may still change until the publishing transaction: the guard
+ * protects against files that are empty or cut off.
  *
  * Errors: ETL_GUARD naming every table that its guard refuses and `allowShrink` does not name.
  */

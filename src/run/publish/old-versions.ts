@@ -1,4 +1,4 @@
-// Drops versions of tables beyond `keep`, and reports how much space the others take.
+// Drops versions of tables beyond `keep`, and reports the space that the kept versions take.
 
 import { formatBytes } from '../../core/amounts.ts';
 import { forgetKept, keptTables, type KeptTable } from '../../ledger/production/kept.ts';
@@ -14,7 +14,7 @@ export const dropVersion = (client: Client, { id, location }: KeptTable, lockMs:
     await runQuery(client, forgetKept([id]));
   });
 
-/** The end of a run waits only briefly for a reader; the next run tries again. */
+/** At the end of a run: how long to wait for a reader; the next run tries again. */
 const dropLockMs = 2_000;
 
 const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void> =>
@@ -24,7 +24,10 @@ const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void>
     report.logger.warn({ error }, problem);
   });
 
-/** Each table keeps its newest versions, `keep` of them; a table that is no longer declared keeps all. */
+/**
+ * Keeps the newest `keep` versions of each table; a table that is no longer declared keeps all
+ * versions.
+ */
 export const dropOldVersions = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const kept = await keptTables(client, spec.name);

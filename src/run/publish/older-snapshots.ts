@@ -1,4 +1,5 @@
-// Plans a publication so that each reader sees all old or all new rows, whatever its snapshot: waits for older ones, or keeps the tables.
+// Plans a publication so that each reader sees all old or all new rows, whatever its snapshot:
+// waits until older snapshots end, or keeps the tables in place.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyStopped } from '../../ledger/run/run-end.ts';
@@ -23,14 +24,16 @@ import { stopIfAsked } from '../../core/stop.ts';
 import { holdersText } from '../../report/notice.ts';
 import { saveNotices } from '../../report/notice-log.ts';
 
-/** How long small tables wait: their rows can be replaced in place, which costs seconds and suits every snapshot. A standby reports its
- *  snapshots every ten seconds. */
+/**
+ * How long small tables wait. Afterwards their rows are replaced in place, which costs seconds and
+ * suits every snapshot. A standby reports its snapshots every ten seconds.
+ */
 const smallWaitMs = 30_000;
 
 const pollFirstMs = 10;
 const pollMsMax = 1_000;
 
-/** What waiting looks at between two polls: notices are saved for those who watch, and a cancelled run stops. Undefined: a rollback. */
+/** Undefined for a rollback, which has no run yet. */
 type RunId = number | undefined;
 
 const lookUp = async (context: RunContext, runId: RunId): Promise<void> => {
@@ -46,7 +49,10 @@ const oldest = (holders: readonly SnapshotHolder[]): Dependent => ({
   name: holdersText(holders),
 });
 
-/** Waits until no snapshot is older than the first look; returns those that still are when the time is over. */
+/**
+ * Waits until all snapshots of the first look have ended. Returns those that still exist when the
+ * time is over.
+ */
 const waitForOlder = async (
   context: RunContext,
   runId: RunId,
@@ -59,7 +65,7 @@ const waitForOlder = async (
     const holders = await watch();
     const leftMs = deadline - performance.now();
     if (holders.length === 0 || leftMs <= 0) return holders;
-    // Short statements are over before anybody could read of them.
+    // Short statements end before anybody could read about them.
     if (pauseMs === pollMsMax && holders.some(({ pid }) => !told.has(pid))) {
       for (const { pid } of holders) told.add(pid);
       context.report.emit({ type: 'snapshots', holders, waitMs: Math.round(leftMs) });
@@ -70,8 +76,8 @@ const waitForOlder = async (
 };
 
 /**
- * Returns the function that plans each attempt to publish. If tables have to be kept in place, all attempts keep them. Errors:
- * ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
+ * Returns the function that plans each attempt to publish. If tables have to be kept in place, all
+ * attempts keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
  */
 export const createPlanner = (context: RunContext, built: readonly BuiltTable[], runId: RunId) => {
   const { client, spec, report } = context;
@@ -79,7 +85,10 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   let stays: Dependent | undefined;
   let isFirst = true;
 
-  /** Waits for older snapshots; plans without new tables when the time is over. `isTried`: the tables cannot be kept. */
+  /**
+   * Waits for older snapshots. If the time is over, plans without new tables. `isTried`: the tables
+   * cannot be kept in place.
+   */
   const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
     const before = await watch();
     if (before.length === 0) return plans;

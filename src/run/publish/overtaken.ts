@@ -1,14 +1,18 @@
-// Whether what a run found of its tables when it was planned, and when it built them, still holds when it publishes them.
+// Checks at publication that what a run found when it was planned, and when it built its tables,
+// still holds.
 //
-// Other pipelines may fill the same tables, and people may write to them. Everything is looked at again in the publishing transaction, under
-// locks that keep it as it is: what was found decides which files a run has loaded, and what of the table they take the place of. So
+// Other pipelines may fill the same tables, and people may write to them. What the run found
+// decided which files it loaded and which rows it replaces. So everything is looked up again in the
+// publishing transaction, under locks that prevent further changes:
 //
-//   the table was empty, or was not there, and has rows   the rows of the run are put beside these, by another build from the same staging
-//   rows were to be replaced, and others have come        refused: ETL_ROWS_LOST
-//   rows were to stay, and are gone                       refused: ETL_PUBLISH_OVERTAKEN; the next run loads more files
-//   another pipeline has published the same file          refused: ETL_FILE_TWICE
-//   tables were built or tested with rows of production,
-//   and another run has published since                   they are built again
+//  the table was empty or missing, and has rows       the tables are built again, to add the rows
+//                                                     of the run to the existing rows
+//  rows were to be replaced, and other rows came      refused: ETL_ROWS_LOST
+//  rows were to be kept, and are gone                 refused: ETL_PUBLISH_OVERTAKEN; the next run
+//                                                     loads more files
+//  another pipeline has published the same file       refused: ETL_FILE_TWICE
+//  tables were built or tested with production rows,
+//  and another run has published since                the tables are built again
 //
 // Proved by test/modes/several-pipelines.test.ts and test/fault/several-pipelines.test.ts.
 
@@ -26,11 +30,11 @@ import { isOtherExtent } from '../build/bringing.ts';
 import type { RunContext } from '../context.ts';
 import { refuseLoss } from '../files/refuse-loss.ts';
 
-/** Raised when tables have to be built again, from the same staging, before they are published. */
+/** Thrown if tables have to be built again, from the same staging, before they are published. */
 export class Overtaken extends Error {
-  /** What has changed, for people. */
+  /** The tables whose rows have changed, in words. */
   readonly what: string;
-  /** What the run brings now. */
+  /** What the run supplies now. */
   readonly planned: readonly PlannedTable[];
 
   constructor(what: string, problem: string, planned: readonly PlannedTable[]) {
@@ -41,14 +45,18 @@ export class Overtaken extends Error {
 }
 
 /**
- * Whether writers have to wait from the beginning of the publishing transaction although a new table takes the place of the old one: the new
- * one has rows of the old one, or all rows under the condition that the old one has no others.
+ * True if writers have to wait from the beginning of the publishing transaction although a new
+ * table replaces the old one: the new table contains rows of the old one, or may replace it only
+ * while the old one gets no other rows.
  */
 export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): boolean =>
   strategy.holdsWriters === true ||
   (production !== undefined && table.extent === 'whole' && table.mode.takesParts);
 
-/** Why a run may not add rows to a table: those that were to stay are gone. Undefined: they are there. */
+/**
+ * Says why a run may not add rows to a table: the rows that were to be kept are gone. Undefined:
+ * they exist.
+ */
 const whyMissing = async (
   { client }: RunContext,
   of: FilesOf,
@@ -60,7 +68,7 @@ const whyMissing = async (
   return 'another pipeline replaced rows of files that this one had loaded';
 };
 
-/** A run that brings all its files beside the rows that have come meanwhile. */
+/** Returns the plan of a run that adds all its files to the rows that came meanwhile. */
 const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): PlannedTable => {
   const stays = meaningOf(planned.table.publish).replacesPartitions === true ? { stays: [] } : {};
   const outgoing: Intake['outgoing'] = { files: [], unloaded: [], ...stays, stale: basis.stale };
@@ -70,7 +78,10 @@ const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): Plann
   };
 };
 
-/** Judges a table that is loaded from files. Returns what the run brings if that is another part of it. Errors: those above. */
+/**
+ * Checks a table that is loaded from files. Returns the new plan if the run supplies another part
+ * of the table now. Errors: those of `confirmPlanned`.
+ */
 const confirmFiles = async (
   context: RunContext,
   planned: PlannedTable,
@@ -88,7 +99,8 @@ const confirmFiles = async (
   const isFilled = await hasOthers(client, of);
   if (extent === 'whole' && !isFilled) return undefined;
   const isPublished = basis.publications !== publications;
-  // A file that both pipelines list, under one name or two, is loaded by one of them.
+  // A file that both pipelines list, under the same name or two names, is loaded by only one of
+  // them.
   if (isPublished && meaningOf(table.publish).refusesTwice === true)
     await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
   if (extent === 'whole') return besideOthers(planned, basis);
@@ -98,7 +110,10 @@ const confirmFiles = async (
   return undefined;
 };
 
-/** Tables that were built, or tested, as other runs have not left them; none where nothing of the run depends on that. */
+/**
+ * Returns the tables that another run has published since they were built or tested. Empty if
+ * nothing of this run depends on rows in production.
+ */
 const outdated = (
   { spec }: RunContext,
   built: readonly BuiltTable[],
@@ -111,8 +126,9 @@ const outdated = (
 };
 
 /**
- * Throws when tables may not be published as they were planned and built. Called before rows are judged, and in the publishing transaction.
- * Errors: Overtaken, ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
+ * Throws if tables may not be published as they were planned and built. Called before rows are
+ * judged, and again in the publishing transaction. Errors: Overtaken, ETL_ROWS_LOST,
+ * ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
  */
 export const confirmPlanned = async (
   context: RunContext,

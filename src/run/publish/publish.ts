@@ -1,4 +1,5 @@
-// Publishes all tables of a run in one transaction, as a list of steps; each strategy knows how its tables are published.
+// Publishes all tables of a run in one transaction, as a list of steps. Each strategy knows how its
+// tables are published.
 
 import { assertPublishing } from '../../ledger/run/epoch.ts';
 import { markPublished } from '../../ledger/run/ledger.ts';
@@ -28,19 +29,24 @@ import { withRecords } from '../name-records.ts';
 import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 
-/** The server ends a publishing session whose client does nothing for this long: the client is frozen, and others wait for its
- *  locks. We pause for at most a second. Proved by test/fault/publish-frozen.test.ts. */
+/**
+ * The server ends a publishing session whose client does nothing for this long: the client is
+ * frozen, and others wait for its locks. We pause for at most a second. Proved by
+ * test/fault/publish-frozen.test.ts.
+ */
 const frozenMs = 5_000;
 
-/** Why tables are published: files were loaded, or a rollback puts back an earlier version. */
+/** Why tables are published: files were loaded, or a rollback restores an earlier version. */
 export interface Occasion {
-  /** Undefined: a rollback, which is a run only once it is published. */
+  /** Undefined: a rollback, which becomes a run only when it is published. */
   readonly runId?: number;
-  /** Returns the rows in production by table; throws when a table would have too few rows. */
+  /** Returns the rows in production by table; throws if a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
-  /** Called in the publishing transaction: throws when what the run was planned by is no longer so. */
+  /**
+   * Called in the publishing transaction; throws if what the run was planned by no longer holds.
+   */
   readonly confirm?: () => Promise<void>;
-  /** Called in the publishing transaction, as `record` is: returns the run, and the proof of what was loaded. */
+  /** Called in the publishing transaction; returns the run, and the proof of what was loaded. */
   readonly begin: () => Promise<{ readonly runId: number } & Complete>;
   readonly record: (runId: number, plans: readonly PublishPlan[]) => Promise<void>;
 }
@@ -49,7 +55,10 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
   readonly runId: number;
 }
 
-/** Creates the schema for kept versions. Nobody else may have created it since preflight. Errors: ETL_UNTRUSTED. */
+/**
+ * Creates the schema for kept versions. If it exists, another role may have created it since
+ * preflight, so owners are checked. Errors: ETL_UNTRUSTED.
+ */
 const ensureKept = async (
   { client, spec, trust }: RunContext,
   plans: readonly PublishPlan[],
@@ -58,7 +67,7 @@ const ensureKept = async (
   await refuseOtherSchemas(client, spec.name, trust);
 };
 
-/** Everything before the locks that affect readers. */
+/** Does everything that needs no lock against readers. */
 const prepare = async (
   context: RunContext,
   { begin, confirm, record }: Occasion,
@@ -90,11 +99,14 @@ const prepare = async (
   return { ...applied, runId, totals };
 };
 
-/** Whether it has partitions, declared or made by people. */
+/** True if the table has partitions, declared or made by people. */
 const isPartitioned = ({ table, production }: PublishPlan): boolean =>
   table.partitionBy !== undefined || production?.kind === 'p';
 
-/** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
+/**
+ * Takes the locks that affect readers, and commits, in one message. A run that was cancelled
+ * meanwhile is not published.
+ */
 const commit = async (
   context: RunContext,
   plans: readonly PublishPlan[],
@@ -108,8 +120,9 @@ const commit = async (
     const marked = await runQuery(client, markPublished(runId, totals));
     if (marked.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
-    // We may lack the right to lock other people's tables, so statements that lock them get the same bound. So do those that create
-    // views and policies, which read anybody's tables.
+    // We may lack the right to lock other people's tables, so the statements that lock them get the
+    // same time limit. So do statements that create views and policies, which read other people's
+    // tables.
     const bounded =
       last.length === 0
         ? last
@@ -118,7 +131,7 @@ const commit = async (
       [
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
-        // Before a hook whose search path is its author's.
+        // Comes before the hook, which sets the author's search path.
         ...(plans.some(isPartitioned) ? [recordPartitions(runId)] : []),
         ...publishingStatements(context),
         'commit',
@@ -130,8 +143,9 @@ const commit = async (
 };
 
 /**
- * The tables in production, the runs that published them, and their partitions: if any of these change between two attempts, rows have to
- * be counted and judged again. Proved by test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
+ * Identifies the tables in production, the runs that published them, and their partitions. If any
+ * of these change between two attempts, rows are counted and judged again. Proved by
+ * test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
  */
 const judgedBy = (plans: readonly PublishPlan[]): string =>
   JSON.stringify(
@@ -145,8 +159,10 @@ const judgedBy = (plans: readonly PublishPlan[]): string =>
 /**
  * Publishes the built tables together; production changes in one step or not at all.
  *
- * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
- * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY; ChangedByHand.
+ * Locks that affect readers are requested with a short time limit, all in one statement, and again
+ * after a pause, so that readers never queue behind us for long. Errors: ETL_INCOMPLETE,
+ * ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED,
+ * ETL_PUBLISH_MEMORY; ChangedByHand.
  */
 export const publishTables = async (
   context: RunContext,
@@ -169,9 +185,10 @@ export const publishTables = async (
 };
 
 /**
- * Publishes what a run has built. Returns what has kept it from that if the tables have to be built again: they lack what somebody has made in
- * production, or were built for what another run has changed since. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
- * ETL_GUARD, ETL_DUPLICATE_ROWS.
+ * Publishes what a run has built. Returns the reason if the tables have to be built again: they
+ * lack what somebody has made in production, or another run has changed what they were built from.
+ * Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED, ETL_GUARD,
+ * ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
   context: RunContext,

@@ -1,4 +1,4 @@
-// The results of a run, read back from the ledger.
+// Reads the results of a run from the ledger.
 
 import { fileTotals } from '../../ledger/run/ledger.ts';
 import { publishedTables } from '../../ledger/production/published-tables.ts';
@@ -7,7 +7,7 @@ import type { Client } from '../../db/client.ts';
 import type { TableResult } from '../../core/model.ts';
 import { countsOfTable } from '../../core/counts.ts';
 
-/** When a run was published, and the results of its tables in declared order. */
+/** Returns when a run was published, and the results of its tables in declared order. */
 export const tableResults = async (
   client: Client,
   spec: PipelineSpec,

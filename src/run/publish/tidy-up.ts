@@ -1,4 +1,4 @@
-// Cleans up after publishing: drops what the run no longer needs, and analyzes partitioned tables as a whole.
+// Cleans up after publishing: drops what the run no longer needs, and analyzes partitioned tables.
 
 import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
@@ -12,7 +12,10 @@ import { firstOf } from '../../core/wording.ts';
 import { sourceNames } from '../../db/landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
-/** Makes the statistics of partitioned tables that have changed much; says which it could not finish. */
+/**
+ * Gathers the statistics of partitioned tables that have changed much; reports those that it could
+ * not finish.
+ */
 const analyzeTables = async (
   { client, spec, report }: RunContext,
   analyzed: ReadonlySet<string>,
@@ -27,7 +30,10 @@ const analyzeTables = async (
   }
 };
 
-/** Names of partitioned tables that have been given the statistics of their rows while they were built, or are here. */
+/**
+ * Returns the names of partitioned tables that have the statistics of all their rows, from the
+ * build or from here.
+ */
 const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Set<string>> => {
   const analyzed = new Set<string>();
   for (const table of built)
@@ -36,13 +42,13 @@ const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): 
   return analyzed;
 };
 
-/** Names of tables that a message shows. */
+/** Maximum number of tables that a message names. */
 const shownMax = 5;
 
-/** How long the end of a run waits for those who still read tables that were replaced. */
+/** How long the end of a run waits for readers of tables that were replaced. */
 const readersMs = 2_000;
 
-/** Drops the tables that were replaced; says which of them somebody still reads. */
+/** Drops the tables that were replaced; reports those that somebody still reads. */
 export const dropReplaced = async ({ client, spec, report }: RunContext): Promise<void> => {
   const left = await tidyBuildSchema(client, spec.name, readersMs);
   if (left.length === 0) return;
@@ -51,7 +57,10 @@ export const dropReplaced = async ({ client, spec, report }: RunContext): Promis
   report.logger.warn({ tables: left }, problem);
 };
 
-/** The run is already published: a failure here must not fail it. `built`: what it has published, where that is known. */
+/**
+ * Cleans up. The run is published already, so a failure here must not fail it. `built`: the tables
+ * that it has published, if known.
+ */
 export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] = []): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
@@ -61,7 +70,7 @@ export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] =
     await dropOldVersions(context);
     await analyzeTables(context, analyzed);
   } catch (error) {
-    // A lost server takes the recovery path, as anywhere else.
+    // A lost server takes the recovery path, as in any other step.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
     report.logger.warn(
       { error },
