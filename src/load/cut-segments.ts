@@ -122,7 +122,7 @@ const sorted = (all: Missing) => {
 /** Loading so few bytes takes a tenth of a thread's start (docs/decisions/workers.md). */
 const smallBytes = 1024 * 1024;
 
-/** Whether starting threads takes longer than loading. A stream's size is unknown: never. */
+/** True if starting threads takes longer than loading; false for streams of unknown size. */
 export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
   total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte)) <= smallBytes;
 

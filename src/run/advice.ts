@@ -84,7 +84,7 @@ const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
 const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
   const { read, decode, copy, seconds } = loadShares(profile);
   if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
-    return `Waiting is the limit: workers of this process were at work for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. Workers of other processes, or a server that was away, have the rest.`;
+    return `Waiting is the limit: workers of this process were busy for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. In the rest, workers of other processes loaded, or the server was unreachable.`;
   const machine = profile.machine.find(({ step }) => step === 'load');
   const sessions = profile.server.filter(({ step }) => step === 'load');
   if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine, sessions.length > 0);
@@ -158,7 +158,7 @@ const savedWithoutStaging = (
 const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
   const others = seconds - sum(steps.map((one) => one.seconds));
   return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
-    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} were no step of the run, but went to waiting for the server or for another run, to what a lost server ended, or to hooks.`
+    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} passed outside the steps of the run: in hooks, in waiting for the server or for another run, or in work that was lost with the server.`
     : undefined;
 };
 

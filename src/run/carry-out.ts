@@ -168,7 +168,7 @@ const publishBuilt = async (
   const isOvertaken = changed instanceof Overtaken;
   const message = isOvertaken
     ? changed.message
-    : `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
+    : `somebody changed ${what} in production while the tables were built; the tables are built again from what production has now`;
   context.report.emit({ type: 'notice', message });
   const now = isOvertaken ? changed.planned : planned;
   await advance(context, runId, 'loaded');
@@ -192,7 +192,7 @@ const loadAndPublish = async (
   // Every row is loaded and in the ledger, so an error of the queue does not fail the run. Proved
   // by test/services/queue-end.test.ts.
   await queue?.close().catch((cause: unknown) => {
-    const message = `the queue of run ${runId} could not be emptied after loading, which is no loss: ${messageOf(cause)}`;
+    const message = `the queue of run ${runId} could not be emptied after loading; nothing is lost: ${messageOf(cause)}`;
     context.report.emit({ type: 'notice', message });
   });
   return publishBuilt(context, runId, planned, built);

@@ -24,7 +24,7 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   const pipeline = spec.name;
   const latest = await latestRun(client, pipeline);
   if (latest?.state !== 'loading')
-    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'no run of it is being loaded' });
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'it has no run that is loading' });
   if (latest.definitionHash !== hashes.definition)
     throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: `run ${latest.id} has another definition` });
   return latest;
@@ -56,7 +56,10 @@ const refuseStrangersTables = async ({ client, spec }: RunContext, { tables }: L
   const there = await existingLandings(client, spec, tables);
   await refuseStrangers(client, spec.name);
   if (tables.some(({ table }) => !there.has(table.name)))
-    throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
+    throw new EtlError('ETL_JOIN_REFUSED', {
+      pipeline: spec.name,
+      problem: 'its tables do not exist any more',
+    });
 };
 
 /** True while the run is being loaded under this coordinator. Errors: ETL_RUN_SUPERSEDED. */

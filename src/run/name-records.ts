@@ -117,7 +117,7 @@ const refusedError = async (
       ? `a row: ${detail.replace(/\.$/, '')}`
       : names.built === table
         ? 'rows that SQL made'
-        : 'rows of production that stay';
+        : 'rows that production keeps';
   const records = all === 0 ? unnamed : counted;
   if (rule.kind === 'check')
     return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);

@@ -54,7 +54,7 @@ export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void =
 export const refuseOther = (pipeline: Pipeline): void => {
   if (isPipeline(pipeline)) return;
   const problem = 'the pipeline was not made by definePipeline';
-  throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
+  throw new EtlError('ETL_USAGE', { problem, hint: 'Load a pipeline file with loadPipelineFile.' });
 };
 
 /**

@@ -155,7 +155,7 @@ describe('members of archives', () => {
       bytes: Buffer.from(content),
       code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip is not an archive',
-      hint: 'Name the file alone',
+      hint: 'Name only the file',
     },
     {
       name: 'an encrypted member',
@@ -181,7 +181,7 @@ describe('members of archives', () => {
         { name: 'a.csv', content },
       ]),
       code: 'ETL_SOURCE_FORMAT',
-      says: 'bad.zip!/a.csv is twice in its archive',
+      says: 'bad.zip!/a.csv is in its archive twice',
       hint: '',
     },
     {

@@ -157,8 +157,8 @@ it('types that the server does not have are named with their columns', async () 
   expect(failure).toMatchObject({ code: 'ETL_DEFINITION', exit: 2 });
   const lines = String(failure.details['problems']).trim().split('\n');
   expect(lines.map((line) => line.trim())).toEqual([
-    'table t, column id: the server has no type `integr`; create it, name its schema, or add that to searchPath',
-    'table t, column c: the server has no type `nowhere.mood`; create it, name its schema, or add that to searchPath',
+    'table t, column id: the server has no type `integr`; create it, write its name with its schema, or add the schema to searchPath',
+    'table t, column c: the server has no type `nowhere.mood`; create it, write its name with its schema, or add the schema to searchPath',
   ]);
   expect(await etlSchemas(url)).toEqual([]);
   const misspelt = definePipeline({

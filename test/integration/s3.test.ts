@@ -405,7 +405,7 @@ describe('a run', () => {
     server.put('copied', '3.csv', 'id\n1\n');
     server.remove('copied', '1.csv');
     const moved =
-      't: moved or renamed since they were loaded, so that their rows stay: 1 file: s3://copied/1.csv → s3://copied/3.csv';
+      't: files were moved or renamed since they were loaded, and their rows are kept: 1 file: s3://copied/1.csv → s3://copied/3.csv';
     expect(await run()).toEqual({ outcome: 'unchanged', said: [moved] });
     expect(await run()).toEqual({ outcome: 'unchanged', said: [] });
     server.put('copied', '4.csv', 'id\n1\n');

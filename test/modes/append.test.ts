@@ -299,7 +299,7 @@ describe('a file that changed', () => {
     write('01.csv', '1:50');
     expect(await run(ignoring)).toMatchObject({ outcome: 'unchanged' });
     expect(notices).toEqual([
-      'sale: left as they were when they were loaded, though they have changed: 1 file: in/01.csv',
+      'sale: files have changed since they were loaded, and their rows are kept as they are: 1 file: in/01.csv',
     ]);
     write('02.csv', '3:7');
     await run(ignoring);
@@ -426,7 +426,7 @@ describe('refuses, and leaves production as it was', () => {
     const beside = pipeline({ mode: 'append', changed: 'reload' }, {}, { after: sqlFile('take-out.sql') });
     expect(await failureOf(run(beside))).toMatchObject({
       code: 'ETL_INCOMPLETE',
-      details: { problem: '1 file were to leave it, and it had 0 of them' },
+      details: { problem: 'rows of 1 file were to be deleted, and it had rows of 0' },
     });
     expect(await sales()).toBe('1:5 2:6');
   });

@@ -89,7 +89,7 @@ beforeEach(async () => {
 });
 
 const builtAgain = (what: string): string =>
-  `somebody changed ${what} in production while the tables were built; they are built again, with what is there now`;
+  `somebody changed ${what} in production while the tables were built; the tables are built again from what production has now`;
 
 describe('what is copied while a table is built, and changes then: the tables are built again with it', () => {
   it.each([

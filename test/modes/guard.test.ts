@@ -77,7 +77,7 @@ describe('a table that lost its rows', () => {
     expect(runId).toBe(2);
     expect(tables[0]).toMatchObject({ rowsBefore: 100, rows: 49 });
     expect(await chunks()).toEqual(loaded);
-    expect(notices.join()).toContain('it was allowed');
+    expect(notices.join()).toContain('because allowShrink names the table');
     expect((await run(given)).outcome).toBe('unchanged');
   });
 

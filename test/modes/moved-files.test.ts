@@ -74,7 +74,7 @@ const states = async (given: Pipeline): Promise<readonly string[]> =>
     })
   ).map(({ file, state }) => `${file} ${state}`);
 const said = (names: string, count = '1 file'): string =>
-  `sale: moved or renamed since they were loaded, so that their rows stay: ${count}: ${names}`;
+  `sale: files were moved or renamed since they were loaded, and their rows are kept: ${count}: ${names}`;
 
 beforeEach(async () => {
   rmSync(at('in'), { recursive: true, force: true });
@@ -198,7 +198,7 @@ describe('a file that is compressed after it was loaded, or no longer compressed
     await run(given);
     compress('in/a.csv');
     const because =
-      'which is no longer listed, and whose rows are in production (by its name, but for the compression)';
+      'which is no longer listed, and whose rows are in production (same name, other compression)';
     expect(await failureOf(run(given))).toMatchObject({
       code: 'ETL_FILE_COPY',
       details: { files: `1 file: in/a.csv.gz of in/a.csv, ${because}` },
@@ -220,7 +220,7 @@ describe('a file that is compressed after it was loaded, or no longer compressed
     expect(await sales()).toBe('1:5 in/a.csv.gz, 2:6 in/a.csv.gz, 3:7 in/b.csv');
     files.write('in/a.csv', gunzipSync(readFileSync(at('in/a.csv.gz'))));
     expect(await failureOf(run(given))).toMatchObject({
-      message: expect.stringContaining('in/a.csv of in/a.csv.gz, which is in production (by its name'),
+      message: expect.stringContaining('in/a.csv of in/a.csv.gz, which is in production (same name'),
     });
     rmSync(at('in/a.csv.gz'));
     await run(given);

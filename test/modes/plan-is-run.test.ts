@@ -188,7 +188,7 @@ const kept =
 /** Files that are gone keep their rows. */
 const keeping = append({ publish: { mode: 'append', changed: 'reload' } });
 const moved =
-  'sale: moved or renamed since they were loaded, so that their rows stay: 1 file: in/01.csv → in/11.csv';
+  'sale: files were moved or renamed since they were loaded, and their rows are kept: 1 file: in/01.csv → in/11.csv';
 const others = (mode: string): string => `production has rows of other files, and publish is ${mode}`;
 const noted = { ...base, note: column.text('note').nullable() };
 const merged =
@@ -412,7 +412,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: append(),
       says: 'load new',
       by: 'append',
-      shows: ['gone 1, whose rows leave: in/02.csv'],
+      shows: ['gone 1, whose rows are deleted: in/02.csv'],
     },
     {
       name: 'a file that is asked for',
@@ -436,8 +436,8 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       by: 'append',
       shows: [
         'files none of 2 files to load; 1 as in production',
-        'unload 1, whose rows leave: in/02.csv',
-        'gone 1, whose rows stay: in/03.csv',
+        'unload 1, whose rows are deleted: in/02.csv',
+        'gone 1, whose rows are kept: in/03.csv',
         'No file would be loaded; rows of files would leave production.',
       ],
     },
@@ -446,7 +446,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       given: () => remove('02'),
       pipeline: keeping,
       says: 'nothing',
-      shows: ['files none of 1 file to load; 1 as in production', 'gone 1, whose rows stay: in/03.csv'],
+      shows: ['files none of 1 file to load; 1 as in production', 'gone 1, whose rows are kept: in/03.csv'],
     },
     {
       name: 'a file that was moved',
@@ -620,7 +620,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: divided({ indexes: [index('pieces')] }),
       says: 'load',
       by: 'in place',
-      shows: ['publish in place, because the table has to stay because of trigger t'],
+      shows: ['publish in place, because the table has to be kept because of trigger t'],
       shuns: /inheritance|partitioning/,
     },
     {
@@ -653,7 +653,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       says: 'load new',
       by: 'in place',
       shows: [
-        'unload 1, whose rows leave: in/02.csv',
+        'unload 1, whose rows are deleted: in/02.csv',
         'publish in place, because partitions cannot be exchanged because of trigger t',
       ],
     },

@@ -302,7 +302,7 @@ it('keeps the built tables when it may not replace rows in place, and the next r
     onEvent: (event: RunEvent) => events.push(event.type === 'notice' ? event.message : event.type),
   });
   expect(strategies(result)).toEqual({ city: 'swap', big: 'swap' });
-  expect(events).toContain('the tables that this run has built before are published: nothing is built again');
+  expect(events).toContain('the tables that this run built earlier are published; nothing is built again');
   expect(events).not.toContain('building');
   expect(await stateOf(gate)).toBe('3/2');
   expect(await rowsOf('select from etl.run where kept_build is not null')).toEqual([]);
@@ -373,7 +373,7 @@ it('announces in a plan that tables are kept, because rows of another one are wr
   });
   expect(plan.tables.map(({ publishing }) => [publishing?.strategy, publishing?.why])).toEqual([
     ['append', 'production has rows of other files, and publish is append'],
-    ['in place', 'the table has to stay because of rows written to geo.city'],
+    ['in place', 'the table has to be kept because of rows written to geo.city'],
   ]);
 });
 

@@ -186,7 +186,7 @@ describe('a night', () => {
     write('export-2', '11:2026-07-01', '12:2026-08-01');
     expect((await run()).tables[0]).toMatchObject({ rows: 6, partitions: ['sale_2026_07', 'sale_2026_08'] });
     expect(notices).toContain(
-      'sale: 1 row of 1 file that are not listed any more leave with the partitions that are replaced',
+      'sale: 1 row of 1 file that are no longer listed are deleted with the partitions that are replaced',
     );
     expect(await partitions()).toEqual([
       '2026_01 1 2',
@@ -235,7 +235,7 @@ describe('a night', () => {
     write('export-2', '12:2026-07-02', '14:2026-08-03');
     await run();
     expect(notices).toContain(
-      'sale: 2 rows of 1 file that are not listed any more leave with the partitions that are replaced',
+      'sale: 2 rows of 1 file that are no longer listed are deleted with the partitions that are replaced',
     );
     expect(await states()).toContain('in/export-1.csv gone 1');
   });
@@ -278,7 +278,7 @@ it('is refused when a partition that is replaced loses too many rows, however ma
   expect(await failureOf(run(guarded))).toMatchObject({
     code: 'ETL_GUARD',
     message: expect.stringContaining(
-      'shop.sale: 51 rows, its guard requires that at most 50% of the 3 in sale_2026_02 go, and 2 would',
+      'shop.sale: 51 rows, its guard requires that at most 50% of the 3 rows in sale_2026_02 are lost, and 2 would be',
     ) as unknown,
   });
   expect((await run(guarded, { allowShrink: ['sale'] })).tables[0]).toMatchObject({ rows: 51 });

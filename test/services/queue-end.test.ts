@@ -27,7 +27,7 @@ const published = {
   disturbances: [],
   notices: [
     expect.stringMatching(
-      /^the queue of run 1 could not be emptied after loading, which is no loss: .+/,
+      /^the queue of run 1 could not be emptied after loading; nothing is lost: .+/,
     ) as unknown,
   ],
   rows: [{ n: 3 }],

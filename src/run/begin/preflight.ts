@@ -56,7 +56,9 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
     if (unknown.has(sqlType))
       problems
         .at(`table ${table}, column ${name}`)
-        .add(`the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`);
+        .add(
+          `the server has no type \`${sqlType}\`; create it, write its name with its schema, or add the schema to searchPath`,
+        );
   problems.throwIfAny(pipeline);
 };
 

@@ -30,7 +30,7 @@ export const refuseWithdrawn = async (
   if (files.length > 0 && again.length === 0) return;
   const problem =
     again.length === 0
-      ? 'its definition is that of the run'
+      ? 'its definition is the same'
       : `${firstOf(again, filesShown).join(', ')}: unchanged since`;
   throw new EtlError('ETL_ROLLED_BACK', { pipeline: spec.name, run, undone, problem });
 };

@@ -40,7 +40,7 @@ const announceLeaving = (
 ): void => {
   if (leaving.length === 0) return;
   const gone = leaving.reduce((sum, { rows }) => sum + rows, 0);
-  const message = `${table}: ${plural(gone, 'row')} of ${plural(leaving.length, 'file')} that are not listed any more leave with the partitions that are replaced`;
+  const message = `${table}: ${plural(gone, 'row')} of ${plural(leaving.length, 'file')} that are no longer listed are deleted with the partitions that are replaced`;
   report.emit({ type: 'notice', message });
 };
 

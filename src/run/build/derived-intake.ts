@@ -27,7 +27,7 @@ const announceIfChanged = async ({ client, spec, report }: BuildContext, table: 
     [spec.name, table],
   );
   if (!rows[0].isOther) return;
-  const message = `${table}: declared otherwise than when it was published; rows that do not change stay as they were made, and --full-refresh makes all of them again`;
+  const message = `${table}: its declaration has changed since it was published; unchanged rows keep their old values, and --full-refresh makes all rows again`;
   report.emit({ type: 'notice', message });
 };
 

@@ -58,7 +58,7 @@ export const takeBuilt = async (
     [tables.map(builtName)],
   );
   if (rows[0].there !== true) return undefined;
-  const message = 'the tables that this run has built before are published: nothing is built again';
+  const message = 'the tables that this run built earlier are published; nothing is built again';
   report.emit({ type: 'notice', message });
   return tables;
 };

@@ -46,7 +46,7 @@ const onlyMember = (archive: Archive, members: readonly Member[]): readonly Memb
   if (members.some(({ name }) => name === '[Content_Types].xml'))
     throw refusalOf(archive, 'is a document of an office program, not CSV', 'Save its sheet as CSV.');
   const glob = onOneLine(memberName(archive.name, globFor(own)));
-  const hint = `Name the member, or those of the table by a glob: csv('${glob}').`;
+  const hint = `Name the member, or several members by a glob: csv('${glob}').`;
   throw refusalOf(archive, `is an archive of ${own.length} files: ${shown(own)}`, hint);
 };
 
@@ -108,7 +108,7 @@ export const chooseMembers = async (
     for (const { name, bytes, refusal, locate } of chosen) {
       const named = { ...archive, name: memberName(archive.name, name) };
       if (refusal !== undefined) throw refusalOf(named, refusal.problem, refusal.hint);
-      if (names.has(name)) throw refusalOf(named, 'is twice in its archive', 'Pack it again.');
+      if (names.has(name)) throw refusalOf(named, 'is in its archive twice', 'Pack it again.');
       names.add(name);
       found.push({ member: name, bytes, part: await locate() });
     }

@@ -139,7 +139,7 @@ export const findCopies = async (
       known.set(contentOf(file), textOf(file));
     for (const [file, version] of await otherFormsOf(client, theirs, filled))
       if (stays(version) && !renamed.has(version.id))
-        copies.set(file, `${textOf(version)} (by its name, but for the compression)`);
+        copies.set(file, `${textOf(version)} (same name, other compression)`);
   }
   for (const file of comparable) {
     const content = contentOf(file);

@@ -117,5 +117,5 @@ export const refuseMember = (table: string, file: string, member: string): EtlEr
     table,
     file,
     problem: `is not an archive, so it has no member ${member}`,
-    hint: `Name the file alone. A directory whose name ends in an exclamation mark is written with a question mark instead: dir?/*.csv.`,
+    hint: `Name only the file. If the name of a directory ends with an exclamation mark, write a question mark in its place: dir?/*.csv.`,
   });

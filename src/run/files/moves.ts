@@ -185,7 +185,7 @@ export const recordMoves = async (
     for (const query of moveFiles(spec.name, spec.schema, moved)) {
       const { rowCount } = await runQuery(client, query);
       if (rowCount === moved.length) continue;
-      const problem = `${plural(moved.length, 'file')} of it were moved, and it has ${rowCount ?? 0} of them`;
+      const problem = `${plural(moved.length, 'file')} of it were moved, but ${rowCount ?? 0} of them are in production`;
       throw new EtlError('ETL_INCOMPLETE', { table: moved[0]!.table, problem });
     }
   });

@@ -53,19 +53,19 @@ const reportLeft = (
   if (changed.count > 0 && choice === 'error') {
     const { name: mode, rowsKnownBy } = meaningOf(publish);
     const isKnown = rowsKnownBy === 'key' || columns.some(({ name }) => name === fileColumn);
-    const once = isKnown
-      ? ''
-      : ', once everything was loaded with --full-refresh, so that rows know their file';
-    const hint = `Choose what becomes of it: publish: { mode: '${mode}', changed: 'reload' } loads it again${once}`;
+    const once = isKnown ? '' : ', after one run with --full-refresh, which records the file of each row';
+    const hint = `Choose what happens: publish: { mode: '${mode}', changed: 'reload' } loads changed files again${once}`;
     throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text(), hint });
   }
   const announce = (message: string): void =>
     report.emit({ type: 'notice', message: `${table}: ${message}` });
   if (changed.count > 0)
-    announce(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
+    announce(
+      `files have changed since they were loaded, and their rows are kept as they are: ${changed.text()}`,
+    );
   if (corrected.count > 0)
     announce(
-      `records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`,
+      `records were corrected after their files were loaded, and need changed: 'reload' to be loaded: ${corrected.text()}`,
     );
 };
 
@@ -82,8 +82,8 @@ const wishOf = (
   const isPossible = isByFile ? columns.some(({ name }) => name === fileColumn) : wish === 'reload';
   if (isPossible) return wish;
   const hint = isByFile
-    ? "Declare publish: { mode: 'append', changed: 'reload' }, which keeps the file of each row, and load everything again once with --full-refresh."
-    : `With mode: '${mode}' what is there of a key may come from several files. Correct the file and run, or reload it.`;
+    ? "Declare publish: { mode: 'append', changed: 'reload' }, which records the file of each row, and run once with --full-refresh."
+    : `With mode: '${mode}' the row of a key may combine several files. Correct the file and run, or reload it.`;
   throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
@@ -145,7 +145,7 @@ const settle = async (
     } else unneeded.add(key);
   }
   if (names.count > 0) {
-    const message = `${of.table}: moved or renamed since they were loaded, so that their rows stay: ${names.text()}`;
+    const message = `${of.table}: files were moved or renamed since they were loaded, and their rows are kept: ${names.text()}`;
     judging.report.emit({ type: 'notice', message });
   }
   return { added, moved, unneeded };

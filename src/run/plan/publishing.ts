@@ -31,10 +31,10 @@ const whyOf = (plan: PublishPlan): string => {
       : `production has rows of other files, and publish is ${mode.text}`;
   if (production === undefined) return 'there is no table yet';
   if (strategy.name === 'in place')
-    return `the table has to stay because of ${inPlaceReasons(table, production)}`;
+    return `the table has to be kept because of ${inPlaceReasons(table, production)}`;
   if (partitionBy === undefined) return 'nothing depends on the table';
   return isSameTable(plan)
-    ? 'the table is partitioned, and stays'
+    ? 'the table is partitioned, and is kept'
     : 'the table is partitioned, and nothing depends on it';
 };
 

@@ -72,7 +72,7 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const state = codeOf(cause) ?? '';
     if (isHindrance(state)) return `${state} ${messageOf(cause)}`;
-    if (mayBeMade && unknownName.has(state)) return `${messageOf(cause)}; a hook may make it first`;
+    if (mayBeMade && unknownName.has(state)) return `${messageOf(cause)}; a hook may create it first`;
   }
   return undefined;
 };

@@ -26,8 +26,8 @@ const fileRows = ({
     ['new', added, ''],
     ['changed', changed, ''],
     ['again', again, ''],
-    ['unload', unloaded, ', whose rows leave'],
-    ['gone', gone, `, whose rows ${goneRows}`],
+    ['unload', unloaded, ', whose rows are deleted'],
+    ['gone', gone, `, whose rows are ${goneRows === 'leave' ? 'deleted' : 'kept'}`],
   ];
   const counted = plural(listed, 'file');
   const read = loaded === listed ? `all of ${counted}` : `${formatCount(loaded)} of ${counted}`;

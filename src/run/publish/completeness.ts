@@ -101,7 +101,7 @@ export const checkComplete = async (context: RunContext, runId: number): Promise
   const incomplete = (table: string, problem: string): EtlError =>
     new EtlError('ETL_INCOMPLETE', { table, problem });
   for (const { table, name, covered, records, copied, rejected, filtered } of totals) {
-    if (!covered) throw incomplete(table, `${name} is not loaded whole`);
+    if (!covered) throw incomplete(table, `${name} is not loaded to its end`);
     if (records !== copied + rejected + filtered)
       throw incomplete(
         table,

@@ -33,7 +33,7 @@ const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly Buil
   for (const { table, outgoing } of parts) {
     const [had, leaving] = [found.get(table) ?? 0, outgoing.files.length];
     if (had === leaving) continue;
-    const problem = `${plural(leaving, 'file')} were to leave it, and it had ${had} of them`;
+    const problem = `rows of ${plural(leaving, 'file')} were to be deleted, and it had rows of ${had}`;
     throw new EtlError('ETL_INCOMPLETE', { table, problem });
   }
 };

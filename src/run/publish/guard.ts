@@ -75,7 +75,7 @@ const refusalText = (
       ? `at least ${formatCount(rowsMin)}`
       : touched === undefined
         ? `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} in production`
-        : `that at most ${shrinkMaxPercent}% of the ${formatCount(replaced)} in ${firstOf(touched.names, namedMax).join(', ')} go, and ${formatCount(before! - after)} would`;
+        : `that at most ${shrinkMaxPercent}% of the ${formatCount(replaced)} rows in ${firstOf(touched.names, namedMax).join(', ')} are lost, and ${formatCount(before! - after)} would be`;
   return `${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
@@ -119,6 +119,10 @@ export const checkGuards = async (
       tables: refused.map(({ table }) => table).join(','),
       problems: asList(refused.map(({ text }) => text)),
     });
-  for (const { text } of problems) report.emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
+  for (const { text } of problems)
+    report.emit({
+      type: 'notice',
+      message: `${text.trim()}; published, because allowShrink names the table`,
+    });
   return rowsBefore;
 };

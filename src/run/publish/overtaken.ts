@@ -147,7 +147,7 @@ export const confirmPlanned = async (
     brought.push(other ?? one);
   }
   if (filled.length > 0) {
-    const problem = `${filled.join(', ')} got rows after this run was planned, so the rows of the run are put beside them, from what is loaded`;
+    const problem = `${filled.join(', ')} got rows after this run was planned, so the rows of the run are added to them, from what is loaded already`;
     throw new Overtaken(`rows of ${filled.join(', ')}`, problem, brought);
   }
   const all = new Map(built.map((one) => [one.table, one]));
@@ -156,6 +156,6 @@ export const confirmPlanned = async (
     if (table.kind === 'derived' && (await isOtherExtent(context, table, all))) others.push(table.name);
   if (others.length === 0) return;
   const list = [...new Set(others)].map(nameOf).join(', ');
-  const problem = `rows of ${list} changed while the tables of this run were built; they are built again, with what is there now`;
+  const problem = `rows of ${list} changed while the tables of this run were built; the tables are built again from what production has now`;
   throw new Overtaken(`rows of ${list}`, problem, planned);
 };

@@ -79,7 +79,7 @@ it.each([
     name: 'workers that had nothing to do, because the server was away',
     facts: measured(1, 8, 5),
     limit:
-      /^Waiting is the limit: workers of this process were at work for 1\.5 s of the 6\.0 s that loading took\./,
+      /^Waiting is the limit: workers of this process were busy for 1\.5 s of the 6\.0 s that loading took\./,
   },
 ])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
   expect(adviceOf(facts, steps, specOf('typed'), 10.5)[0]).toMatch(limit);
@@ -96,6 +96,6 @@ it('says what staging costs where it could be left out, and only there', () => {
 
 it('of a run that mostly waited only that is said', () => {
   expect(adviceOf(measured(9, 80, 10), steps, specOf('typed'), 25)).toEqual([
-    expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s were no step of the run/),
+    expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s passed outside the steps of the run/),
   ]);
 });
