@@ -10,7 +10,7 @@ import { refuseIfGone } from '../publish/commit/gone.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
 import type { PlannedTable } from './files/planned-table.ts';
-import { buildTables } from './build/build.ts';
+import { buildTables } from './build/build-side-by-side.ts';
 import { dropBuilt } from './build/empty-schema.ts';
 import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';

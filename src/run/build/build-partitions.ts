@@ -17,7 +17,6 @@ import { waysOf } from '../../publish/modes/registry.ts';
 import type { BuildContext } from '../context.ts';
 import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
-import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
 
 /**
@@ -28,6 +27,14 @@ export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'req
   /** Statistics of the source table; undefined if nobody gathers them. */
   readonly statistics: StagedStatistics | undefined;
 }
+
+export type Task = (client: Client) => Promise<void>;
+
+/**
+ * Runs tasks over this session and all idle sessions; returns when all are done. The first failure,
+ * in any session, is thrown here, and tasks that have not begun are skipped.
+ */
+export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
 
 type BuiltPartitions = Required<Pick<BuiltTable, 'partitions'>> &
   Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;

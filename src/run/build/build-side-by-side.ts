@@ -1,4 +1,4 @@
-// Builds the tables of a pipeline side by side, each as soon as its sources are built.
+// Builds all tables of a pipeline side by side, each as soon as its sources are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration/declaration.ts';
@@ -7,15 +7,18 @@ import { whenLost, withClient, type Client } from '../../db/client.ts';
 import { setSortMemory } from '../../db/session/session-settings.ts';
 import { prerequisites, tableOrder } from '../../publish/table/table-order.ts';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
+import { publicationsOf } from '../../ledger/production/published-tables.ts';
+import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
+import type { BuiltTable } from '../../publish/table/tables.ts';
+import { directTables, namesOf } from '../../db/landing.ts';
 import type { RunContext } from '../context.ts';
-
-type Task = (client: Client) => Promise<void>;
-
-/**
- * Runs tasks over this session and all idle sessions; returns when all are done. The first failure,
- * in any session, is thrown here, and tasks that have not begun are skipped.
- */
-export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
+import type { PlannedTable } from '../files/planned-table.ts';
+import { withRecords } from '../name-records.ts';
+import { bringingTo } from './bringing.ts';
+import { buildOne } from './build.ts';
+import type { Alongside, Task } from './build-partitions.ts';
+import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
+import { withStagedStatistics } from './staged-statistics.ts';
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
 
@@ -84,7 +87,7 @@ const isFull = (error: unknown): boolean =>
  * Errors: those of `build`; ETL_SERVER_LOST, also if the connection with the pipeline's lock is
  * lost: without the lock, the tables may belong to another process.
  */
-export const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
+const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
@@ -119,4 +122,52 @@ export const sideBySide = async (context: RunContext, build: BuildTable): Promis
   await Promise.all(Array.from({ length: sessions }, () => withClient(address, work, signal).catch(leave)));
   if (stop.signal.aborted) throw stop.signal.reason;
   if (opened === 0) throw full;
+};
+
+/**
+ * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in
+ * the order in which they depend on each other. Takes no lock on production that blocks readers:
+ * test/modes/build-side-by-side.test.ts, "that read production all the time".
+ *
+ * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
+ * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
+ */
+export const buildTables = async (
+  context: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  loadSeconds: ReadonlyMap<string, number>,
+): Promise<readonly BuiltTable[]> => {
+  const { client, spec } = context;
+  await dropBuilt(context);
+  const publications = await publicationsOf(
+    client,
+    spec.schema,
+    spec.tables.map(({ name }) => name),
+  );
+  // If rows were loaded straight into the schema, it exists, and was checked when its tables were
+  // created.
+  if (directTables(spec).length === 0) await ensureBuildSchema(context);
+  const built = new Map<string, BuiltTable>();
+  await withStagedStatistics(context, planned, (statisticsOf) =>
+    sideBySide(context, async (session, table, alongside) => {
+      const { name } = table;
+      const own = { ...session, statisticsOf };
+      const bringing = await bringingTo(own, table, planned, built);
+      const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
+        async (cause: unknown) => {
+          throw await withRecords(own, runId, cause, () => namesOf(spec, table, bringing.extent));
+        },
+      );
+      built.set(name, await building);
+    }),
+  );
+  const tables = tableOrder(spec.tables).map(({ name }): BuiltTable => ({
+    ...built.get(name)!,
+    publications: publications.get(name),
+  }));
+  await buildForeignKeys(client, tables).catch(async (cause: unknown) => {
+    throw await withRecords(context, runId, cause, (name) => built.get(name)!);
+  });
+  return tables;
 };

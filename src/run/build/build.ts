@@ -1,17 +1,15 @@
-// Builds the new version of every table in the build schema.
+// Builds the new version of one table in the build schema.
 
 import { rounded, secondsSince } from '../../core/amounts.ts';
-import { publicationsOf } from '../../ledger/production/published-tables.ts';
 import { stagingTable } from '../../db/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../core/declaration/declaration.ts';
 import type { BuildWhat } from '../../core/model.ts';
-import { mentions, tableOrder } from '../../publish/table/table-order.ts';
+import { mentions } from '../../publish/table/table-order.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
-import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { builtName, dropBuiltTable, fileColumn, productionName } from '../../db/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
 import { fittingName } from '../../publish/table/bounds.ts';
@@ -20,19 +18,15 @@ import { columnsOf } from '../../publish/table/table-state.ts';
 import { modeOf, waysOf } from '../../publish/modes/registry.ts';
 import { publishedColumns, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
 import { transformError, type SqlText } from '../../db/sql-file.ts';
-import type { PlannedTable } from '../files/planned-table.ts';
-import type { BuildContext, RunContext } from '../context.ts';
-import { directTables, landsDirectly, namesOf } from '../../db/landing.ts';
+import type { BuildContext } from '../context.ts';
+import { landsDirectly } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
-import { withRecords } from '../name-records.ts';
-import { bringingTo, type Bringing } from './bringing.ts';
-import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
-import { sideBySide, type Alongside } from './build-side-by-side.ts';
+import type { Bringing } from './bringing.ts';
+import { buildPartitions, rehearsePartitions, type Alongside } from './build-partitions.ts';
 import { checkRow } from './check-row.ts';
-import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
 import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
-import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
+import type { StatisticsOf } from './staged-statistics.ts';
 
 /**
  * Returns the tables of the pipeline that the SQL of a table reads in production: all except those
@@ -263,52 +257,4 @@ const fill = async (
   } catch (cause) {
     throw buildError(names, 'rows', cause);
   }
-};
-
-/**
- * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in
- * the order in which they depend on each other. Takes no lock on production that blocks readers:
- * test/modes/build-side-by-side.test.ts, "that read production all the time".
- *
- * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
- * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
- */
-export const buildTables = async (
-  context: RunContext,
-  runId: number,
-  planned: readonly PlannedTable[],
-  loadSeconds: ReadonlyMap<string, number>,
-): Promise<readonly BuiltTable[]> => {
-  const { client, spec } = context;
-  await dropBuilt(context);
-  const publications = await publicationsOf(
-    client,
-    spec.schema,
-    spec.tables.map(({ name }) => name),
-  );
-  // If rows were loaded straight into the schema, it exists, and was checked when its tables were
-  // created.
-  if (directTables(spec).length === 0) await ensureBuildSchema(context);
-  const built = new Map<string, BuiltTable>();
-  await withStagedStatistics(context, planned, (statisticsOf) =>
-    sideBySide(context, async (session, table, alongside) => {
-      const { name } = table;
-      const own = { ...session, statisticsOf };
-      const bringing = await bringingTo(own, table, planned, built);
-      const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
-        async (cause: unknown) => {
-          throw await withRecords(own, runId, cause, () => namesOf(spec, table, bringing.extent));
-        },
-      );
-      built.set(name, await building);
-    }),
-  );
-  const tables = tableOrder(spec.tables).map(({ name }): BuiltTable => ({
-    ...built.get(name)!,
-    publications: publications.get(name),
-  }));
-  await buildForeignKeys(client, tables).catch(async (cause: unknown) => {
-    throw await withRecords(context, runId, cause, (name) => built.get(name)!);
-  });
-  return tables;
 };
