@@ -1,4 +1,4 @@
-// Opens, uses and closes connections. A caller gets one for the length of a function.
+// Opens, uses and closes connections.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,13 +19,13 @@ import { watchClient } from './connect/watchdog.ts';
 export type Client = PgClient;
 export type QueryResult = pg.QueryResult;
 
-/** Connections that ended without being asked to, and why. */
+/** Connections that were lost, and why. */
 const lost = new WeakMap<pg.Client, Error>();
 
 /**
- * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get what the server
- * said before it ended it (test/fault/waiting.test.ts), else Node's. A proxy in front of a server that is down takes
- * connections and ends them (test/fault/server-kill.test.ts).
+ * The driver's errors have no code if the connection ends while it is being opened. They get the
+ * server's last error (test/fault/waiting.test.ts), or Node's code: a proxy may accept connections
+ * while the server behind it is down (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
   if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
@@ -38,7 +38,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // The driver bounds how long it waits for a session, and nothing after that.
+  // From now on the watchdog limits waiting; until the session started, the driver did.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -52,11 +52,11 @@ const openOn = async (address: ServerAddress): Promise<Client> => {
 };
 
 /**
- * Opens a connection to the first host that will do. The caller closes it with `closeClient`.
+ * Opens a connection to the first usable host. The caller closes it with `closeClient`.
  *
- * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
- * process, and remembers that the connection is lost: the driver's own error for that has no code.
- * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
+ * When the server terminates a session, the client emits 'error'. The listener keeps the event from
+ * ending the process, and records the loss. Errors: ETL_CONNECT, ETL_CONNECT_AUTH,
+ * ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
  */
 export const openClient = (address: ServerAddress): Promise<Client> =>
   openFirst(address.config, (config) => {
@@ -64,51 +64,49 @@ export const openClient = (address: ServerAddress): Promise<Client> =>
     return openOn({ ...address, config, label });
   });
 
-/** Closes a connection; one that is already gone is closed, too. */
+/** Closes a connection, which may already be lost. */
 export const closeClient = async (client: Client): Promise<void> => {
   if (!lost.has(client))
     await Promise.race([
       client.end().catch(() => undefined),
       sleep(closeTimeoutMs, undefined, { ref: false }),
     ]);
-  // A peer that is gone never answers our goodbye.
+  // A vanished peer never answers the closing message.
   client.connection.stream.destroy();
 };
 
-/** Ends a connection at once, whatever it is doing: the server rolls back. Its running query is rejected. */
+/** Ends a connection at once. The server rolls back, and the running query is rejected. */
 export const destroyClient = (client: Client, reason: Error): void => {
   client.connection.stream.destroy(reason);
 };
 
 /**
- * Errors of a lost connection as ETL_SERVER_LOST; others as they are. If the server gave a reason for ending the session to a
- * statement in progress, that reason is the problem.
+ * Converts errors of a lost connection to ETL_SERVER_LOST; if the server gave a reason for ending
+ * the session, with this reason.
  */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
-  // The driver's own errors have no code; the server may have given a reason before.
   const cause = codeOf(error) === undefined ? (lost.get(client) ?? error) : error;
   const problem =
     codeOf(cause) === undefined ? 'the connection ended' : `${codeOf(cause)} ${messageOf(cause)}`;
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause });
 };
 
-/** Rejects with ETL_SERVER_LOST when the connection is lost while nobody asks it anything; it may hold a lock. */
+/** Rejects with ETL_SERVER_LOST when the connection is lost, even if no query is running. */
 export const whenLost = (client: Client, { label }: ServerAddress): Promise<never> => {
   const lossPromise = new Promise<never>((_, reject) => {
     client.once('error', (cause) =>
       reject(new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(cause) }, { cause })),
     );
   });
-  // The promise rejects for callers that wait for it; nobody has to.
+  // Marks a rejection as handled: callers need not await the promise.
   lossPromise.catch(() => undefined);
   return lossPromise;
 };
 
 /**
- * Opens a connection for the length of `use`; an aborted signal ends the connection under it.
- * Errors: those of `use`, ETL_PERMISSION for what the server's was about a privilege, and ETL_SERVER_LOST when the connection
- * was lost under it.
+ * Uses a connection for the length of `use`; an aborted signal ends it. Errors: those of `use`;
+ * ETL_PERMISSION for a missing privilege; ETL_SERVER_LOST if the connection was lost.
  */
 export const withClient = async <T>(
   address: ServerAddress,
@@ -128,13 +126,12 @@ export const withClient = async <T>(
   }
 };
 
-/** Runs a statement that was made as data. */
 export const runQuery = (client: Client, { text, values = [] }: Query): Promise<QueryResult> =>
   client.query(text, [...values]);
 
 /**
- * Asks what a run asks several times over one connection: planning takes the server most of the time that it has with a large question
- * about its catalogues, and it keeps the plan until a schema is made. With values it plans for each of the first five.
+ * Runs a query as a prepared statement: planning takes most of the time of large catalogue queries,
+ * and the server keeps the plan. With `values`, it still plans the first five executions.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
@@ -147,27 +144,27 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
-/** Whether there is a relation of that name, quoted where it has to be: a database in which nothing ever ran lacks ours. */
+/** `name` is quoted where necessary. In a new database, our own tables do not exist yet. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 
-/** Runs statements in one message, which costs one round trip; none after the first that fails. */
+/** Runs statements as one multi-statement query, in one round trip. Stops at the first error. */
 export const runTogether = async (
   client: Client,
   statements: readonly Query[],
 ): Promise<readonly QueryResult[]> => {
   const results: unknown = await client.query(statements.map(inline).join(';\n'));
-  // The driver's types know one statement only.
+  // The driver's types know only a single result.
   return Array.isArray(results) ? results : [results as QueryResult];
 };
 
 /**
- * Makes a schema that is not there, inside the caller's transaction; returns whether it did. `create schema if not exists` alone
- * fails when two transactions do it at once (test/fault/processes-at-once.test.ts).
+ * Creates a schema inside the caller's transaction; false if it exists. `create schema if not
+ * exists` alone fails when two transactions run it at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
-    // Asked of the table: to_regnamespace() answers from a cache that the lock does not refresh.
+    // Reads the catalogue table: to_regnamespace() uses a cache that the lock does not refresh.
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
   if (await hasSchema()) return false;
@@ -177,31 +174,32 @@ export const ensureSchema = async (client: Client, schema: string): Promise<bool
   return true;
 };
 
-/** The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did. */
-const begin: Query = { text: 'begin isolation level read committed' };
 export const commit: Query = { text: 'commit' };
 
 interface TransactionMessages<T> {
-  /** Go with the message that begins; `work` gets their results. */
+  /** Sent together with the statement that begins the transaction; `work` gets their results. */
   readonly first?: readonly Query[];
-  /** Commits, and may do more in the message that does. */
+  /** Commits; may run other statements in the same round trip. */
   readonly end?: (result: T) => Promise<unknown>;
 }
 
-/** A transaction within another one: its failure undoes what it did, and nothing before it. */
+/** A transaction inside another transaction: its failure undoes only its own changes. */
 const nested = {
   begin: { text: 'savepoint nested' },
   commit: { text: 'release savepoint nested' },
   rollback: 'rollback to savepoint nested; release savepoint nested',
 };
-const outer = { begin, commit, rollback: 'rollback' };
+/**
+ * Read committed, by the session's default: a query after a lock was granted must see what the
+ * lock's last holder committed.
+ */
+const outer = { begin: { text: 'begin' }, commit, rollback: 'rollback' };
 
-/** Connections that are in a transaction. */
 const inTransaction = new WeakSet<Client>();
 
 /**
- * Runs `work` in one transaction, or in a part of the one that is open. `work` sends the statement that begins it, as it gets it, and the
- * one that commits, each alone or in one message with others; when it throws, all is rolled back.
+ * Runs `work` in a transaction, or in a savepoint of the open transaction. `work` sends the
+ * statements that begin and commit itself, alone or in one round trip with others.
  */
 export const withOwnTransaction = async <T>(
   client: Client,
@@ -213,7 +211,7 @@ export const withOwnTransaction = async <T>(
   try {
     return await work(statements.begin, statements.commit);
   } catch (error) {
-    // A lost connection cannot roll back, and need not: the server does.
+    // The server rolls back the transaction of a lost connection.
     if (!lost.has(client)) await client.query(statements.rollback).catch(() => undefined);
     throw error;
   } finally {
@@ -221,7 +219,7 @@ export const withOwnTransaction = async <T>(
   }
 };
 
-/** Runs `work` in one transaction, or in a part of the one that is open: committed when it returns, rolled back when it throws. */
+/** Runs `work` in a transaction, or in a savepoint of the open transaction. */
 export const withTransaction = <T>(
   client: Client,
   work: (results: readonly QueryResult[]) => Promise<T>,
@@ -234,10 +232,9 @@ export const withTransaction = <T>(
     return result;
   });
 
-/** Thrown to end a transaction that leaves nothing. */
 const undo = new Error('rolled back on purpose');
 
-/** Runs `work` in a transaction that is rolled back when it returns, too. */
+/** Runs `work` in a transaction that is always rolled back. */
 export const withRollback = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
   const results: T[] = [];
   await withTransaction(client, async () => {
@@ -250,9 +247,10 @@ export const withRollback = async <T>(client: Client, work: () => Promise<T>): P
 };
 
 /**
- * Runs `work` with these schemas on the search path: for statements that hold SQL of a pipeline's author, or that fire
- * triggers. Inside the caller's transaction, whose rollback also restores the path. Statements of ours that run in `work`
- * must name the schema of each function and operator whose arguments pg_catalog does not match exactly.
+ * Runs `work` with these schemas on the search path, for statements that contain an author's SQL or
+ * fire triggers. A rollback of the surrounding transaction restores the path. Our own statements in
+ * `work` must qualify functions and operators whose argument types are not exactly those of
+ * pg_catalog's.
  */
 export const withPath = async <T>(
   client: Client,

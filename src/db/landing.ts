@@ -1,4 +1,4 @@
-// Where COPY puts the rows of a table, and where its new version is built.
+// Names of the tables that COPY fills, and of those in which a new version is built.
 
 import { stagingTable } from './staging.ts';
 import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../core/declaration/declaration.ts';
@@ -17,17 +17,14 @@ export const namesOf = (
   attributes,
 });
 
-/** Whether rows are loaded straight into the new table, which is logged, so that a crash loses none of them. */
+/** COPY fills the new table directly; it is logged, so a crash of the server loses no rows. */
 export const landsDirectly = ({ staging }: SourceTableSpec): boolean => staging === 'none';
 
-/** The quoted name of the table that COPY fills. */
 export const landingTable = (spec: PipelineSpec, table: SourceTableSpec): string =>
   landsDirectly(table) ? builtName(namesOf(spec, table)) : stagingTable(spec.name, table.name);
 
-/** Names of the tables that are loaded from files. */
 export const sourceNames = ({ tables }: PipelineSpec): readonly string[] =>
   tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
 
-/** Names of the tables whose rows are loaded straight into their new tables. */
 export const directTables = ({ tables }: PipelineSpec): readonly string[] =>
   tables.filter((table) => table.kind === 'source' && landsDirectly(table)).map(({ name }) => name);

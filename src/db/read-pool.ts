@@ -1,4 +1,4 @@
-// A few connections that only read: opened when they are needed, used one after the other, closed when nobody asks any more.
+// A few read-only connections for the page: opened on demand, reused, closed when idle.
 
 import { EtlError } from '../core/errors/errors.ts';
 import { schemaVersions } from './bookkeeping/migrate.ts';
@@ -8,13 +8,13 @@ import type { ServerAddress } from './connect/address.ts';
 import { withPermission } from './connect/server-error.ts';
 
 export interface ReadPool {
-  /** Errors: those of `read`, of the server, ETL_UNTRUSTED, ETL_SCHEMA_OLDER, ETL_PAGE_BUSY when too many wait. */
+  /** Errors: those of `read` and the server, ETL_UNTRUSTED, ETL_SCHEMA_OLDER, ETL_PAGE_BUSY. */
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }
 
-export interface ReadPoolOptions {
-  /** Asked until it has given an answer. */
+interface ReadPoolOptions {
+  /** Called again if it has failed. */
   readonly address: () => Promise<ServerAddress>;
   readonly connectionsMax: number;
   readonly waitingMax: number;
@@ -22,7 +22,7 @@ export interface ReadPoolOptions {
   readonly idleMs: number;
 }
 
-/** Its statements take milliseconds: compiling them, or starting processes for them, would take longer. */
+/** Our statements take milliseconds, less than JIT or parallel workers need to start. */
 const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
   const client = await openClient(address);
   try {
@@ -40,7 +40,7 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
-/** So many at once; others wait for their turn, and those who would be too many are refused. */
+/** `atOnce` callers work, up to `waitingMax` wait, and further callers are refused. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -52,14 +52,13 @@ const createTurns = (atOnce: number, waitingMax: number) => {
     },
     give: (): void => {
       const next = waiting.shift();
-      // A turn that somebody waits for is passed on.
+      // Passes the turn on to the next waiting caller, so `busy` stays the same.
       if (next === undefined) busy -= 1;
       else next();
     },
   };
 };
 
-/** Connections that nobody uses at the moment; each is closed after a while. */
 const createIdle = (idleMs: number) => {
   const idle: { readonly client: Client; readonly timer: NodeJS.Timeout }[] = [];
   let isClosed = false;
@@ -102,7 +101,7 @@ export const createReadPool = (options: ReadPoolOptions): ReadPool => {
       await idle.push(client);
       return result;
     } catch (error) {
-      // What state it is in is not worth knowing.
+      // After an error, the connection's state is unknown.
       await closeClient(client);
       throw withPermission(address, lossOf(client, address, error));
     }

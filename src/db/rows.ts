@@ -1,4 +1,4 @@
-// Asks how many rows there are. `from`: SQL, such as the quoted name of a table.
+// Counts rows. `from` and `table` are SQL, such as a quoted table name.
 
 import { isThere, type Client } from './client.ts';
 import { quoteText } from './sql.ts';
@@ -7,8 +7,8 @@ export const countRows = async (client: Client, from: string): Promise<number> =
   (await client.query(`select count(*)::float8 as rows from ${from}`)).rows[0].rows;
 
 /**
- * Whether the table by this quoted name has rows, or policies that hide rows from us: such a table must not be taken for one that
- * somebody has emptied, of which all would be made again. Proved by test/modes/hidden-rows.test.ts.
+ * A table whose rows row security hides from us must not look emptied: a run would load everything
+ * again. Proved by test/modes/hidden-rows.test.ts.
  */
 export const mayHaveRows = async (client: Client, table: string): Promise<boolean> =>
   (
@@ -17,6 +17,5 @@ export const mayHaveRows = async (client: Client, table: string): Promise<boolea
     )
   ).rows[0].hasRows;
 
-/** Whether there is a table by this quoted name that has rows. */
 export const isFilled = async (client: Client, table: string): Promise<boolean> =>
   (await isThere(client, table)) && mayHaveRows(client, table);

@@ -1,4 +1,4 @@
-// SQL files: reads them, and maps errors of the server to a place in the file.
+// Reads SQL files, and maps the server's errors to positions in them.
 
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
@@ -9,35 +9,35 @@ import type { SqlFile } from '../core/declaration/hook.ts';
 /** One SELECT, ready to follow `create table … as`. */
 export interface SqlText {
   readonly table: string;
-  /** As the user knows it. */
+  /** The path as the user wrote it. */
   readonly file: string;
   readonly text: string;
 }
 
-/** Reads the SQL file of a table, or of a hook. Errors: ETL_TRANSFORM_FILE. */
+/** Errors: ETL_TRANSFORM_FILE. */
 export const readSqlFile = async (table: string, { path }: SqlFile, directory: string): Promise<SqlText> => {
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
     const text = await readFile(file, 'utf8');
-    // A byte order mark, which some editors write, would be a syntax error.
+    // PostgreSQL would report a byte order mark, which some editors write, as a syntax error.
     return { table, file: path, text: text.replace(/^\uFEFF/, '').replace(closing, '') };
   } catch (cause) {
     throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
   }
 };
 
-/** A semicolon at the end, and blanks and comments after it. */
+/** A final semicolon, and whitespace and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
-/** `:line:column` of an offset. */
+/** Returns `:line:column` of an offset. */
 export const placeInSql = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 };
 
 /**
- * The server's refusal of a SQL file as our error, with line and column in the file; anything else as it is.
- * `prefixLength`: characters that we put before the file's text.
+ * Converts the server's refusal of a SQL file to ETL_TRANSFORM, with line and column.
+ * `prefixLength` is the number of characters before the file's text in the statement.
  */
 export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
   if (!isRefusal(cause)) return cause;

@@ -1,28 +1,26 @@
-// Staging tables: their names, their DDL, and the COPY statement that fills them.
+// Staging tables: names, DDL, and the COPY statements that fill them.
 
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../core/declaration/declaration.ts';
 import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 
-/** Of a hash: enough that no two tables of a pipeline have the same. */
 const hashChars = 32;
 
-/** Schema of all staging tables; made by the first migration. */
+/** Schema of all staging tables; the first migration creates it. */
 const stagingSchema = 'etl_staging';
 
-/** A column of a staging table, with its SQL type. */
 export interface StagingColumn {
   readonly name: string;
   readonly type: string;
 }
 
-/** Name of a table's staging table within `stagingSchema`. A pipeline's name holds no `__` and does not end in `_`, so two never meet. */
+/** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
 /**
- * The quoted name, with its schema. A definition makes none that the server would cut; that of a rehearsal, whose own name is longer
- * than most, has a hash for its table then.
+ * Quoted, with its schema. Names are checked in the definition; only rehearsals, under a longer
+ * pipeline name, may exceed 63 bytes, and get a hash instead of the table's name.
  */
 export const stagingTable = (pipeline: string, table: string): string => {
   const name = stagingName(pipeline, table);
@@ -32,8 +30,8 @@ export const stagingTable = (pipeline: string, table: string): string => {
 };
 
 /**
- * Makes an empty staging table. Unlogged: its rows skip the write-ahead log, and a crash of the server empties it.
- * No constraint, no index, no autovacuum: the rows were checked on the way in and are read once. That of a rehearsal is logged.
+ * Unlogged: rows skip the write-ahead log, and a crash empties the table; logged for rehearsals. No
+ * constraints, indexes or autovacuum: rows were checked before COPY and are read once.
  */
 export const createStaging = (
   pipeline: string,
@@ -51,8 +49,8 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
 });
 
 /**
- * Tables of a pipeline that have a staging table, by name. It is the pipeline's when its runs had a table of that name: nothing is
- * made of the name alone.
+ * Tables with a staging table. A matching name alone proves nothing: a run of the pipeline must
+ * have had a table of this name.
  */
 export const selectStaging = (pipeline: string): Query => ({
   text: `select substr(c.relname, length($2::text) + 1) as "table"
@@ -62,25 +60,23 @@ export const selectStaging = (pipeline: string): Query => ({
   values: [pipeline, stagingName(pipeline, ''), stagingSchema],
 });
 
-/** COPY of rows in text format, into a table by its quoted name. */
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
-/** The same, which skips rows with a text that its type refuses, and says which. PostgreSQL 17 and later. */
+/** Skips and reports rows with a value that its type refuses. PostgreSQL 17 and later. */
 export const copySkipping = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (on_error ignore, log_verbosity verbose)`;
 
-/** COPY of rows in binary format. */
 export const copyBinary = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (format binary)`;
 
 /**
- * A quote character for files in which quotes are data. COPY's csv format cannot do without one, so it gets a control
- * character; the verbatim decoder rejects a record that holds it.
+ * COPY's csv format needs a quote character: files without quoting get this control character, and
+ * a record that contains it is rejected before COPY.
  */
 export const noQuote = '\u0001';
 
-/** COPY of the file's own bytes, in the file's own dialect. */
+/** COPY of the file's own bytes, in the file's dialect. */
 export const copyVerbatim = (
   target: string,
   columns: readonly StagingColumn[],

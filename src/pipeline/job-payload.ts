@@ -9,7 +9,7 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
 
-/** Values that W3C Trace Context allows; absent without tracing, and in jobs of older versions. */
+/** Values that W3C Trace Context allows; absent without tracing. */
 const traceSchema = z
   .strictObject({
     traceparent: z
@@ -39,8 +39,8 @@ const requestSchema = z
       fresh: z.boolean(),
       fullRefresh: z.boolean(),
       resume: z.boolean(),
-      /** Tables whose guard is ignored; absent in jobs of older versions. */
-      allowShrink: z.array(z.string()).optional(),
+      /** Tables whose guard is ignored. */
+      allowShrink: z.array(z.string()),
     }),
     /** Key under which a second job is not added while the first waits or runs. */
     dedupe: z.string().min(1).optional(),

@@ -1,10 +1,10 @@
-// BullMQ itself: the one place that loads it.
+// Loads BullMQ. No other file loads it.
 
 import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 
 /**
- * Loads BullMQ as CommonJS. Its ES modules cannot open a PostgreSQL connection by themselves (they look for `require`),
- * and take twice as long to load.
+ * As CommonJS: the ES modules take twice as long to load, and cannot open a PostgreSQL connection
+ * by themselves, because they call `require`.
  */
 export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('bullmq') as typeof BullMq;

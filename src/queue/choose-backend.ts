@@ -1,4 +1,4 @@
-// Redis when one is named, else the database itself.
+// Chooses where queues are: in Redis if one is named, otherwise in the database.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { QueueBackend } from './backend.ts';
@@ -6,10 +6,7 @@ import { postgresBackend } from './postgres-backend.ts';
 import { readRedisAddress, redisOfEnvironment, type RedisOptions } from './redis-address.ts';
 import { redisBackend } from './redis-backend.ts';
 
-/**
- * The backend of a door: `redis` as given, else as the environment says; false keeps queues in PostgreSQL whatever it says.
- * Errors: ETL_USAGE.
- */
+/** `redis` overrules the environment; false means PostgreSQL. Errors: ETL_USAGE. */
 export const chooseBackend = (
   address: ServerAddress,
   redis: RedisOptions | false | undefined,

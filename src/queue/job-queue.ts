@@ -1,4 +1,4 @@
-// One BullMQ queue or worker, opened on a backend and closed in bounded time, its errors put into our words.
+// Opens a BullMQ queue or worker, closes it in limited time, and converts its errors to ours.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue, Worker } from 'bullmq';
@@ -14,15 +14,14 @@ import type { Logger } from '../core/logger.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 
-/** The queues of one database: each is opened by its name. */
 export interface Queues {
   readonly backend: QueueBackend;
-  /** Distinguishes them from those of other databases on the same server. */
+  /** Separates the queues of databases that share a server. */
   readonly namespace: string;
   readonly logger: Logger;
 }
 
-/** BullMQ reports thousands of errors a second while the server is down; one of each code is enough for a log. */
+/** BullMQ reports thousands of errors a second while the server is down: logs each code once. */
 const quiet = (logger: Logger): ((error: Error) => void) => {
   const said = new Set<string>();
   return (error) => {
@@ -32,7 +31,7 @@ const quiet = (logger: Logger): ((error: Error) => void) => {
   };
 };
 
-/** Closes BullMQ's object in bounded time: what does not close by itself loses its connections. */
+/** After a timeout, `destroy` ends the connections. */
 export const closeBounded = async (close: () => Promise<void>, destroy?: () => void): Promise<void> => {
   const timer = new AbortController();
   const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
@@ -45,9 +44,9 @@ export const closeBounded = async (close: () => Promise<void>, destroy?: () => v
 };
 
 export interface JobQueue {
-  /** Its connections, which a worker of the same queue may share. */
+  /** The queue's connections, which a worker of the same queue may share. */
   readonly link: QueueLink;
-  /** Asks BullMQ; what it throws is put into our words. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+  /** Converts BullMQ's errors. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
@@ -57,7 +56,7 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
-/** A queue or a worker once it is connected; one that fails to is closed. Who shares a link leaves it to its owner to end it. */
+/** Closes the object if it fails to connect. A shared link is left to its owner to end. */
 const whenReady = async <B extends Queue | Worker>(
   bull: B,
   backend: QueueBackend,
@@ -80,20 +79,19 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+/** The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async (
   { backend, namespace, logger }: Queues,
   name: string,
   link = backend.connect(namespace, 'gives up'),
 ): Promise<OpenQueue> => {
   const { Queue: BullQueue } = loadBullMq();
-  // What it writes down of itself, nobody reads.
+  // Nobody reads the metadata that BullMQ would write.
   const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
   bull.on('error', quiet(logger));
   return { link, ...(await whenReady(bull, backend, link)) };
 };
 
-/** Asks an open queue. */
 export const asking =
   ({ backend }: Queues, { bull }: OpenQueue): JobQueue['ask'] =>
   async (question) => {
@@ -104,7 +102,6 @@ export const asking =
     }
   };
 
-/** Uses a queue for the length of a function. */
 export const withQueue = async <T>(
   queues: Queues,
   name: string,
@@ -118,27 +115,27 @@ export const withQueue = async <T>(
   }
 };
 
-export interface JobWorkerOptions {
+interface JobWorkerOptions {
   readonly concurrency: number;
   readonly patience?: Patience;
   /**
-   * Whether it looks for jobs of dead processes, as one worker of a queue must. Each look is written down on the queue, and a
-   * worker that comes when the queue has just been removed would write it down for good.
+   * True: looks for jobs of dead processes, as one worker of each queue must. Each look writes to
+   * the queue, and must not follow the queue's removal.
    */
   readonly findsStalled?: boolean;
-  /** Of the same queue, opened by this process. */
+  /** The link of the same queue in this process. */
   readonly link?: QueueLink | undefined;
 }
 
 export interface JobWorker {
   readonly bull: Worker;
-  /** Gives jobs in hand back, unless `close` of BullMQ has waited for them before. */
+  /** Returns current jobs to the queue, unless BullMQ's own `close` has waited for them before. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a worker that is connected but does not run yet: one whose first connection failed would ask for
- * jobs in a loop that never pauses, not even for a signal.
+ * Opens a connected worker that does not run yet: BullMQ would ask for jobs in an endless loop
+ * without a pause if the first connection failed.
  */
 export const openWorker = async (
   { backend, namespace, logger }: Queues,

@@ -1,5 +1,5 @@
-// The load queue of one run: a job for every segment, or for some that are small. The coordinator fills it; any process that
-// knows the pipeline may work it off.
+// The load queue of one run: jobs of one or several segments. The coordinator fills it; any process
+// that has the pipeline may work it off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -22,66 +22,62 @@ import {
 
 export interface ServeOptions {
   readonly queues: Queues;
-  /** Of the coordinator that is served: other generations' segments may overlap its own. */
+  /** The coordinator's lease. Segments of other generations may overlap its segments. */
   readonly lease: Lease;
   readonly workers: number;
-  /** Asks the work to stop after the chunks in flight: closing then waits for them. */
+  /** Aborted to stop the work after the current chunks; closing then waits for them. */
   readonly drain: AbortSignal | undefined;
-  /** Rejects when the work must stop for a reason outside the queue. */
+  /** Rejects if the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
-  /** Loads the segments of a job; `leave` is aborted when the queue is left at once. */
+  /** Loads the segments of a job; `leave` is aborted if the queue is left at once. */
   readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
-  /** Checks what comes out of the queue, given the job's id for people. */
+  /** Checks the data of a job; `jobId` is for error messages. */
   readonly read: (data: unknown, jobId: string) => SegmentJob;
-  /** What the jobs that are put on the queue belong to. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** Segments that one process loads. */
 export interface Work {
-  /** They are loaded one after the other, unless there are `pieceBytes`. */
+  /** Loaded one after the other, unless `pieceBytes` is set. */
   readonly segments: readonly Segment[];
-  /** The segments are of one stream, which is read once, and all loaders of the process load pieces of so many bytes. */
+  /** Set if all loaders of the process load pieces of one stream, of this many bytes. */
   readonly pieceBytes?: number | undefined;
 }
 
-/** What a job holds: references, never rows. */
 export interface SegmentJob extends Work {
-  /** Of the coordinator that cut the segments. */
+  /** Generation of the coordinator that cut the segments. */
   readonly generation: number;
-  /** Of the coordinator, when the run is traced. */
+  /** Trace of the coordinator, if the run is traced. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
+/** Every run has its own queue: processes with other pipelines must not take its jobs. */
 const loadQueueName = (runId: number): string => `etl-load-${runId}`;
 
-/** Removes what a run left in the queue: its jobs, finished or not. */
+/** Removes a run's jobs, finished or not. */
 export const removeQueue = (queues: Queues, runId: number): Promise<void> =>
   withQueue(queues, loadQueueName(runId), empty);
 
 const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterate({ force: true }));
 
-/** A process's share in the work of a run. */
 export interface Service {
   /** Rejects with the first error of a segment; never resolves. */
   readonly failed: Promise<never>;
   /** Ids of the jobs that this process has done. */
   readonly done: ReadonlySet<string>;
-  /** Called whenever a job is done. */
+  /** Called after each job. */
   onDone: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** The run goes on without this process, or not at all: its coordinator knows. */
+/** Errors after which the coordinator continues the run without this process, or not at all. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** A worker of a run's queue that is connected, and does not ask for jobs yet. */
+/** A connected worker of a run's queue that does not ask for jobs yet. */
 interface IdleWorker extends JobWorker {
   readonly start: (work: (job: Job) => Promise<void>) => Promise<void>;
 }
 
-/** `link`: of the coordinator, which has the queue open. */
+/** `link`: the coordinator's, who has the queue open already. */
 const openIdle = async (
   queues: Queues,
   runId: number,
@@ -91,7 +87,7 @@ const openIdle = async (
   let working: ((job: Job) => Promise<void>) | undefined;
   const opened = await openWorker(queues, loadQueueName(runId), (job: Job) => working!(job), {
     concurrency,
-    // A helper may come when the coordinator has just removed the queue.
+    // A helper may start just after the coordinator has removed the queue.
     findsStalled: link !== undefined,
     link,
   });
@@ -102,7 +98,7 @@ const openIdle = async (
   return { ...opened, start };
 };
 
-/** Begins to work the queue off, `workers` segments at a time; as its coordinator, with the worker that this one has opened. */
+/** Loads `workers` segments at a time. A coordinator passes the worker that it has opened. */
 export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorker): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
@@ -115,18 +111,18 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
     try {
       const job = options.read(data, id);
       const { generation } = job;
-      // Left on the queue by a coordinator that is gone.
+      // Added by a coordinator that is gone.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
-      // A second delivery finds in the ledger what the first one loaded.
+      // A second delivery finds in the ledger what the first delivery loaded.
       await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
-      // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
+      // A NUL or a lone surrogate in a stored message would break BullMQ's own bookkeeping.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
+      // A process that leaves returns its job, even if it leaves because it is no longer wanted.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
-      // What is wrong for a helper, such as a file that it cannot read, need not be for the others.
+      // A helper's permanent error, such as an unreadable file, need not occur in other processes.
       const isFinal = retryOf(error) === 'never' && coordinators !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
@@ -151,7 +147,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
   return service;
 };
 
-/** Jobs that are not done yet, and the codes of those that failed, here or in another process. */
+/** `failedCodes`: of any process. */
 const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
   const { failed = 0, ...open } = await ask((bull) =>
     bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),
@@ -161,7 +157,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** Waits until every job is done, by whomever; the queue need not be asked about those that are done here. */
+/** By any process; asks the queue only about jobs that this process has not done. */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -172,12 +168,12 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySe
       wake.abort();
     }
     known = service.done.size;
-    // A coordinator that is gone may have put others on the queue since it was emptied.
+    // A former coordinator may have added other jobs after the queue was emptied.
     if (known >= jobs.size && [...jobs].every((id) => service.done.has(id))) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
-      // Our own failure is thrown as it was; another process's by its code.
+      // Throws our own failure itself; another process's failure by its code.
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }
@@ -197,7 +193,7 @@ const addJobs = async (
     opts: {
       jobId: jobIdOf(work),
       removeOnComplete: true,
-      // A process that joined may lose its own connection: the job then goes to another.
+      // A process that helps may lose its connection: another process then gets the job.
       attempts: jobAttemptsMax,
       backoff: jobBackoffMs,
     },
@@ -205,7 +201,6 @@ const addJobs = async (
   await ask((bull) => bull.addBulk(jobs));
 };
 
-/** Adds jobs batch by batch, and returns their ids. */
 const addAll = async (
   queue: JobQueue,
   options: ServeOptions,
@@ -219,22 +214,21 @@ const addAll = async (
   return ids;
 };
 
-/** The queue of a run as its coordinator has it. */
 export interface LoadQueue {
-  /** Resolves when nothing of an earlier process is left on it. */
+  /** Resolves when all jobs of earlier processes are removed. */
   readonly emptied: Promise<unknown>;
   /**
-   * Puts jobs of segments on it, batch by batch as they are found, and works them off together with everybody else who serves it.
-   * Returns when all are done, while the queue closes; the first failure stops this process's share and is thrown as it was.
+   * Adds jobs batch by batch, and works them off together with other processes. Returns when all
+   * jobs are done, while the queue closes. The first failure stops this process's work.
    */
   readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
-  /** Waits until it is closed. Errors: what kept it from being emptied when all jobs were done. */
+  /** Errors: what prevented the queue from being emptied at the end. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the queue of a run with a worker, and removes what an earlier process left on it, while its caller does something else. What
- * goes wrong is reported by `emptied` and `workOff`.
+ * Opens a run's queue and a worker, and removes jobs of earlier processes, in the background:
+ * `emptied` and `workOff` report errors.
  */
 export const openLoadQueue = (queues: Queues, runId: number, workers: number): LoadQueue => {
   const link = queues.backend.connect(queues.namespace, 'gives up');
@@ -256,9 +250,9 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
 
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
-    // Loading begins with the first batch, while the rest is looked for.
+    // Loading starts with the first batch, while further segments are being found.
     const feeding = addAll(queue, options, batches);
-    // A batch may be on its way to a queue that nobody serves any more.
+    // A batch may arrive when the queue is no longer served.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
     try {

@@ -1,4 +1,4 @@
-// Queues in the database that is loaded into: nothing else to install.
+// Queues in the database that is loaded into: nothing else has to be installed.
 
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -14,10 +14,9 @@ import type { QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { createSocketSet, type SocketSet } from './sockets.ts';
 
-/** Connections in the pool of a link: its statements are short. A worker opens one for LISTEN beside it. */
+/** Our statements are short. A worker opens another connection for LISTEN. */
 const poolConnections = 1;
 
-/** Schema of BullMQ's own tables, beside our bookkeeping. */
 const queueSchema = 'etl_queue';
 
 const isCurrent = async (client: Client): Promise<boolean> => {
@@ -27,11 +26,13 @@ const isCurrent = async (client: Client): Promise<boolean> => {
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;
 };
 
-/** Whether the schema was there when everything in it was trusted, and is still the same. */
+/** True if the schema was among the checked schemas, and was not replaced since. */
 const isKnown = async (client: Client, trust: Trust | undefined): Promise<boolean> =>
   trust?.schemas[queueSchema] !== undefined && (await areSame(client, trust, [queueSchema]));
 
-/** Makes the schema before it is looked at: from then on nobody else can. Errors: ETL_UNTRUSTED. */
+/**
+ * Created before the check: from then on, no untrusted role can create it. Errors: ETL_UNTRUSTED.
+ */
 const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
   if (!(await isKnown(client, trust))) {
     await withTransaction(client, () => ensureSchema(client, queueSchema));
@@ -41,8 +42,8 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
 };
 
 /**
- * BullMQ's sessions find its tables by their search path, which is set once they stand: a startup parameter `options` is what PgBouncer
- * refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are. Proved by test/services/queue-options.test.ts.
+ * The search path leads to BullMQ's tables. It is set after login, because PgBouncer refuses the
+ * startup parameter `options`. Proved by test/services/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
   constructor({ config, query_timeout, stream }: ReturnType<typeof poolConfig>) {
@@ -50,20 +51,19 @@ class QueueClient extends GuardedClient {
   }
 }
 
-/** What the pool of a link and the connections beside it have in common. */
 const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
   config,
   connectionTimeoutMillis: config.connectionTimeoutMillis,
   max: poolConnections,
-  // A query on a connection that leads nowhere must not wait for ever.
+  // A query on a dead connection must not wait for ever.
   query_timeout: queueQueryTimeoutMs,
   stream: sockets.open,
 });
 
 /**
- * BullMQ's backend over our own connections: it takes those of the pool without listening to them, and opens those by which it waits
- * beside the pool, with the driver's own class, so what it keeps to open them is replaced. It takes the schema of a pool that it is
- * given for its default one. Proved by test/services/queue-connections.test.ts and queue-options.test.ts.
+ * BullMQ does not listen for errors of our pool's connections, opens connections for LISTEN with a
+ * client class of its own, and ignores a pool's schema. So its class and schema are replaced.
+ * Proved by test/services/queue-connections.test.ts and queue-options.test.ts.
  */
 const backendOver =
   (listenClientConfig: ReturnType<typeof poolConfig>): BullMq.BackendFactory =>
@@ -80,7 +80,7 @@ const backendOver =
     return backend;
   };
 
-/** One pool for all objects of a link. */
+/** One pool for the queue and its worker. */
 const link = (address: ServerAddress): QueueLink => {
   const sockets = createSocketSet();
   const config = poolConfig(address, sockets);
@@ -89,12 +89,12 @@ const link = (address: ServerAddress): QueueLink => {
     options: { connection: pool },
     factory: backendOver(config),
     end: async () => {
-      // The pool says goodbye to the server, and does not wait for its answer.
+      // The pool sends its closing messages, and does not wait for the server to close.
       await pool.end();
       await sockets.closed();
     },
     destroy: () => {
-      // BullMQ's objects, which hear what the pool says, may be gone.
+      // BullMQ's objects, which listen for the pool's errors, may be closed already.
       pool.removeAllListeners('error').on('error', () => undefined);
       sockets.destroy();
     },
@@ -109,11 +109,11 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   prepare: (client, trust) =>
     client === undefined ? withClient(address, (own) => prepareSchema(own)) : prepareSchema(client, trust),
   namespaceOf: () => Promise.resolve(''),
-  // A copy of the database has a copy of its queue.
+  // A copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
-  // The database has its own schema for queues, and BullMQ's pool reconnects by itself.
+  // Unused arguments: each database has its own schema, and BullMQ's pool reconnects by itself.
   connect: () => link(address),
-  // An error without a code is the driver's: the connection ended, or gave no answer. ECONNRESET and the like mean the same.
+  // An error without a code is the driver's: the connection ended, or gave no answer.
   errorOf: (error) => {
     const isLost = codeOf(error) === undefined || retryOf(error) === 'server';
     if (error instanceof EtlError || !isLost) return withPermission(address, error);

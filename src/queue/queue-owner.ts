@@ -1,22 +1,35 @@
-// Who owns the jobs in a Redis: distinguishes a database from a copy of it, which has the same identity and would take its jobs.
+// Detects two databases that use the same jobs in a Redis: a database and its copy have the same
+// identity.
 //
-// Beside the jobs is a mark, and the database knows every mark that it has set. Every user of the queue sets a new one:
+// Redis has a mark beside the jobs. The database stores every mark that it has set. Every process
+// that uses the queue sets a new mark:
 //
-//   mark known here, or none there -> write a new one here, commit -> set it there, unless somebody else was faster
-//   mark not known here            -> ETL_QUEUE_SHARED
+//   the database knows Redis' mark, or Redis has none -> store a new mark in the database, commit,
+//                                                        set it in Redis unless somebody was faster
+//   the database does not know Redis' mark            -> ETL_QUEUE_SHARED
 //
-// After a copy was made the first of the two that uses the queue sets a mark that the other does not know. A process that is
-// killed in between leaves a mark here that is nowhere else, which does no harm; a Redis that comes back with an older mark is
-// known, too. Proved by test/fault/queue-owner.test.ts.
+// After a copy was made, the first of both databases that uses the queue sets a mark that the other
+// does not know. A process that is killed in between leaves an unused mark in the database, which
+// is harmless. A Redis that returns with an older mark is recognized, too. Proved by
+// test/fault/queue-owner.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 
-/** What a claim needs of Redis. */
+/** The cluster's system identifier, which survives restart, failover and renaming, and the oid. */
+export const databaseIdentity = async (client: Client): Promise<string> => {
+  const { rows } = await client.query(
+    `select system_identifier || '-' || oid as identity
+      from pg_control_system(), pg_database
+      where datname = current_database()`,
+  );
+  return rows[0].identity;
+};
+
 export interface MarkStore {
-  /** For people. */
+  /** Name of the Redis for error messages. */
   readonly label: string;
   readonly key: string;
   readonly read: () => Promise<string | null>;
@@ -24,13 +37,13 @@ export interface MarkStore {
   readonly swap: (before: string | null, next: string) => Promise<boolean>;
 }
 
-/** A mark that is younger is not replaced: a program may enqueue hundreds of runs a second, and workers look every ten. */
+/** A younger mark is not replaced: hundreds of runs may be enqueued a second. */
 const markFreshMs = 20_000;
 
-/** Marks that are older are forgotten: no Redis comes back with them, unless somebody restores it from far back. */
+/** Older marks are deleted. A Redis that returns with such an old mark is refused. */
 const marksKept = '14 days';
 
-/** Each time that the swap fails another process has set a mark. */
+/** A swap fails only if another process has set a mark. */
 const claimAttemptsMax = 100;
 
 const findMark = (prefix: string, mark: string): Query => ({
@@ -49,7 +62,7 @@ const forgetMarks = (prefix: string): Query => ({
   values: [prefix, marksKept],
 });
 
-/** Makes sure that the jobs under the prefix are those of the client's database. Errors: ETL_QUEUE_SHARED. */
+/** Errors: ETL_QUEUE_SHARED. */
 export const claimQueue = async (client: Client, store: MarkStore, prefix: string): Promise<void> => {
   for (let attempts = 0; attempts < claimAttemptsMax; attempts += 1) {
     const before = await store.read();
@@ -60,7 +73,7 @@ export const claimQueue = async (client: Client, store: MarkStore, prefix: strin
       if (known.isFresh) return;
     }
     const next = randomBytes(16).toString('hex');
-    // First here: a mark that is there and not known here would shut this database out.
+    // Stored first: an unknown mark in Redis would lock this database out.
     await runQuery(client, addMark(prefix, next));
     if (!(await store.swap(before, next))) continue;
     await runQuery(client, forgetMarks(prefix));

@@ -2,18 +2,21 @@
 
 import { EtlError } from '../core/errors/errors.ts';
 
-/** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER, ETL_REDIS_PREFIX. */
+/**
+ * From REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER and ETL_REDIS_PREFIX on
+ * the command line.
+ */
 export interface RedisOptions {
   /** `redis://[user:password@]host[:port][,host[:port]…][/database]`; rediss:// for TLS. */
   readonly url: string;
-  /** The hosts are Sentinels, and this is the name of the master they watch. */
+  /** Set if the hosts are Sentinels: the name of the master that they watch. */
   readonly sentinel?: string | undefined;
   readonly sentinelPassword?: string | undefined;
-  /** The hosts are nodes of a Cluster. */
+  /** True if the hosts are nodes of a Cluster. */
   readonly cluster?: boolean | undefined;
-  /** What the keys of this database begin with, instead of a number that a copy of the database shares. */
+  /** Prefix of this database's keys. Default: a number that a copy of the database would share. */
   readonly prefix?: string | undefined;
-  /** For rediss://, options of `tls.connect`: a certificate authority of one's own, for instance. */
+  /** For rediss://: options of `tls.connect`, such as your own certificate authority. */
   readonly tls?: object | undefined;
 }
 
@@ -27,7 +30,7 @@ export interface RedisAddress {
   readonly sentinelPassword: string | undefined;
   readonly cluster: boolean;
   readonly prefix: string | undefined;
-  /** Without user and password. */
+  /** Name for messages, without user and password. */
   readonly label: string;
 }
 
@@ -47,7 +50,7 @@ const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][numb
   return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
 };
 
-/** Braces would move the keys into other slots of a Cluster. */
+/** Braces are refused: they would move keys into other slots of a Cluster. */
 const prefixPattern = /^[\w.-]{1,63}$/;
 
 const checkPrefix = (prefix: string | undefined): string | undefined => {
@@ -66,7 +69,7 @@ const decoded = (text: string | undefined): string | undefined => {
   }
 };
 
-/** Reads what was said about Redis. Errors: ETL_USAGE, which never repeats the URL: it may hold a password. */
+/** Errors: ETL_USAGE, which never repeats the URL, because it may hold a password. */
 export const readRedisAddress = (options: RedisOptions): RedisAddress => {
   const { url, sentinel, sentinelPassword, cluster = false } = options;
   const { scheme, username, password, hosts, database } =
@@ -93,7 +96,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
-/** What the environment says about Redis; undefined when it names none, and queues are in PostgreSQL. */
+/** Undefined: queues are in PostgreSQL. */
 export const redisOfEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
 ): RedisOptions | undefined =>

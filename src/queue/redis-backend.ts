@@ -1,8 +1,7 @@
-// Queues in Redis: one server, one that Sentinels watch, or a Cluster.
+// Queues in Redis: one server, a server watched by Sentinels, or a Cluster.
 
 import { createRequire } from 'node:module';
 import type * as IoRedis from 'ioredis';
-import { databaseIdentity } from '../db/session/identity.ts';
 import { codeOf, EtlError, isSqlState, messageOf } from '../core/errors/errors.ts';
 import {
   connectTimeoutMs,
@@ -13,12 +12,12 @@ import {
 } from '../core/limits.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
-import { claimQueue, type MarkStore } from './queue-owner.ts';
+import { claimQueue, databaseIdentity, type MarkStore } from './queue-owner.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 type RedisClient = IoRedis.Redis | IoRedis.Cluster;
 
-/** As BullMQ loads it: only those who have a Redis pay for it. */
+/** On demand, and as CommonJS, like BullMQ does. */
 const loadIoRedis = (): typeof IoRedis => createRequire(import.meta.url)('ioredis') as typeof IoRedis;
 
 const pauseBefore =
@@ -36,9 +35,9 @@ const nodeOptions = (
   ...(password !== undefined && { password }),
   ...(tls !== undefined && { tls }),
   connectTimeout: connectTimeoutMs,
-  // An answer that does not come: BullMQ's longest command waits ten seconds for a job.
+  // BullMQ's longest command waits ten seconds for a job.
   socketTimeout: queueQueryTimeoutMs,
-  // As BullMQ wants it. Who gives up gives up with the connection, not with a command.
+  // BullMQ requires null. Giving up happens at the connection, not at a command.
   maxRetriesPerRequest: null,
   retryStrategy: pauseBefore(patience),
 });
@@ -66,28 +65,28 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
   });
 };
 
-/** Codes of refusals that pass: the server starts, fails over, or is cut off from its own. RESP begins an error with its code. */
-const passingRefusals = new Set([
-  'LOADING', // reads its file
+/** The server is starting, failing over, or cut off. An error in RESP begins with its code. */
+const transientRefusals = new Set([
+  'LOADING', // reading its file
   'MASTERDOWN', // a replica without its master
   'CLUSTERDOWN', // slots without a node
   'TRYAGAIN', // slots are being moved
   'READONLY', // demoted to a replica
   'UNBLOCKED', // demoted while a command waited
-  'BUSY', // a script runs
+  'BUSY', // running a script
 ]);
 
 const isRefusal = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-const refusalOf = (label: string, error: unknown): EtlError | undefined => {
+const permanentRefusal = (label: string, error: unknown): EtlError | undefined => {
   if (!isRefusal(error)) return undefined;
   const [code = ''] = error.message.split(' ', 1);
-  return passingRefusals.has(code)
+  return transientRefusals.has(code)
     ? undefined
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** Opens a connection for the length of `use`. A Cluster that is refused says so for each of its nodes. */
+/** A refused Cluster reports an error for each of its nodes. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;
@@ -99,7 +98,7 @@ const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) =>
     const cause = isRefusal(error) ? error : (last ?? error);
     const { label } = address;
     throw (
-      refusalOf(label, cause) ??
+      permanentRefusal(label, cause) ??
       new EtlError('ETL_QUEUE_CONNECT', { queue: label, problem: messageOf(cause) }, { cause })
     );
   } finally {
@@ -107,7 +106,7 @@ const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) =>
   }
 };
 
-/** What all keys of a database begin with: one hash slot, as a Cluster needs it. */
+/** The braces put all keys into one hash slot, which a Cluster requires. */
 const keyPrefix = (namespace: string): string => `{etl-${namespace}}`;
 
 const swapScript = `
@@ -125,13 +124,13 @@ const markStore = (redis: RedisClient, { label }: RedisAddress, namespace: strin
   };
 };
 
-/** A client, and those that BullMQ duplicates from it, ended together. */
+/** A client, and the clients that BullMQ duplicates from it, ended together. */
 const link = (address: RedisAddress, namespace: string, patience: Patience): QueueLink => {
   const clients = new Set<RedisClient>();
   let isOver = false;
   const track = <Client extends RedisClient>(client: Client): Client => {
     clients.add(client);
-    // BullMQ listens, too, but not from the first moment to the last.
+    // BullMQ listens for errors, too, but not all the time.
     client.on('error', () => undefined);
     client.once('end', () => clients.delete(client));
     const duplicate = (client.duplicate as (...given: unknown[]) => RedisClient).bind(client);
@@ -142,7 +141,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   return {
     options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
     factory: loadBullMq().createRedisBackend,
-    // BullMQ closes what it duplicates, and the connection that it was given.
+    // BullMQ closes its duplicates, and the connection that it was given.
     end: () => Promise.resolve(),
     destroy: () => {
       isOver = true;
@@ -155,7 +154,7 @@ export const redisBackend = (address: RedisAddress): QueueBackend => ({
   label: address.label,
   databaseConnectionsMax: 0,
   isThere: () => Promise.resolve(true),
-  // Waits for a first answer.
+  // Waits for the first answer.
   prepare: () => withRedis(address, async (redis) => void (await redis.ping())),
   namespaceOf: (client) =>
     address.prefix === undefined ? databaseIdentity(client) : Promise.resolve(address.prefix),
@@ -165,7 +164,7 @@ export const redisBackend = (address: RedisAddress): QueueBackend => ({
   errorOf: (error) =>
     error instanceof EtlError
       ? error
-      : (refusalOf(address.label, error) ??
+      : (permanentRefusal(address.label, error) ??
         new EtlError(
           'ETL_QUEUE_LOST',
           { queue: address.label, problem: messageOf(error) },

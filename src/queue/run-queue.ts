@@ -1,4 +1,4 @@
-// The queues of runs: a job for every run that somebody asked for. The default one is BullMQ's `etl-run`.
+// The queues of runs: a job for every requested run. The default queue is BullMQ's `etl-run`.
 
 import { randomUUID } from 'node:crypto';
 import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../core/limits.ts';
@@ -6,14 +6,13 @@ import { defaultQueue } from '../core/model.ts';
 import type { AddedRun, QueueDepth } from './run-queue-state.ts';
 import { withQueue, type Queues } from './job-queue.ts';
 
-/** What BullMQ knows a queue of runs by. */
 export const bullNameOf = (queueName: string): string =>
   queueName === defaultQueue ? 'etl-run' : `etl-run-${queueName}`;
 
 export interface AddRunOptions {
   readonly queueName: string;
   readonly delayMs: number;
-  /** 1 comes first; without one, a job goes before all that have one. */
+  /** 1 is first; a job without a priority goes before all jobs with a priority. */
   readonly priority: number | undefined;
   readonly dedupe: string | undefined;
 }
@@ -21,12 +20,11 @@ export interface AddRunOptions {
 const jobOptions = {
   attempts: runAttemptsMax,
   backoff: { type: 'exponential', delay: runBackoffMs },
-  // History is ours, in etl.run.
+  // The history of runs is in etl.run.
   removeOnComplete: { count: finishedRunJobsKept },
   removeOnFail: { count: finishedRunJobsKept },
 };
 
-/** Puts a run on the queue. */
 export const addRun = (queues: Queues, data: object, options: AddRunOptions): Promise<AddedRun> =>
   withQueue(queues, bullNameOf(options.queueName), async ({ ask }) => {
     const { delayMs, priority, dedupe } = options;
@@ -43,7 +41,7 @@ export const addRun = (queues: Queues, data: object, options: AddRunOptions): Pr
     return { job: added.id!, isNew: added.id === jobId };
   });
 
-/** A job that must be on a queue, as the ledger's columns name it: `job` is its id, `queue` the name of its queue. */
+/** A job that must be on a queue, as in the ledger: `job` is its id. */
 export interface RunJob {
   readonly queue: string;
   readonly job: string;
@@ -63,7 +61,7 @@ const restoreOn = (queues: Queues, queueName: string, jobs: readonly RunJob[]): 
     return restored;
   });
 
-/** Puts jobs on queues that do not know them, under their own names; returns them. Those that are known stay as they are. */
+/** Adds jobs that their queues do not know, under their own ids, which it returns. */
 export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Promise<readonly string[]> => {
   const restored: string[] = [];
   for (const queueName of new Set(jobs.map((job) => job.queue)))
@@ -79,7 +77,7 @@ export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Prom
 
 const overStates = new Set(['completed', 'failed', 'unknown']);
 
-/** Whether a job waits, is active, or will be tried again. */
+/** True if a job is waiting, active, or will be tried again. */
 export const runIsOpen = (queues: Queues, queueName: string, jobId: string): Promise<boolean> =>
   withQueue(
     queues,
@@ -103,14 +101,13 @@ export const runQueueDepth = (queues: Queues, queueName: string): Promise<QueueD
     };
   });
 
-/** A job of a queue of runs, as it is shown. */
 export interface ListedJob {
   readonly job: string;
-  /** null: not a job of ours. */
+  /** null: the job is not ours. */
   readonly pipeline: string | null;
   readonly state: 'active' | 'waiting' | 'delayed' | 'failed';
   readonly addedAt: Date;
-  /** How often it was begun. */
+  /** How many times it was started. */
   readonly attempts: number;
 }
 
@@ -126,7 +123,7 @@ const pipelineOf = (data: unknown): string | null => {
   return typeof pipeline === 'string' ? pipeline : null;
 };
 
-/** Jobs of a queue, at most so many of each state. */
+/** At most `limit` jobs for each state. */
 export const listRunJobs = (
   queues: Queues,
   queueName: string,
@@ -135,7 +132,7 @@ export const listRunJobs = (
   withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
     const listed: ListedJob[] = [];
     for (const [state, types] of listedStates) {
-      // A job may be gone between its name and itself.
+      // A job may be removed after its id was read.
       const found = (await ask((bull) => bull.getJobs([...types], 0, limit - 1, true))).filter(Boolean);
       for (const { id, data, timestamp, attemptsStarted } of found.slice(0, limit))
         listed.push({

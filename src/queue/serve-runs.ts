@@ -1,7 +1,8 @@
-// Works runs off the queues of one process: one at a time in total, however many queues it serves.
+// Works off the run queues of one process, one run at a time.
 //
-// With several queues each has a BullMQ worker. Whichever is given a job pauses them all until it is done; one that was given
-// another at the same moment hands it back at once, for a process that is idle.
+// Each queue has a BullMQ worker. The first worker that gets a job pauses all workers until the job
+// is done. A worker that gets a job at the same time returns it at once, for a process that is
+// idle.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -11,28 +12,28 @@ import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';
 
-/** done: the job is over · later: nothing is wrong with it, but it cannot be worked off here and now. */
+/** later: the job is returned to the queue, because it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
 
 export type RunWork = (jobId: string, data: unknown, queueName: string) => Promise<RunOutcome>;
 
 export interface RunService {
-  /** Takes no more jobs, and waits for the one in hand. */
+  /** Takes no more jobs, and waits for the current job. */
   readonly drain: () => Promise<void>;
-  /** Gives the job in hand back, unless `drain` has waited for it before. */
+  /** Returns the current job to the queue, unless `drain` has waited for it before. */
   readonly close: () => Promise<void>;
 }
 
-/** Lets one job be worked on at a time. */
+/** Lets one job run at a time. */
 const createTurns = () => {
   const workers: JobWorker[] = [];
   let isBusy = false;
   let isOver = false;
-  // One of the others may have been given a job in the meantime.
+  // Another worker may have got a job in the meantime.
   const resume = (queue: number): void => {
     if (!isOver && !isBusy) void workers[queue]!.bull.resume();
   };
-  /** The others come first, so that a queue that is never empty does not keep them waiting. */
+  /** Resumes the other queues first, so that a queue that is never empty does not block them. */
   const resumeBehind = async (queue: number): Promise<void> => {
     for (let step = 1; step < workers.length; step += 1) resume((queue + step) % workers.length);
     await sleep(otherQueuesFirstMs, undefined, { ref: false });
@@ -41,7 +42,7 @@ const createTurns = () => {
   return {
     workers,
     end: () => void (isOver = true),
-    /** Undefined when another job is being worked on. */
+    /** Returns undefined if another job is running. */
     take: async <T>(queue: number, work: () => Promise<T>): Promise<T | undefined> => {
       if (isBusy) return undefined;
       isBusy = true;
@@ -50,29 +51,26 @@ const createTurns = () => {
         return await work();
       } finally {
         isBusy = false;
-        // After the end of this job, which would otherwise fetch the next one of its own queue.
+        // After this job has ended: otherwise BullMQ would fetch the next job from the same queue.
         if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },
   };
 };
 
-/** What the work throws decides by its code whether the job is tried again. */
+/** The code of an error decides whether the job is tried again. */
 const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => {
   const { UnrecoverableError } = loadBullMq();
   try {
     return await work();
   } catch (error) {
-    // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
+    // A NUL or a lone surrogate in a stored message would break BullMQ's own bookkeeping.
     const { code, retry } = asEtlError(error);
     throw retry === 'never' ? new UnrecoverableError(code) : new Error(code);
   }
 };
 
-/**
- * Works runs off, one at a time, for as long as it takes: the queue's server may come and go. A job whose process dies
- * comes to another.
- */
+/** The queue's server may be restarted meanwhile. If the process dies, another one gets its job. */
 export const serveRuns = async (
   queues: Queues,
   queueNames: readonly string[],
@@ -106,7 +104,7 @@ export const serveRuns = async (
     await close();
     throw error;
   }
-  // They end only by being closed; errors of their connections are logged where they were opened.
+  // These promises end when the workers are closed; connection errors are logged elsewhere.
   for (const { bull } of workers) bull.run().catch(() => undefined);
   return {
     drain: async () => {

@@ -1,17 +1,17 @@
-// The sockets of BullMQ's connections, so that they can be ended when BullMQ cannot end them itself.
+// The sockets of BullMQ's connections, so that we can end them if BullMQ cannot.
 
 import { Socket } from 'node:net';
 
 export interface SocketSet {
-  /** For node-postgres' `stream` option: makes a socket that belongs to the set. */
+  /** For node-postgres' option `stream`. */
   readonly open: () => Socket;
-  /** Once those that were ended are closed: the server has let go of their sessions by then. */
+  /** Resolves when all sockets are closed, so that the server has ended their sessions. */
   readonly closed: () => Promise<void>;
-  /** Ends all of them at once; those that are asked for later fail to connect. */
+  /** Ends all sockets at once; later connection attempts fail. */
   readonly destroy: () => void;
 }
 
-/** A socket that never connects. A pool makes sockets in callbacks, where a thrown error would end the process. */
+/** Never connects. A pool calls `open` in callbacks, where a thrown error would end the process. */
 const refusedSocket = (): Socket => {
   const socket = new Socket();
   socket.connect = () => socket.destroy(new Error('the queue is closed'));
@@ -23,8 +23,7 @@ export const createSocketSet = (): SocketSet => {
   let isOver = false;
   return {
     open: () => {
-      // BullMQ goes on trying to reach a server that is gone, also while it is being closed.
-      // Proved by test/services/queue-sockets.test.ts.
+      // BullMQ reconnects even while it is being closed (test/services/queue-sockets.test.ts).
       if (isOver) return refusedSocket();
       const socket = new Socket();
       sockets.add(socket);

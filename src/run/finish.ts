@@ -1,6 +1,6 @@
 // Ends a successful run: makes its result, and saves the advice about it.
 
-import { keepAdvice } from '../ledger/run/advice.ts';
+import { keepAdvice } from '../ledger/run/run-story.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
 import { runQuery } from '../db/client.ts';
 import { walBytesSince } from '../db/session/server-wal.ts';

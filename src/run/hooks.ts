@@ -1,7 +1,7 @@
 // Runs the hooks of a pipeline: functions and SQL files of its author. Each has its own connection
 // and a time limit.
 
-import { hasPendingHook, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
+import { setHookPending, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
@@ -185,7 +185,7 @@ export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, ca
 
 /** Records in the publishing transaction that the hook `published` has to be called. */
 export const oweHook = async ({ client, spec }: RunContext, runId: number): Promise<void> => {
-  if (spec.hooks?.published !== undefined) await runQuery(client, hasPendingHook(runId));
+  if (spec.hooks?.published !== undefined) await runQuery(client, setHookPending(runId));
 };
 
 /**

@@ -1,4 +1,4 @@
-// The pipelines of one folder, by name: a worker runs no others, so no job names a file.
+// The pipelines of one folder, by name. A worker runs no others, so a job never names a file.
 
 import { readdir } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
@@ -37,7 +37,7 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Imports every pipeline of a folder, once. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });
@@ -46,10 +46,11 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   for (const name of await listFolder(resolve(folder))) {
     const pipeline = await loadPipelineFile(join(folder, name));
     const other = loaded.get(pipeline.pipeline.name);
-    if (other !== undefined) refuse(`${other.file} and ${pipeline.file} both are ${pipeline.pipeline.name}`);
+    if (other !== undefined)
+      refuse(`${other.file} and ${pipeline.file} both define pipeline ${pipeline.pipeline.name}`);
     loaded.set(pipeline.pipeline.name, pipeline);
   }
-  if (loaded.size === 0) refuse('there is none');
+  if (loaded.size === 0) refuse('there is no pipeline file');
   const names = [...loaded.keys()];
   return {
     names,
@@ -62,13 +63,14 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   };
 };
 
-/** Names by which `findPipeline` knows the files of a folder; none of them is loaded. Errors: ETL_PIPELINE_FOLDER. */
+/** Names for `findPipeline`, from files that are not loaded. Errors: ETL_PIPELINE_FOLDER. */
 export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
   (await listFolder(folder)).map((file) => parse(file).name);
 
 /**
- * One pipeline of a folder, by its name or that of its file, which is tried first: the others are only loaded if it is not there, and one
- * that cannot be is somebody else's. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; of its own file those of loadPipelineFile.
+ * Finds a pipeline by its file's name, or else by its own name, for which all files are loaded and
+ * broken files are ignored. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of
+ * loadPipelineFile.
  */
 export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {
   const files = await listFolder(folder);
@@ -84,7 +86,6 @@ export const findPipeline = async (folder: string, name: string): Promise<Loaded
     if (loaded?.pipeline.name === name) return loaded;
     if (loaded) names.push(loaded.pipeline.name);
   }
-  const others =
-    broken.length === 0 ? '' : `; without an answer: ${broken.join(', ')}, which cannot be loaded`;
+  const others = broken.length === 0 ? '' : `; these files cannot be loaded: ${broken.join(', ')}`;
   throw unknownPipeline(name, folder, names, others);
 };

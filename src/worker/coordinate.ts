@@ -1,4 +1,5 @@
-// Works off a job of the run queue: finds its pipeline and its run, coordinates it, and reports the outcome.
+// Works off a job of the run queue: finds pipeline and run, coordinates the run, reports the
+// outcome.
 
 import { runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
@@ -19,26 +20,23 @@ import type { WorkerMetrics } from './metrics.ts';
 import type { Site } from './site.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
-/** Shared by all parts of a worker. */
 export interface Shared {
   readonly site: Site;
   readonly catalog: Catalog;
-  /** That it serves. */
   readonly queueNames: readonly string[];
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly drain: AbortController;
   readonly abort: AbortController;
-  /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Who is notified of a pipeline's runs; without one, of requests that cannot be read. */
+  /** Of notifications about a pipeline; undefined: about requests that cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
 /**
- * Finds the run of a job that was delivered before: it may be published, or unfinished. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED
- * when it is the job of another database.
+ * The run of a job that was delivered before. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED (the job
+ * belongs to another database).
  */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
@@ -50,7 +48,6 @@ const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof ru
   return run;
 };
 
-/** Returns the run's outcome. */
 const runRequest = async (
   shared: Shared,
   jobId: string,
@@ -64,7 +61,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
-  // Only the first delivery starts over; later ones continue with its data and parameters.
+  // Only the first delivery starts over; later deliveries continue with its data and parameters.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
   const definedBy = isFirst ? request.definedBy : undefined;
@@ -84,7 +81,7 @@ const runRequest = async (
     pipelineFile: file,
     fresh: isFirst && options.fresh,
     fullRefresh: isFirst && options.fullRefresh,
-    allowShrink: options.allowShrink ?? [],
+    allowShrink: options.allowShrink,
     drain: drain.signal,
     signal: abort.signal,
     onEvent,
@@ -104,7 +101,9 @@ const runRequest = async (
   return outcome;
 };
 
-/** Records the outcome of a schedule's newest run. If the server cannot record it now, that is no reason to run again. */
+/**
+ * For the newest run of a schedule. If the server cannot record it now, the run is not repeated.
+ */
 const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -113,7 +112,6 @@ const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: str
   );
 };
 
-/** Handles one delivery of a job, and returns its outcome. */
 export const coordinate = async (
   shared: Shared,
   ...[jobId, data, queueName]: Parameters<RunWork>
@@ -152,7 +150,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // The run's own row has its error, and that it was cancelled.
+    // Once a run has started, or was cancelled, its own row says so.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -1,4 +1,4 @@
-// Delivers notifications of the worker's database beside its runs: a receiver that hangs holds nothing else.
+// Delivers notifications beside the worker's runs: a slow receiver blocks nothing else.
 
 import { withClient } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';
@@ -11,10 +11,10 @@ import type { Look } from './watch.ts';
 
 const deliverCheckMs = 2_000;
 
-/** One connection's work, if there is so much. */
+/** A delivery ends after this time; the next look starts another delivery. */
 const deliverMs = 60_000;
 
-/** Who is notified of a pipeline's runs: its own receivers, and those of the worker. */
+/** The pipeline's own receivers, and the worker's. */
 export const receiversFor =
   (catalog: Catalog, own: readonly Receiver[]) =>
   (pipeline: string | undefined): readonly Receiver[] => [
@@ -24,13 +24,13 @@ export const receiversFor =
     ...own,
   ];
 
-export interface Deliverer {
+interface Deliverer {
   readonly look: Look;
-  /** Resolves when nothing is under way; the signal comes first. */
+  /** Resolves when no delivery is under way; called after the signal. */
   readonly settled: () => Promise<void>;
 }
 
-/** Sends over a connection of its own while anything is due soon. */
+/** Sends over a separate connection while notifications are due soon. */
 export const createDeliverer = (site: Site, logger: Logger, signal: AbortSignal): Deliverer => {
   const delivering: Delivering = { env: process.env, logger, signal };
   let current: Promise<void> | undefined;

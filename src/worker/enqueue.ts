@@ -1,4 +1,4 @@
-// Enqueues runs for workers: new ones, and retries of runs that stopped.
+// Enqueues runs for workers: new runs, and retries of runs that stopped.
 
 import { resolve } from 'node:path';
 import { failuresShown, listFailures } from '../ledger/run/failure.ts';
@@ -25,11 +25,11 @@ export interface EnqueueOptions extends SiteOptions {
   readonly params?: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. Default: the working directory. */
   readonly directory?: string;
-  /** Not before this moment. Default: at once. */
+  /** Earliest start. Default: now. */
   readonly at?: Date;
-  /** From 1, which comes first; runs without one go before all that have one. */
+  /** From 1, which is first. A run without a priority goes before all runs with a priority. */
   readonly priority?: number;
-  /** While a run with the same key waits or runs, another one is not added. */
+  /** While a run with the same key waits or runs, no other run is added. */
   readonly dedupe?: string;
   /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
@@ -50,18 +50,18 @@ const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): vo
   });
 };
 
-/** What is to be run, apart from when. */
 type RequestOptions = Pick<
   EnqueueOptions,
   'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh' | 'allowShrink'
 >;
 
 /**
- * A request for workers: the pipeline's name, its current parameters, and the hash of its definition here. Errors: those of the
- * declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
+ * A request has the pipeline's name, its parameters, and the hash of its definition. Errors: those
+ * of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a secret parameter).
  */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
-  const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false, allowShrink } = options;
+  const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
+  const { allowShrink = [] } = options;
   const { hashes, spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
   refuseSecrets(spec, params);
   refuseUnshared(spec);
@@ -74,14 +74,14 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
       pipeline: pipeline.name,
       definition: hashes.definition,
       params: { ...params, ...spec.pinnedParams },
-      options: { fresh, fullRefresh, resume: false, ...(allowShrink && { allowShrink }) },
+      options: { fresh, fullRefresh, resume: false, allowShrink },
       ...(dedupe !== undefined && { dedupe }),
     },
     'to be added',
   );
 };
 
-/** Puts a run on the queue, within the caller's trace. */
+/** Adds a run within the caller's trace. */
 const send = (
   { queues }: Site,
   { tracer }: SiteOptions,
@@ -95,10 +95,10 @@ const send = (
   );
 
 /**
- * Puts a run of the pipeline on the queue, for a worker that has the same definition in its folder.
- *
- * Returns the number of the job, and whether it is a new one. Errors: those of the declaration and its parameters,
- * ETL_JOB_INVALID (a parameter that JSON or PostgreSQL cannot hold), ETL_USAGE (one that is secret), those of server and queue.
+ * Adds a run of the pipeline to the queue, for a worker that has the same definition in its folder.
+ * Returns the job's id, and whether it is new. Errors: those of the declaration and its parameters,
+ * ETL_JOB_INVALID (a parameter that JSON or PostgreSQL cannot hold), ETL_USAGE (a secret
+ * parameter), those of server and queue.
  */
 export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
   const { at, priority, dedupe } = options;
@@ -110,8 +110,8 @@ export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}):
 };
 
 /**
- * Cancels a run wherever it is worked on: its processes stop at their next chunk or step, and nothing is published.
- * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
+ * Cancels a run: its processes stop at their next chunk or step, and nothing is published. Errors:
+ * ETL_RUN_UNKNOWN, ETL_RUN_OVER.
  */
 export const cancel = async (runId: number, options: SiteOptions = {}): Promise<void> => {
   const { address } = await openSite(options);
@@ -127,8 +127,8 @@ export const cancel = async (runId: number, options: SiteOptions = {}): Promise<
 export interface RetryOptions extends SiteOptions, Pick<EnqueueOptions, 'allowShrink'> {}
 
 /**
- * Puts a failed or cancelled run on the queue again: it continues where it stopped. Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE
- * (an unknown table).
+ * Adds a failed or cancelled run to the queue again: it continues where it stopped. Errors:
+ * ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE (an unknown table).
  */
 export const retry = async (runId: number, options: RetryOptions = {}): Promise<AddedRun> => {
   const site = await openSite(options);
@@ -150,11 +150,11 @@ export const retry = async (runId: number, options: RetryOptions = {}): Promise<
 };
 
 export interface QueueStateOptions extends SiteOptions {
-  /** Default: all. */
+  /** Default: all queues. */
   readonly queue?: string;
 }
 
-/** Counts of the run queues, together and each. Errors: ETL_USAGE (the name). */
+/** Counts the jobs of the run queues. Errors: ETL_USAGE (invalid name). */
 export const queueState = async (options: QueueStateOptions = {}): Promise<RunQueueState> => {
   const named = options.queue === undefined ? undefined : [checkQueueName(options.queue)];
   const { address, queues } = await openSite(options);

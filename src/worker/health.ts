@@ -1,4 +1,4 @@
-// The endpoints that an orchestrator and Prometheus ask: /health, /ready, /metrics.
+// The endpoints for an orchestrator and Prometheus: /health, /ready, /metrics.
 
 import { createServer, type ServerResponse } from 'node:http';
 import { messageOf } from '../core/errors/errors.ts';
@@ -11,7 +11,7 @@ const answer = (response: ServerResponse, status: number, text: string): void =>
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 };
 
-/** Listens. Errors: ETL_USAGE when the port is taken. */
+/** Errors: ETL_USAGE (the port is taken). */
 export const serveHealth = async (
   { port, host = '127.0.0.1', hosts = [] }: HealthOptions,
   isReady: () => boolean,
@@ -21,13 +21,13 @@ export const serveHealth = async (
   const isKnown = (name: string): boolean => isLocalName(name) || known.has(name);
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    // Any response means healthy. Probes may use any name: these two reveal nothing.
+    // Any response means healthy. Probes may use any host name: these two endpoints reveal nothing.
     if (path === '/health') answer(response, 200, 'live');
     else if (path === '/ready') {
       if (isReady()) answer(response, 200, 'ready');
       else answer(response, 503, 'not ready');
     } else if (path === '/metrics' && !isKnown(hostNameOf(request.headers.host ?? '')))
-      answer(response, 421, 'this name is not answered here; --health-hosts lists the names that are');
+      answer(response, 421, 'this host name is not allowed here; --health-hosts lists the allowed names');
     else if (path === '/metrics')
       registry.metrics().then(
         (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),

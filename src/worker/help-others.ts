@@ -1,6 +1,7 @@
-// Takes segments of runs that other processes coordinate, whenever this worker has no run of its own.
+// Loads segments of runs that other processes coordinate, whenever this worker has no run of its
+// own.
 //
-//   looking -> helping -> looking …        `pause` leads from either to resting, `resume` back to looking
+//   looking -> helping -> looking …      `pause` leads to resting, `resume` back to looking
 
 import type { Client } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';
@@ -19,24 +20,22 @@ interface LoadingRow {
 }
 
 export interface Helper {
-  /** Stops helping after the chunks in flight, until `resume`. */
+  /** Stops helping after the current chunks, until `resume`. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Finds a run and begins to help it; while it helps, it only looks. */
+  /** Finds a run and starts to help it; while helping, it starts no other. */
   readonly look: Look;
-  /** Stops helping after the chunks in flight. */
+  /** Stops helping after the current chunks. */
   readonly close: () => Promise<void>;
 }
 
-export interface HelperOptions {
+interface HelperOptions {
   readonly catalog: Catalog;
-  /** Whose runs it helps. */
   readonly queueNames: readonly string[];
   readonly logger: Logger;
-  /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Aborts chunks in flight. */
+  /** Aborts current chunks. */
   readonly abort: AbortSignal;
 }
 
@@ -49,22 +48,22 @@ const loadingRuns = async (client: Client, queueNames: readonly string[]): Promi
     )
   ).rows;
 
-/** Signals to stop helping: for an own run, or for good. */
+/** Stop signals: for the worker's own run, or for good. */
 interface Rest {
   readonly over: AbortController;
   pausing: AbortController;
   isResting: boolean;
 }
 
-/** The key by which a run that this worker could not help is remembered. */
+/** A run that cannot be helped is remembered alone, or with its coordinator. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
-/** This coordinator cannot be helped, and may be gone; the next one has another generation. */
+/** This coordinator cannot be helped; the next one has another generation. */
 const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
 
 /**
- * Helps one run until it is loaded or this worker is needed elsewhere. Returns the key that it must not help again: the run under
- * this coordinator, or the whole run if the fault is here; undefined: it may help again.
+ * Helps a run until it is loaded, or until this worker must stop. Returns the key of what must not
+ * be helped again: the run, or the run under this coordinator; undefined: nothing.
  */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, fromWorker, abort } = options;

@@ -1,4 +1,4 @@
-// Puts jobs back on a queue that was emptied: those of unfinished runs and schedules in the ledger.
+// Restores the jobs of unfinished runs and schedules on a queue that was emptied.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { lostJobsCheckMs } from '../core/limits.ts';
@@ -9,7 +9,9 @@ import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
-/** Runs that a worker began or handed over and that did not end; only the newest of a pipeline can continue. */
+/**
+ * Runs that a worker started and that have not ended. Only a pipeline's newest run can continue.
+ */
 const selectUnfinished = `
   select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r
@@ -18,8 +20,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Restores missing jobs, and returns them. A restored job whose worker is alive does no harm: the next worker finds the pipeline
- * locked, and later the run published.
+ * Restoring a job whose worker is alive is harmless: the next worker finds the pipeline locked, and
+ * later the run published.
  */
 const restoreLostJobs = async (
   client: Client,
@@ -39,7 +41,7 @@ const restoreLostJobs = async (
   return jobs.length === 0 ? [] : restoreRuns(queues, jobs);
 };
 
-/** Looks at the queues of a worker, also while it helps or coordinates. */
+/** Even while the worker helps or coordinates. */
 export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be queried for lost jobs',

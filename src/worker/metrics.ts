@@ -9,13 +9,16 @@ import { createAsker, loadPromClient } from './scrape.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;
-  /** Called for every run that this worker coordinated to its end; the outcome is `published`, `unchanged` or an error's code. */
+  /**
+   * For every run that this worker coordinated; the outcome is `published`, `unchanged` or an error
+   * code.
+   */
   readonly runEnded: (pipeline: string, outcome: string) => void;
   readonly hear: (pipeline: string, event: RunEvent) => void;
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** Makes the metrics in a registry, the host's or a new one. `readQueue` is asked at every scrape until the signal. */
+/** In the host's registry or a new one. Calls `readQueue` at every scrape until the signal. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

@@ -1,4 +1,4 @@
-// Options of workers and of functions that enqueue runs. Types alone: a host's compiler follows no dependency here.
+// Options of workers and of enqueuing. Only types, so that a host's compiler follows no dependency.
 
 import type { ConnectionOptions } from '../db/connect/connection.ts';
 import type { Logger } from '../core/logger.ts';
@@ -15,10 +15,12 @@ export interface SiteOptions {
 }
 
 export interface HealthOptions {
-  /** 0 takes any that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Names in the Host header for which /metrics answers, beside addresses and names without a dot. Default: none. */
+  /**
+   * Host names for which /metrics answers, beside addresses and names without a dot. Default: none.
+   */
   readonly hosts?: readonly string[];
 }

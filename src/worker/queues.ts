@@ -18,11 +18,11 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   });
 };
 
-/** The queues of a worker, each once; without names, the default one. Errors: ETL_USAGE. */
+/** Without duplicates; by default the default queue. Errors: ETL_USAGE. */
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** Records the names of queues, because no queue knows the others. */
+/** BullMQ cannot list its queues. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -31,7 +31,6 @@ export const rememberQueueNames = async (client: Client, queueNames: readonly st
 export const knownQueueNames = async (client: Client): Promise<readonly string[]> =>
   (await runQuery(client, { text: 'select name from etl.queue order by name' })).rows.map(({ name }) => name);
 
-/** Counts of queues, each and all together. */
 export const depthOfQueues = async (
   queues: Queues,
   queueNames: readonly string[],

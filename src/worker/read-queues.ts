@@ -7,15 +7,15 @@ import { listRunJobs, type ListedJob } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { depthOfQueues, knownQueueNames } from './queues.ts';
 
-/** Jobs of one queue that are listed; the depth counts all. */
+/** For each queue and state; the depth counts all jobs. */
 const jobsListed = 50;
 
 export interface QueuesSeen extends RunQueueDepths {
-  /** Active ones first, then those that wait, in their order. */
+  /** Active jobs first, then waiting jobs, in their order. */
   readonly jobs: readonly (ListedJob & { readonly queue: string })[];
 }
 
-/** Undefined when nothing was ever enqueued here. Errors: those of the queue's server. */
+/** Undefined: nothing was ever enqueued here. Errors: those of the queue's server. */
 export const readQueues = async (
   client: Client,
   backend: QueueBackend,

@@ -1,15 +1,14 @@
-// Asks for what a run of the ledger has left to do.
+// Requests the continuation of a run in the ledger.
 
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 
-/** Columns of etl.run of a run to continue. */
 export interface RunRow {
   readonly pipeline: string;
   readonly definition: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
+/** Errors: ETL_JOB_INVALID. */
 export const requestOfRun = (
   { pipeline, definition, params }: RunRow,
   jobId: string,

@@ -1,4 +1,4 @@
-// A site: one database with its bookkeeping and its queues, shared by workers and those who enqueue.
+// A site: one database with its bookkeeping and queues, shared by workers and enqueuing programs.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
@@ -17,7 +17,7 @@ export interface Site {
   readonly queues: Queues;
 }
 
-/** The bookkeeping alone, for work that must not fail without a queue. */
+/** For work that must not fail without a queue. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
@@ -27,7 +27,6 @@ export const withBookkeeping = async <T>(
     return use(client);
   });
 
-/** Addresses of both, without a connection to either. */
 export interface FoundSite {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
@@ -38,7 +37,7 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/** Migrates both to this program's version, and records queues that will be used. Errors: those of a run before it begins. */
+/** Migrates both, and records the names of queues. Errors: those of a run before it starts. */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,
@@ -56,6 +55,6 @@ export const openFoundSite = async (
   return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
 };
 
-/** Finds and opens both. Errors: those of a run before it begins. */
+/** Errors: those of a run before it starts. */
 export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
   openFoundSite(await findSite(options), options, queueNames);

@@ -1,6 +1,8 @@
-// Polls the worker's database for several things in turn, over one connection that stays open in between.
+// Polls the worker's database for several things in turn, over one connection that stays open.
 //
-//   due -> looked at -> due again after `everyMs` …      one that fails ends the connection; the next look opens another
+//   due -> checked -> due again after `everyMs` …
+//
+// A failed look ends the connection; the next look opens another.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
@@ -10,37 +12,34 @@ import type { Logger } from '../core/logger.ts';
 
 export interface Look {
   readonly everyMs: number;
-  /** Logged once when it fails, until it succeeds again. */
+  /** Logged once when the look fails, until it succeeds again. */
   readonly problem: string;
-  /** Looks follow each other, so longer work is started without waiting. */
+  /** Looks run one after the other, so a look starts longer work without waiting for it. */
   readonly look: (client: Client) => Promise<void>;
 }
 
 export interface Watch {
-  /** Whether its last look succeeded. */
+  /** True if its last look succeeded. */
   readonly isWell: (look: Look) => boolean;
-  /** Resolves after the signal, when the connection is closed. */
+  /** Resolves when the connection is closed after the signal. */
   readonly over: Promise<void>;
 }
 
-/** When each look is due, by the clock of this process. */
 const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal) => {
   const dueAt = new Map(looks.map((look) => [look, performance.now()]));
   const dueOf = (look: Look): number => dueAt.get(look)!;
   return {
-    /** Waits for the next due look; the signal ends the wait. */
     next: async (): Promise<Look> => {
       const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
       const waitMs = dueOf(first) - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      // Set before the look, so that a look that fails at once is not repeated at once.
+      // Set before the look: a look that fails at once must not be repeated at once.
       dueAt.set(first, performance.now() + first.everyMs);
       return first;
     },
   };
 };
 
-/** Repeats each look at its interval until the signal. */
 export const watchDatabase = (
   address: ServerAddress,
   looks: readonly [Look, ...Look[]],

@@ -1,6 +1,7 @@
-// A long-lived worker: coordinates runs from the queue, one at a time, and helps other workers in between.
+// A long-lived worker: coordinates runs from the queue, one at a time, and helps other workers in
+// between.
 //
-//   ready -> stopping -> closed      its run is drained, and the job handed over to another worker
+//   ready -> stopping -> closed      stopping: drains its run and hands the job to another worker
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
@@ -30,11 +31,14 @@ import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
-  /** Folder of pipeline files; the worker runs no others. */
+  /** Folder of pipeline files; the worker runs no other pipelines. */
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: only `default`. */
   readonly queues?: readonly string[];
-  /** Receivers notified of the runs of all its pipelines, in addition to those of each pipeline: `[webhook(env('HOOK'))]`. */
+  /**
+   * Notified of the runs of all pipelines, beside each pipeline's receivers:
+   * `[webhook(env('HOOK'))]`.
+   */
   readonly notify?: readonly Receiver[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
@@ -51,15 +55,15 @@ export interface EtlWorker {
   /** Port of the health endpoints. */
   readonly healthPort: number | undefined;
   /**
-   * Accepts no more work, finishes the chunks in flight and hands the run over; after the deadline (25 s) aborts them.
-   * Everything that the worker opened is closed when it resolves.
+   * Accepts no more work, finishes the current chunks and hands the run over; aborts them after the
+   * deadline (default: 25 s). Resolves when everything that the worker opened is closed.
    */
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
-  /** Aborts everything in flight; call it after `close` to speed it up. */
+  /** Aborts all work at once; may be called after `close` to speed it up. */
   readonly abort: () => void;
 }
 
-/** A worker that coordinates a run does not help others, so its loads stay within `workers`. */
+/** The helper pauses while the worker coordinates, so that loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -71,10 +75,9 @@ const coordinateAlone =
     }
   };
 
-/** Repeats a step of the start until server and queues answer. */
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Waits for server and queues, which may start at the same time as the worker. */
+/** Server and queues may be starting at the same time as the worker. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,
@@ -102,7 +105,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
   const notify = checkReceivers(options.notify);
-  // Problems of the folder are reported before a server is started for it.
+  // Problems of the folder are reported before an embedded server is started.
   const catalog = await loadCatalog(pipelines);
   const found = await findSite(options);
   const whenReached = waitingFor(found, options, settings);
@@ -131,18 +134,18 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
-/** Polls for work other than its own runs, until the worker stops. */
 const lookAfter = (shared: Shared, helper: Helper): Watch => {
   const { site, queueNames, metrics, logger, drain, common } = shared;
   const { tracer } = common;
   const readSlots = () => withClient(site.address, comingSlots);
-  const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
+  const onSlot = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
   const slots = lookForSlots(site, { logger, tracer, onSlot });
-  // This session tells other processes that the worker is alive, so it queries only PostgreSQL and waits for nothing else.
+  // The session of `signs` is the worker's sign of life: it queries only PostgreSQL, and never
+  // waits.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
-  const late = lookForLate(shared, logger);
+  const late = lookForLate(shared.receiversOf, logger);
   const deliverer = createDeliverer(site, logger, drain.signal);
   const others = watchDatabase(site.address, [lostJobs, slots, late, deliverer.look], logger, drain.signal);
   const over = Promise.all([signs.over, others.over]).then(deliverer.settled);
@@ -150,9 +153,11 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
 };
 
 /**
- * Starts a worker, which runs until it is closed. It installs no signal handlers and never ends the process.
+ * Starts a worker, which runs until it is closed. Installs no signal handlers, and never ends the
+ * process.
  *
- * Errors: ETL_PIPELINE_FOLDER, those of loading a pipeline file, of server and queue; ETL_USAGE (health port).
+ * Errors: ETL_PIPELINE_FOLDER, those of loading a pipeline file, of server and queue; ETL_USAGE
+ * (health port).
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);

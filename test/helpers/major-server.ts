@@ -15,7 +15,7 @@ import {
 } from '../../src/db/embedded/cluster.ts';
 import { launch, settled } from '../../src/db/embedded/launch.ts';
 import { withLock } from '../../src/db/embedded/lock.ts';
-import { makeOpenDirectory } from '../../src/db/embedded/open-directory.ts';
+import { makeOpenDirectory } from '../../src/db/embedded/files.ts';
 import { platformName } from '../../src/db/embedded/package.ts';
 import { choosePort } from '../../src/db/embedded/port.ts';
 import { runProgram, type Programs } from '../../src/db/embedded/programs.ts';

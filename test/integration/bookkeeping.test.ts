@@ -26,8 +26,8 @@ beforeAll(() => start());
 
 it('what the migrations make is what src/db/bookkeeping/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
   const { shape } = await withClient(addressFromUrl(database.url), (client) => readTrust(client));
-  await expect(`// What the migrations make of the schema etl, as \`shape\` of trust.ts reads it: columns, constraints, unique indexes.
-// Written by test/integration/bookkeeping.test.ts.
+  await expect(`// Columns, constraints and unique indexes of the schema \`etl\` after all migrations, as \`shape\` in
+// trust.ts reads them. Written by test/integration/bookkeeping.test.ts.
 
 export const bookkeepingShape: readonly string[] = \`
 ${shape.join('\n')}

@@ -107,7 +107,7 @@ describe('loadChunk', () => {
     const effects: string[] = [];
     const matches = ({ kind, sql }: Effect): boolean => {
       // COPY data waits for no answer.
-      if (kind !== 'copy data') effects.push(kind === 'copy done' ? kind : sql.split(' ')[0]!);
+      if (kind !== 'copy data') effects.push(kind === 'copy done' ? kind : /^\w+/.exec(sql)![0]);
       return false;
     };
     try {

@@ -1,5 +1,5 @@
-// What the migrations make of the schema etl, as `shape` of trust.ts reads it: columns, constraints, unique indexes.
-// Written by test/integration/bookkeeping.test.ts.
+// Columns, constraints and unique indexes of the schema `etl` after all migrations, as `shape` in
+// trust.ts reads them. Written by test/integration/bookkeeping.test.ts.
 
 export const bookkeepingShape: readonly string[] = `
 audit: CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text, 'run'::text, 'pause'::text, 'resume'::text, 'board'::text])))
@@ -37,7 +37,7 @@ chunk: lines bigint not null
 chunk: lost_at timestamp with time zone
 chunk: records bigint not null
 chunk: rejected bigint not null
-chunk: session integer default pg_backend_pid()
+chunk: session integer not null default pg_backend_pid()
 corrected: CHECK ((outcome = ANY (ARRAY['copied'::text, 'filtered'::text])))
 corrected: FOREIGN KEY {1} REFERENCES etl.source_file {1} ON DELETE c
 corrected: PRIMARY KEY (file_id, byte)
@@ -141,7 +141,7 @@ published_file: replaced bigint not null default 0
 published_file: rows bigint not null
 published_file: run_id bigint not null
 published_file: schema_name text not null
-published_file: seen_at timestamp with time zone
+published_file: seen_at timestamp with time zone not null
 published_file: source text not null
 published_file: table_name text not null
 published_file: unloaded boolean not null default false

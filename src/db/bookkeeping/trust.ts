@@ -1,51 +1,52 @@
-// Whether what is in our schemas may be used: who owns it, and whether anything in it does more than a plain table does.
+// Checks that our schemas are safe to use: who owns them, and that their tables are plain tables.
 //
-// Any role that may create a schema can create `etl` before the first run does, and its code on the tables (triggers, rules, policies,
-// defaults) would run as the user of the run. One statement asks the catalogue, and runs none of that code. Once schemas and their
-// objects belong to trusted roles, nobody else can add to them, so the answer remains true.
-// Proved by test/integration/hostile-bookkeeping.test.ts; for users: docs/operations/security.md.
+// Any role that may create a schema can create `etl` before the first run does. Code on its tables
+// (triggers, rules, policies, defaults) would then run with the rights of the run's user. One
+// statement reads the catalogue, and runs none of that code. If trusted roles own the schemas and
+// their objects, nobody else can add any. Proved by test/integration/hostile-bookkeeping.test.ts;
+// for users: docs/operations/security.md.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { firstOf, onOneLine } from '../../core/wording.ts';
 import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 
-/** Schemas that every run writes; each pipeline has a build schema beside them. */
+/** Schemas that every run writes. Each pipeline also has a build schema. */
 export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
-/** Only these are used: what else somebody who is trusted keeps in the schema is his own. */
+/** Only these tables are checked: a trusted role may keep other tables in the schema. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
 const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 
-/** Problems that an error names; there are as many as a stranger likes. */
+/** Number of problems in an error; an attacker may cause any number. */
 const problemsShown = 5;
 
-/** What pipelines have of their own: build schemas, and how the names of their staging tables begin. */
-export interface PipelinePlaces {
-  readonly builds: readonly string[];
-  readonly staging: string;
+/** A pipeline's own objects: its build schema, and the prefix of its staging tables' names. */
+export interface PipelineObjects {
+  readonly buildSchemas: readonly string[];
+  readonly stagingPrefix: string;
 }
 
-/** What is found in our schemas. */
 export interface Trust {
   readonly user: string;
-  /** Things that belong to roles which the user does not trust, with their owners: they may run code when we write. */
+  /** Objects of untrusted roles, with their owners. They may run code when we write. */
   readonly foreign: readonly string[];
-  /** Things that no migration of ours has made, and that may run code even when a table is only read. */
+  /** Objects that no migration created. They may run code even when a table is only read. */
   readonly strange: readonly string[];
-  /** The bookkeeping has been migrated at least once. */
+  /** True if the bookkeeping was migrated at least once. */
   readonly isThere: boolean;
-  /** Names and oids of the schemas that were there. */
+  /** Names and oids of the existing schemas. */
   readonly schemas: Readonly<Record<string, string>>;
-  /** Columns, constraints and unique indexes of the bookkeeping, a line each, as in bookkeeping-shape.ts. */
+  /** Columns, constraints and unique indexes, a line each, as in bookkeeping-shape.ts. */
   readonly shape: readonly string[];
 }
 
 /**
- * Roles that are trusted: oneself, superusers, and roles that one was made a member of. Oneself is who logged in: code that is run
- * after `set role` can reset it. A superuser is a member of every role by `pg_has_role`, and would trust everybody: what counts are
- * memberships that can be used and that a superuser granted, for up to PostgreSQL 15 every role can make anybody its member.
- * A user who is no superuser also trusts grants of roles that administer roles, and the owner of the database.
+ * SQL: we trust our login role, superusers, and roles that our login role is a member of. The login
+ * role counts, because code after `set role` can reset the role. Memberships count if they can be
+ * used and a superuser granted them: up to PostgreSQL 15, every role can make anybody its member. A
+ * role that is no superuser also trusts grants by roles with CREATEROLE and the owner of the
+ * database. By pg_has_role(), a superuser would be a member of every role, and trust everybody.
  */
 const trustedRoles = `
   me as (
@@ -66,18 +67,18 @@ const trustedRoles = `
   )`;
 
 /**
- * Everything in a schema depends on it in pg_depend, and on its owner in pg_shdepend. Left out is what belongs to the owner of the
- * schema, who is named, and what others make there and we do not touch: staging tables of other pipelines, and the counters of
- * BullMQ's queues, for a sequence runs no code. A trigger needs no ownership of the table, and a trusted role may well note what
- * happens to runs: what counts is whose function is called. Kept tables are as production's were; no row goes into them, and only their
- * schema's owner could put others in their places.
+ * SQL: objects of untrusted roles. Every object depends on its schema in pg_depend, and on its
+ * owner in pg_shdepend. Not reported: objects of the schema's owner, who is reported once; staging
+ * tables of other pipelines and counters of BullMQ's queues, which we never touch; kept tables,
+ * because nothing writes to them. A trigger is reported if its function belongs to an untrusted
+ * role: a trusted role may record changes of runs.
  */
 const foreignThings = `
-  select 1 as place, format('schema %I belongs to %I', nspname, s.name) as problem
-    from place join stranger s on s.oid = nspowner
+  select 1 as ordinal, format('schema %I belongs to %I', nspname, s.name) as problem
+    from own_schema join stranger s on s.oid = nspowner
   union all
   select 2, format('%s belongs to %I', pg_describe_object(d.classid, d.objid, 0), s.name)
-    from place p
+    from own_schema p
       join pg_depend d on d.refclassid = 'pg_namespace'::regclass and d.refobjid = p.oid
       join pg_shdepend o on o.classid = d.classid and o.objid = d.objid and o.deptype = 'o'
         and o.dbid = (select oid from pg_database where datname = current_database())
@@ -90,11 +91,13 @@ const foreignThings = `
     from ours r join pg_trigger on tgrelid = r.oid join pg_proc f on f.oid = tgfoid join stranger s on s.oid = f.proowner`;
 
 /**
- * Nothing of ours has rules, policies, parents, children or statistics of its own. Tables aside, which a killed run may have left,
- * can be divided and have generated columns, as declared. A divided one may have left production with its row security, and is only
- * dropped. Partitions may still be where production had them, and only the owner
- * of a table attaches any to it. Functions, operators and types that are not PostgreSQL's are used by
- * BullMQ's tables, those of its own schema, and as types of staging's columns.
+ * SQL: things that our own tables never have. Exceptions:
+ *
+ * - Tables in a build schema, which a killed run may have left, can be partitioned and have
+ *   generated columns. A partitioned table there may come from production with its row security;
+ *   it is only dropped. Its partitions may still be in production's schema.
+ * - BullMQ's tables use functions, operators and types of their own schema. Columns of staging
+ *   tables may have any type.
  */
 const strangeThings = `
   select format('%s is not a plain table', name) from ours
@@ -133,11 +136,14 @@ const strangeThings = `
       left join pg_depend n on n.classid = d.refclassid and n.objid = d.refobjid
         and n.refclassid = 'pg_namespace'::regclass
     where case when part.nspname = 'etl' then true
-      when part.nspname = 'etl_queue' then not exists (select from place p where p.nspname = 'etl_queue' and p.oid = n.refobjid)
+      when part.nspname = 'etl_queue' then not exists (select from own_schema p where p.nspname = 'etl_queue' and p.oid = n.refobjid)
       when part.nspname = 'etl_staging' then d.refclassid <> 'pg_type'::regclass
       else false end`;
 
-/** Not-null constraints are left out: PostgreSQL 18 began to name them. */
+/**
+ * SQL: the shape of the bookkeeping, without not-null constraints, which have names since
+ * PostgreSQL 18.
+ */
 const bookkeepingLines = `
   select format('%s: %s %s%s%s%s', r.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then ' not null' else '' end,
@@ -147,7 +153,8 @@ const bookkeepingLines = `
       left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where r.nspname = 'etl' and r.relkind = 'r'
   union all
-  -- Names of tables are written with their schema or without by search_path.
+  -- PostgreSQL prints table names with or without their schema, depending on search_path; so they
+  -- are printed here.
   select format('%s: %s', r.relname, case c.contype when 'f' then format('FOREIGN KEY %s REFERENCES %s %s ON DELETE %s',
         c.conkey, (select f.name from relation f where f.oid = c.confrelid), c.confkey, c.confdeltype)
       else pg_get_constraintdef(c.oid) end)
@@ -159,29 +166,29 @@ const bookkeepingLines = `
 
 const selectTrust = `
   with recursive ${trustedRoles},
-  place as (select oid, nspname, nspowner from pg_namespace where nspname = any ($1)),
+  own_schema as (select oid, nspname, nspowner from pg_namespace where nspname = any ($1)),
   relation as (
     select c.oid, c.relname, c.relkind, c.relrowsecurity, p.nspname, format('%I.%I', p.nspname, c.relname) as name,
         p.nspname <> all ($4) as "isAside"
-      from pg_class c join place p on p.oid = c.relnamespace
+      from pg_class c join own_schema p on p.oid = c.relnamespace
       where c.relkind not in ('i', 'I', 't') and p.nspname <> 'etl_kept'
         and (p.nspname <> 'etl_staging' or c.relkind <> 'r' or starts_with(c.relname, $2))
   ),
   ours as (select * from relation where nspname <> 'etl' or relname = any ($3))
   select session_user as "user", exists (select from relation where name = 'etl.migration') as "isThere",
-    (select coalesce(json_object_agg(nspname, oid::text), '{}') from place) as schemas,
-    array(select problem from (${foreignThings}) as f (place, problem) order by place, problem collate "C") as foreign,
+    (select coalesce(json_object_agg(nspname, oid::text), '{}') from own_schema) as schemas,
+    array(select problem from (${foreignThings}) as f (ordinal, problem) order by ordinal, problem collate "C") as foreign,
     array(select problem from (${strangeThings}) as s (problem) order by problem collate "C") as strange,
     array(select line from (${bookkeepingLines}) as b (line) order by line collate "C") as shape`;
 
-/** What is in our schemas, and in those of a pipeline. Reads catalogues only. */
-export const readTrust = async (client: Client, places?: PipelinePlaces): Promise<Trust> => {
-  const schemas = places === undefined ? ownSchemas : [...ownSchemas, ...places.builds];
-  // No name begins with a slash: without a pipeline no staging table is looked at.
+/** Checks our schemas, and those of a pipeline. Reads catalogues only. */
+export const readTrust = async (client: Client, pipeline?: PipelineObjects): Promise<Trust> => {
+  const schemas = [...ownSchemas, ...(pipeline?.buildSchemas ?? [])];
+  // No table name begins with a slash: without a pipeline, no staging table is checked.
   const trust: Trust = (
-    await client.query(selectTrust, [schemas, places?.staging ?? '/', bookkeepingTables, ownSchemas])
+    await client.query(selectTrust, [schemas, pipeline?.stagingPrefix ?? '/', bookkeepingTables, ownSchemas])
   ).rows[0];
-  // The first migration makes all of them at once, so one without its record is of another program.
+  // The first migration creates all tables at once: without etl.migration, they are not ours.
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
     ...trust,
@@ -190,8 +197,8 @@ export const readTrust = async (client: Client, places?: PipelinePlaces): Promis
 };
 
 /**
- * Whether these schemas are still those in which everything was trusted: then nobody else has had one of his own in their place, who
- * could put things there. A schema that was made since then is not; nor does it say who has made what in one where others may.
+ * True if these schemas are still those that were checked; a schema that was created since is not.
+ * Otherwise, somebody may have replaced a schema. Objects inside the schemas are not checked again.
  */
 export const areSame = async (
   client: Client,
@@ -205,38 +212,34 @@ export const areSame = async (
   return rows.every(({ name, oid }) => schemas[name] === oid);
 };
 
-/** Problems for people: the first few, and how many more. */
 export const listed = (problems: readonly string[]): string =>
   onOneLine(firstOf(problems, problemsShown).join('; '));
 
-/** What to do about things of others. */
 export const foreignHint =
   'Run as the role that owns it; or, if that role may have all your rights, grant it to your user. Otherwise drop its objects.';
-/** What to do about things that nobody should have made. */
 export const strangeHint =
   'Find out who created it; then drop it. Only the migrations may create bookkeeping objects.';
 
 const untrusted = ({ user }: Trust, problems: readonly string[], hint: string): EtlError =>
   new EtlError('ETL_UNTRUSTED', { user, problems: listed(problems), hint });
 
-/** Whether it is safe to write into our schemas. */
 export const isTrusted = ({ foreign, strange }: Trust): boolean => foreign.length + strange.length === 0;
 
-/** For whom writes into our schemas. Errors: ETL_UNTRUSTED. */
+/** For callers that write into our schemas. Errors: ETL_UNTRUSTED. */
 export const refuseUntrusted = (trust: Trust): void => {
   if (trust.foreign.length > 0) throw untrusted(trust, trust.foreign, foreignHint);
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
 /**
- * For whom only reads the bookkeeping, which may well belong to somebody else: plain tables run nothing when they are read.
- * Errors: ETL_UNTRUSTED.
+ * For callers that only read: reading plain tables runs no code of their owner. Errors:
+ * ETL_UNTRUSTED.
  */
 export const refuseStrange = (trust: Trust): void => {
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
-/** What differs from the bookkeeping of the version that this program knows. */
+/** Differences from this program's version of the bookkeeping. */
 export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...shape
     .filter((line) => bookkeepingTables.includes(tableOf(line)) && !bookkeepingShape.includes(line))
@@ -244,15 +247,16 @@ export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...bookkeepingShape.filter((line) => !shape.includes(line)).map((line) => `etl.${line} is gone`),
 ];
 
-/** Errors: ETL_UNTRUSTED when anything does. */
+/** Errors: ETL_UNTRUSTED. */
 export const refuseOtherShape = (trust: Trust): void => {
   const problems = otherShape(trust);
   if (problems.length > 0) throw untrusted(trust, problems, strangeHint);
 };
 
 /**
- * For the rest of a session that only reads our plain tables: the server opens no view and no foreign table that somebody puts in
- * their place meanwhile, and applies no policy. PostgreSQL 14.13 to 17 and later know the first.
+ * For a session that only reads: the server opens no view or foreign table that somebody puts in a
+ * plain table's place, and applies no policies. restrict_nonsystem_relation_kind exists since
+ * 14.13, 15.8, 16.4 and 17.
  */
 export const readOnlyPlainTables = async (client: Client): Promise<void> => {
   await client.query(`select set_config(name, case name when 'row_security' then 'off' else 'view, foreign-table' end, false)

@@ -1,4 +1,5 @@
-// Where the server is: a given URL or connection settings, then DATABASE_URL, then PG*, and with none of them the embedded server.
+// Finds the server: a given URL or connection settings, then DATABASE_URL, then PG*, otherwise the
+// embedded server.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { allowedMethods } from './authentication.ts';
@@ -12,13 +13,12 @@ import { refuseEmbedded } from '../embedded/refuse.ts';
 import { startEmbedded, type EmbeddedServer } from '../embedded/server.ts';
 
 export interface ServerAddress {
-  /** May hold a password, so it is never printed. */
+  /** May hold a password: never print it. */
   readonly config: ServerConfig;
-  /** `user@host:port/database`, fit for people and logs. */
+  /** `user@host:port/database`, safe to print and log. */
   readonly label: string;
-  /** Name of our sessions on the server. It overrules the URL's, because we terminate sessions by name. */
+  /** application_name of our sessions, whatever the URL says: we terminate sessions by name. */
   readonly sessionName: string;
-  /** Present when this is the embedded server. */
   readonly embedded?: EmbeddedServer;
 }
 
@@ -26,26 +26,24 @@ interface ResolveOptions {
   readonly databaseUrl?: string | undefined;
   readonly connection?: ConnectionOptions | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** The `.etl` directory that holds the embedded server. */
   readonly etlDirectory: string;
 }
 
-/** Variables that say where a server is. */
 const hostVariables = ['PGSERVICE', 'PGHOST', 'PGHOSTADDR'] as const;
 const pgVariables = [...hostVariables, 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
 
-/** True when the environment names a server, so that no embedded one is wanted. */
+/** True if the environment names a server: then the embedded server is not used. */
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
 /**
- * Addresses by their configuration. Functions of the library pass it on to each other as `connection`: it is complete, and must not be
- * taken for settings of a host.
+ * Addresses by configuration. Library functions pass a configuration on as option `connection`; it
+ * must not be checked as settings of a user.
  */
 const addresses = new WeakMap<object, ServerAddress>();
 
 const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddress => {
-  // Both are read again for each connection; what is wrong with them is reported now.
+  // Both are read again for each connection; mistakes are reported now.
   tlsOf(config);
   allowedMethods(config.parameters);
   const address: ServerAddress = {
@@ -58,11 +56,13 @@ const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddre
   return address;
 };
 
-/** An address from a connection string; what it leaves out is in the environment. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+/** An address from a connection string and the environment. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const addressFromUrl = (databaseUrl: string, env: NodeJS.ProcessEnv = process.env): ServerAddress =>
   addressOf(configOf(readConnectionString(databaseUrl), env));
 
-/** An address from connection settings, or the one whose configuration it is. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+/**
+ * An address from settings, or the one with this configuration. Errors: ETL_USAGE, ETL_ENVIRONMENT.
+ */
 const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.ProcessEnv): ServerAddress => {
   const known = addresses.get(connection);
   if (known !== undefined) return known;
@@ -75,10 +75,10 @@ const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.Proces
 };
 
 /**
- * Finds the server to work on; starts the embedded one when nothing else is named.
+ * Finds the server to work on; starts the embedded server if none is named.
  *
- * Errors: ETL_USAGE (malformed URL, two servers named), ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START,
- * ETL_EMBEDDED_REFUSED.
+ * Errors: ETL_USAGE (malformed URL, two servers named), ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING,
+ * ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { connection, env, etlDirectory } = options;
@@ -87,12 +87,12 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
     const problem = 'databaseUrl and connection exclude each other';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
   }
-  // An empty variable is an unset one; an empty option is probably a variable that is not set.
+  // An empty variable counts as unset; an empty option is probably a mistake, and refused.
   if (options.databaseUrl !== undefined) return addressFromUrl(options.databaseUrl, env);
   if (env['DATABASE_URL']) return addressFromUrl(env['DATABASE_URL'], env);
   if (namesServer(env)) return addressOf(configOf({}, env));
   refuseEmbedded(env);
   const embedded = await startEmbedded(etlDirectory);
-  // The environment is about other servers; a local socket has no TLS.
+  // The environment's variables are meant for other servers. A local server needs no TLS.
   return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);
 };

@@ -1,6 +1,8 @@
-// The numbers of our advisory locks, in one place, so that no two purposes share one.
+// Keys of our advisory locks, in one place, so that no two purposes share a key.
 
-/** "slce" in ASCII: the first key of every lock of ours, so that it meets no other program's. */
+/**
+ * "slce" in ASCII: the first key of every lock, so that no lock conflicts with another program's.
+ */
 export const lockSpace = 0x736c6365;
 
 export const advisoryKeys = {

@@ -1,7 +1,9 @@
-// require_auth and channel_binding: which ways to prove who we are the server may ask for. PostgreSQL, "Parameter Key Words".
+// require_auth and channel_binding: how the server may authenticate us. PostgreSQL, "Parameter Key
+// Words".
 //
-// The checks run before node-postgres answers: what is refused is sent no password. A server that asks for nothing, or that stops
-// asking half-way, has not proved that it knows the password either.
+// The checks run before node-postgres answers the server, so a refused server gets no password. A
+// server that asks for no password, or stops half-way through SCRAM, has not proved that it knows
+// the password; that is refused, too.
 
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
@@ -10,7 +12,7 @@ import { usage, type Parameters } from './parameters.ts';
 const methods = ['none', 'password', 'md5', 'scram-sha-256', 'gss', 'sspi', 'oauth'] as const;
 type Method = (typeof methods)[number];
 
-/** The methods that require_auth allows. Errors: ETL_USAGE. */
+/** Errors: ETL_USAGE. */
 export const allowedMethods = ({ require_auth: text }: Parameters): ReadonlySet<string> => {
   if (!text) return new Set(methods);
   const words = text.split(',').map((word) => word.trim());
@@ -23,12 +25,11 @@ export const allowedMethods = ({ require_auth: text }: Parameters): ReadonlySet<
   return new Set(excluded.length > 0 ? methods.filter((method) => !excluded.includes(method)) : named);
 };
 
-/** What the types of node-postgres leave out. */
 interface Asking {
   on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): this;
 }
 
-/** Ends a connection on which the server asks for what is not allowed. Added before node-postgres' own listeners. */
+/** Refuses authentication methods. Call it before node-postgres adds its own listeners. */
 export const guardAuthentication = (connection: pg.Connection, parameters: Parameters): void => {
   const allowed = allowedMethods(parameters);
   const mustBind = parameters.channel_binding === 'require';
@@ -60,5 +61,5 @@ export const guardAuthentication = (connection: pg.Connection, parameters: Param
   });
 };
 
-/** Code of a connection that was ended because of what the server asked for. */
+/** Code of the error when we refuse the server's authentication method. */
 export const authenticationRefused = 'AUTHENTICATION_REFUSED';

@@ -1,4 +1,4 @@
-// Where and how to connect, with service file, environment and defaults applied: plain data that can be sent to threads.
+// Where and how to connect: service file, environment and defaults applied. Can be sent to threads.
 
 import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
@@ -10,12 +10,12 @@ import { readService } from './service-file.ts';
 export interface Host {
   /** A name, an IP address, or the directory of a Unix socket. */
   readonly host: string;
-  /** The IP address of that name: no name is looked up. */
+  /** The IP address of the host; no name is looked up. */
   readonly hostaddr?: string;
   readonly port: number;
 }
 
-/** What a caller from JavaScript may add to libpq's parameters. */
+/** Settings that a JavaScript caller may add to libpq's parameters. */
 export type DriverSettings = Pick<ConnectionOptions, 'password' | 'ssl'> & {
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive?: boolean;
@@ -24,30 +24,28 @@ export type DriverSettings = Pick<ConnectionOptions, 'password' | 'ssl'> & {
 };
 
 export interface ServerConfig extends DriverSettings {
-  /** In the order in which they are tried. */
   readonly hosts: readonly Host[];
-  /** target_session_attrs: which of them will do. */
+  /** target_session_attrs: which hosts are acceptable. */
   readonly target: string;
   readonly user: string;
   readonly database: string;
-  /** All others. */
   readonly parameters: Parameters;
 }
 
 const defaultPort = 5432;
 
-/** A comma-separated list; undefined when the parameter is not given. */
-const listOf = (text: string | undefined): readonly string[] | undefined => text?.split(',') || undefined;
+const listOf = (text: string | undefined): readonly string[] | undefined =>
+  text ? text.split(',') : undefined;
 
 const hostaddrOf = (text: string): string => {
   if (isIP(text) !== 0) return text;
   throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
 };
 
-/** Hosts, addresses and ports are lists of the same length; one port is for all hosts. */
+/** Lists of hosts, addresses and ports have the same length; a single port is for all hosts. */
 const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
-  const addresses = listOf(hostaddr || undefined);
-  const names = listOf(host || undefined);
+  const addresses = listOf(hostaddr);
+  const names = listOf(host);
   const count = (addresses ?? names ?? ['']).length;
   const ports = listOf(port) ?? [''];
   if (names !== undefined && names.length !== count)
@@ -57,7 +55,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   return Array.from({ length: count }, (_, index) => {
     const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
     return {
-      // libpq would try a Unix socket first, whose directory is compiled in.
+      // Without a host, libpq would try a Unix socket in a directory that is compiled in.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
       port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),
@@ -65,7 +63,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   });
 };
 
-/** The operating system's name for the user, as in libpq; containers may have a user without a name. */
+/** As in libpq, the system's user name. In containers, a user may have no name. */
 const systemUser = (): string => {
   try {
     return userInfo().username;
@@ -74,17 +72,17 @@ const systemUser = (): string => {
   }
 };
 
-/** Gives what is missing from the service, then from the environment. */
+/** Missing parameters come from the service, then from the environment. */
 const withDefaults = (given: Parameters, env: NodeJS.ProcessEnv): Parameters => {
   const service = given.service || env['PGSERVICE'];
   return { ...parametersOfEnv(env), ...(service && readService(service, env)), ...given };
 };
 
-/** libpq waits for ever by default; zero and negative numbers say so, too. */
+/** libpq waits for ever by default; zero and negative numbers ask for that here. */
 const timeoutMsOf = (seconds: string | undefined): number =>
   seconds ? Math.max(0, Number(seconds)) * 1000 : connectTimeoutMs;
 
-/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+/** Completes given parameters into a configuration. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const configOf = (
   given: Parameters,
   env: NodeJS.ProcessEnv,
@@ -103,6 +101,5 @@ export const configOf = (
   };
 };
 
-/** `user@host:port/database`, fit for people and logs. */
 export const labelOf = ({ user, hosts, database }: ServerConfig): string =>
   `${user}@${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;

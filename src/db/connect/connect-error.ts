@@ -1,4 +1,4 @@
-// What the driver throws while a connection is opened, as one of our errors.
+// Converts the driver's errors while opening a connection to our errors.
 
 import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
 import { withPermission } from './server-error.ts';
@@ -22,7 +22,7 @@ const networkProblems: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting up or shutting down',
 };
 
-/** Codes of a server that is not there, or takes no connections now: another host may. */
+/** Codes for a server that is absent or accepts no connections now: the next host is tried. */
 export const absenceCodes: readonly string[] = Object.keys(networkProblems);
 
 const noSession =
@@ -38,7 +38,6 @@ const hints: Readonly<Record<string, string>> = {
     'No password was sent. Correct require_auth or channel_binding, or the method in pg_hba.conf of the server.',
 };
 
-/** Turns what node-postgres throws while connecting into one of our errors, by code. */
 export const connectError = (thrown: unknown, address: ServerAddress, client: PgClient): EtlError => {
   const { label } = address;
   const cause = withPermission(address, thrown);

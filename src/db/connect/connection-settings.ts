@@ -1,4 +1,4 @@
-// Checks the settings that a host passes as `connection`, and says in libpq's words what they say in node-postgres'.
+// Checks the option `connection`, and converts node-postgres' settings to libpq's parameters.
 
 import { didYouMean } from '../../core/nearest.ts';
 import type { DriverSettings } from './config.ts';
@@ -6,12 +6,11 @@ import type { ConnectionOptions } from './connection.ts';
 import { readConnectionString } from './connection-string.ts';
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
-/** What a setting must be, and the parameter of libpq that it is. */
 interface Setting {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
   readonly parameter?: string;
-  /** It is node-postgres' own, and passed on as it is. */
+  /** True for a setting of node-postgres that libpq does not have. */
   readonly isDriver?: true;
 }
 
@@ -31,7 +30,7 @@ const settings: Readonly<Record<string, Setting>> = {
   host: text('host'),
   port: {
     what: 'a port number',
-    // Often from an environment variable.
+    // A string is accepted, because ports often come from an environment variable.
     holds: (value) => ['number', 'string'].includes(typeof value) && /^\d{1,5}$/.test(String(value)),
     parameter: 'port',
   },
@@ -55,8 +54,8 @@ const settings: Readonly<Record<string, Setting>> = {
 };
 
 /**
- * Settings that do not say where or how to connect: the settings of a host's pool may be passed whole. A run has as many connections
- * as it needs, names them itself, and sets limits of its own.
+ * Settings of a program's own pool, accepted so that it can pass them all. A run sets the number,
+ * names and limits of its connections itself.
  */
 const withoutEffect: ReadonlySet<string> = new Set([
   'max',
@@ -92,7 +91,6 @@ const refuseOtherObjects = (connection: object): void => {
   throw usage(`option \`connection\` takes settings, not ${what}`, hint);
 };
 
-/** What settings say in libpq's words, and the rest of them. */
 export interface ReadConnection {
   readonly parameters: Parameters;
   readonly settings: DriverSettings;

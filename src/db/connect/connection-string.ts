@@ -1,8 +1,9 @@
-// Reads a connection string as libpq does: a URL, or `keyword=value` pairs. PostgreSQL, "Connection Strings".
+// Reads a connection string as libpq does: a URL, or `keyword=value` pairs. PostgreSQL, "Connection
+// Strings".
 //
-// Two things are read as node-postgres does, because JavaScript writes URLs that way: `+` in `options` is a blank, and `ssl`
-// is a mode. Where libpq would take a piece of an unescaped password for host or database, the string is refused instead. No
-// message repeats any of the string but names of parameters and words from the lists of parameters.ts.
+// As in node-postgres, `+` in `options` is a space, and `ssl` sets the sslmode. libpq would take a
+// part of an unescaped password for host or database; here the string is refused. Error messages
+// show only parameter names and values from the lists in parameters.ts, never a part of a password.
 
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
@@ -19,12 +20,12 @@ const decode = (text: string): string => {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Reported below: the error itself may repeat the text.
+    // Reported below: the original error may repeat the text.
   }
   throw notEscaped();
 };
 
-/** What node-postgres reads of `ssl`; of libpq's it is only `true`, which would not check the certificate. */
+/** As in node-postgres. libpq knows only `ssl=true`, without a check of the certificate. */
 const modesOfSsl: Readonly<Record<string, string>> = {
   true: 'verify-full',
   1: 'verify-full',
@@ -33,12 +34,12 @@ const modesOfSsl: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
-/** Parameters under their one name. The last of several counts, as in libpq. */
+/** As in libpq, the last of two equal names counts. */
 const collect = (pairs: readonly (readonly [string, string])[]): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (name === 'ssl') found['sslmode'] = modesOfSsl[value] ?? value;
-    // It switches between node-postgres' two readings of sslmode; ours is libpq's.
+    // Switches between node-postgres' two readings of sslmode; we always read it as libpq does.
     else if (name !== 'uselibpqcompat') found[name] = value;
   }
   return found;
@@ -46,7 +47,7 @@ const collect = (pairs: readonly (readonly [string, string])[]): Record<string, 
 
 const hostPattern = /^(?<host>\[[\da-f:.%]+\]|[^:[\]]*)(?::(?<port>\d*))?$/i;
 
-/** Hosts and ports, as the comma-separated lists that the parameters of the same name take. */
+/** Returns comma-separated lists, as the parameters `host` and `port` have them. */
 const readHosts = (text: string): (readonly [string, string])[] => {
   const found = text.split(',').map((one) => hostPattern.exec(one)?.groups);
   const hosts = found.map((groups) => {
@@ -81,7 +82,7 @@ const readQuery = (text: string): (readonly [string, string])[] =>
     });
 
 const readUrl = (rest: string): Parameters => {
-  // The user ends at the first @ for libpq, at the last one for other programs; and # ends a URL for most of them.
+  // libpq ends the user at the first @, other programs at the last @. Most programs end a URL at #.
   if (/[\s#]/.test(rest)) throw notEscaped();
   const authority = /^[^/?]*/.exec(rest)![0];
   const [, path = '', query = ''] = /^\/?([^?]*)\??(.*)$/.exec(rest.slice(authority.length))!;
@@ -97,7 +98,7 @@ const readUrl = (rest: string): Parameters => {
     ];
     return checkParameters(collect(pairs), 'the database URL');
   } catch (error) {
-    // What looks wrong is then probably a piece of a password.
+    // The query has an @: its apparent parameters are probably a part of a password.
     throw query.includes('@') ? notEscaped() : error;
   }
 };
@@ -117,7 +118,7 @@ const readPairs = (text: string): Parameters => {
   throw usage(`the connection string cannot be read after its ${pairs.length}. parameter`, advice);
 };
 
-/** The parameters of a connection string. Errors: ETL_USAGE, which never repeats a password. */
+/** Errors: ETL_USAGE, which never repeats a password. */
 export const readConnectionString = (given: string): Parameters => {
   const text = given.trim();
   const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(text) ?? [];

@@ -1,15 +1,17 @@
-// Connection settings that a host passes, in addition to a URL or instead of one.
+// Connection settings that a host program passes, beside a URL or instead of it.
 
-/** Server and user, in the shape of node-postgres' settings. Missing ones come from PG* or its defaults. */
+/** Server and user, named as in node-postgres. PG* variables supply missing settings. */
 export interface ConnectionOptions {
-  /** URL or `keyword=value` pairs; what it says overrules the settings beside it. */
+  /** URL or `keyword=value` pairs; overrules the other settings. */
   readonly connectionString?: string;
   readonly host?: string;
   readonly port?: number;
   readonly database?: string;
   readonly user?: string;
-  /** A function is asked before each connection, for passwords that expire. It cannot be sent to threads: everything is
-   *  then loaded in the caller's own. */
+  /**
+   * A function is called before each connection, for passwords that expire. With a function, no
+   * loading threads are used.
+   */
   readonly password?: string | (() => string | Promise<string>);
   /** true, or options of `tls.connect`: ca, cert, key, rejectUnauthorized, servername … */
   readonly ssl?: boolean | object;

@@ -1,10 +1,10 @@
-// Terminates our own sessions that block another of our sessions and whose process is frozen: a suspended machine, a
-// process that was stopped and forgotten. The server sees an open connection, and would wait for ever.
+// Terminates our own sessions that block another session of ours and whose client is frozen, such
+// as a suspended machine. Its connections stay open, so the server would wait for ever.
 //
-// A live worker queries the server every second, over a session that does nothing else. Any live process ends
-// a COPY of its own for which it has no bytes (watchdog.ts), and is idle in a transaction only between two statements.
-// No session is ended after a single check: clocks jump when a machine wakes up. Only sessions of the same login role can be seen.
-// Proved by test/fault/workers-paused.test.ts, "are stopped for good".
+// A live worker queries the server every second, over a separate watch session. A live process ends
+// a COPY for which it has no bytes (watchdog.ts), and is idle in a transaction only between two
+// statements. Clocks jump when a machine wakes up, so it takes two checks. Only sessions of the
+// same login role are visible. Proved by test/fault/workers-paused.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
@@ -14,29 +14,30 @@ import type { Query } from '../sql.ts';
 interface Blocker {
   readonly pid: number;
   readonly state: string;
-  /** 'ClientRead': it waits for its client. */
+  /** 'ClientRead': the server process waits for its client. */
   readonly waitEvent: string | null;
   readonly isQuiet: boolean;
-  /** Bytes of its COPY so far, as a text; null when there is none. */
+  /** Bytes that its COPY has received, as text; null if it runs no COPY. */
   readonly copied: string | null;
-  /** The last sign of its worker, when that is long ago. */
+  /** When its worker last queried the server, if that was long ago; otherwise null. */
   readonly lastSign: string | null;
-  /** Of its own last statement. */
+  /** When its state last changed. */
   readonly since: string;
 }
 
-/** Sessions of ours and of this role. */
+/** SQL condition: the session is one of ours and of this login role. */
 const ours = (session: string): string =>
   `${session}.usename = session_user and (${session}.application_name = 'sluice' or ${session}.application_name like 'sluice %')`;
 
-/** When the worker that session `a` belongs to gave its last sign, if that is so many milliseconds ago; else null. */
+/**
+ * SQL: when the worker of session `a` last queried the server, if more than `ms` milliseconds ago.
+ */
 const lastSign = (ms: string): string => `(
     select case when bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
         then max(w.state_change)::text end
       from pg_stat_activity w
       where w.application_name = ${watchSessionOf('a.application_name')} and w.usename = session_user)`;
 
-/** What sessions of ours a session ($1) waits for. */
 const selectBlockers = `
   select a.pid, a.state, a.wait_event as "waitEvent", p.bytes_processed::text as copied,
     a.state_change < clock_timestamp() - $2 * interval '1 ms' as "isQuiet", a.state_change::text as since,
@@ -44,16 +45,15 @@ const selectBlockers = `
   from pg_stat_activity a left join pg_stat_progress_copy p on p.pid = a.pid
   where a.pid = any (pg_blocking_pids($1)) and a.state is not null and ${ours('a')}`;
 
-/** What a session showed when it was seen first, and when that was. */
+/** What a session showed when it was first suspected, and when that was. */
 interface Sighting {
   readonly shown: string;
   readonly atMs: number;
 }
 
-/** Terminates sessions that block the given one and whose client is frozen. */
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
-/** What a session shows while its process is frozen, and how long it must have; undefined: it does something. */
+/** What a session shows while its client is frozen, and for how long; undefined: it is alive. */
 const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: number } | undefined => {
   const { state, waitEvent, isQuiet, copied, lastSign: sign, since } = blocker;
   if (sign !== null) return { shown: `unwatched ${sign}`, forMs: frozenConfirmMs };
@@ -62,7 +62,7 @@ const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: nu
   return { shown: `copied ${copied}`, forMs: frozenMs };
 };
 
-/** Remembers what each showed: it is frozen when that is the same at two looks that are far enough apart. */
+/** A session is frozen if two checks, far enough apart, find it unchanged. */
 export const createEndFrozen = (): EndFrozen => {
   const sightings = new Map<number, Sighting>();
   const isFrozen = (blocker: Blocker): boolean => {
@@ -82,15 +82,14 @@ export const createEndFrozen = (): EndFrozen => {
 };
 
 /**
- * When the worker that a session belongs to gave its last sign, if that is long ago: `sign`, as a text, or null; and the `name` of
- * all sessions of its run.
+ * Selects `sign`, when a session's worker last queried the server, or null if recently; and `name`,
+ * which all sessions of its run share.
  */
 export const selectLastSign = (session: number): Query => ({
   text: `select ${lastSign('$2')} as sign, a.application_name as name from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,
   values: [session, frozenMs],
 });
 
-/** Ends all other sessions of this name. */
 export const endSessionsNamed = (name: string): Query => ({
   text: `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = $1 and pid <> pg_backend_pid() and usename = session_user and datname = current_database()`,

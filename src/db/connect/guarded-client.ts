@@ -1,4 +1,4 @@
-// A client for a library that makes its connections itself.
+// A client for a library that opens connections itself, such as BullMQ.
 
 import type pg from 'pg';
 import type { SessionStart } from './session-start.ts';
@@ -7,14 +7,14 @@ import { onPreferredHost, preferNextHost } from './hosts.ts';
 import { PgClient, type ClientOptions } from './pg.ts';
 
 /**
- * For a library that opens connections without listening to them: their loss is reported to the next query, never as an event
- * that nobody hears and that ends the process. Proved by test/services/queue-connections.test.ts, and by
- * test/fault/server-kill.test.ts, where the jobs are added.
+ * Such a library does not listen for 'error' events, and an unheard 'error' would end the process.
+ * So the event is dropped; the next query reports the loss. Proved by
+ * test/services/queue-connections.test.ts and test/fault/server-kill.test.ts.
  */
 export class GuardedClient extends PgClient {
   readonly #config: ServerConfig;
 
-  /** Connects to one host of the configuration; if it fails, the next client tries another one. */
+  /** Connects to one host; after a failure, the next client tries the next host. */
   constructor(config: ServerConfig, start: SessionStart, options?: ClientOptions) {
     super(onPreferredHost(config), start, options);
     this.#config = config;
@@ -29,7 +29,7 @@ export class GuardedClient extends PgClient {
     }
   }
 
-  // Not by a listener of its own: BullMQ takes off all there are before it says goodbye.
+  // Not by a listener: BullMQ removes all listeners before it closes the connection.
   override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
     return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }

@@ -1,5 +1,5 @@
-// Which of several hosts to use: each is tried in turn, until one is reached whose sessions are as target_session_attrs wants
-// them. PostgreSQL, "Specifying Multiple Hosts".
+// Tries hosts in turn until one matches target_session_attrs. PostgreSQL, "Specifying Multiple
+// Hosts".
 
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import { retryOf } from '../retry.ts';
@@ -7,25 +7,24 @@ import { labelOf, type Host, type ServerConfig } from './config.ts';
 import { absenceCodes } from './connect-error.ts';
 import { unfitSession } from './session-kind.ts';
 
-/** A host that could not be used, and why. */
 interface Failure {
   readonly host: Host;
   readonly error: EtlError;
 }
 
-/** Whether the next host is tried: as in libpq, not if a server was reached and refused us. */
+/** As in libpq, a server that was reached and refused us ends the search. */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&
   [unfitSession, ...absenceCodes].includes(codeOf(error.cause) ?? '');
 
-/** For each host in turn, and for `prefer-standby` twice: the configuration of that host alone. */
+/** `prefer-standby` tries all hosts for a standby, then all hosts for any session. */
 const candidatesOf = (config: ServerConfig): readonly ServerConfig[] => {
   const targets = config.target === 'prefer-standby' ? ['standby', 'any'] : [config.target];
   return targets.flatMap((target) => config.hosts.map((host) => ({ ...config, target, hosts: [host] })));
 };
 
-/** One error for all hosts, each with what is wrong with it; it is worth waiting for if any of the errors is. */
+/** One error for all hosts; it can be retried if any host may come back. */
 const joined = (label: string, failures: readonly Failure[]): EtlError => {
   const { error } = failures.findLast((failure) => retryOf(failure.error) === 'server') ?? failures.at(-1)!;
   if (failures.length === 1) return error;
@@ -36,9 +35,7 @@ const joined = (label: string, failures: readonly Failure[]): EtlError => {
   return new EtlError('ETL_CONNECT', details, { cause: error.cause });
 };
 
-/**
- * Opens the first host that will do. Errors: the first that ends the search, or ETL_CONNECT with what is wrong with each host.
- */
+/** Errors: the first error that ends the search, or ETL_CONNECT with the problem of each host. */
 export const openFirst = async <T>(
   config: ServerConfig,
   open: (candidate: ServerConfig) => Promise<T>,
@@ -57,19 +54,19 @@ export const openFirst = async <T>(
   throw joined(labelOf(config), failures);
 };
 
-/** The host that was reached last, for lists of hosts. */
+/** The host that was reached last, by list of hosts. */
 const preferred = new WeakMap<readonly Host[], Host>();
 
 /**
- * The configuration of the host that was reached last, or of the first: for a library that makes a client before it connects, and so
- * cannot try several.
+ * The host that was reached last, or the first: for a library that creates a client before it
+ * connects, and so cannot try several hosts.
  */
 export const onPreferredHost = (config: ServerConfig): ServerConfig => ({
   ...config,
   hosts: [preferred.get(config.hosts) ?? config.hosts[0]!],
 });
 
-/** The library's next client is for the next host, unless another one was reached meanwhile. */
+/** Makes the library's next client try the next host, unless another host was reached meanwhile. */
 export const preferNextHost = ({ hosts }: ServerConfig, failed: Host): void => {
   if ((preferred.get(hosts) ?? hosts[0]) === failed)
     preferred.set(hosts, hosts[(hosts.indexOf(failed) + 1) % hosts.length]!);

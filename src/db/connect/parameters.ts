@@ -1,21 +1,20 @@
-// libpq's connection parameters, as PostgreSQL 18 has them, and which of their values are honoured.
+// libpq's connection parameters, as in PostgreSQL 18, and the values that sluice supports.
 //
-// PostgreSQL, "Parameter Key Words" and "Environment Variables". docs/operations/connecting.md has this table for people;
-// test/unit/db/connect/parameters.test.ts compares the two.
+// PostgreSQL, "Parameter Key Words" and "Environment Variables". docs/operations/connecting.md has
+// this table for users; test/unit/db/connect/parameters.test.ts compares the two.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
 
 interface Parameter {
-  /** The variable that libpq reads if nothing else gives the parameter. */
+  /** The environment variable that libpq reads if the parameter is not given. */
   readonly variable?: string;
-  /** The variable is left alone: it changes neither where nor how securely we connect. */
+  /** True if the variable is not read: it changes neither where nor how securely we connect. */
   readonly isVariableIgnored?: true;
-  /** The values that are honoured; without it, and without `why`, every value. */
+  /** Supported values. Without `values` and `why`, every value is supported. */
   readonly values?: readonly string[];
-  /** It is a number of seconds. */
   readonly isNumber?: true;
-  /** Why the other values that libpq knows are refused. */
+  /** Why libpq's other values are refused. */
   readonly why?: string;
 }
 
@@ -52,7 +51,7 @@ const table = {
   gssencmode: { variable: 'PGGSSENCMODE', values: ['disable', 'prefer'], why: noGssapi },
   sslmode: {
     variable: 'PGSSLMODE',
-    // The last one is node-postgres' own word for what libpq's `require` does without a root certificate.
+    // 'no-verify' is node-postgres' word for libpq's `require` without a root certificate.
     values: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   },
   requiressl: { variable: 'PGREQUIRESSL', values: ['0', '1'] },
@@ -120,34 +119,33 @@ export const parameterNames = Object.keys(table) as readonly ParameterName[];
 
 const hint = 'docs/operations/connecting.md lists every parameter and its values.';
 
-/** Errors of what somebody wrote; a password is in none. */
+/** Creates an error about a user's input; it must never contain a password. */
 export const usage = (problem: string, advice = hint): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint: advice });
 
 const isPort = (text: string): boolean =>
   text === '' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
 
-/** What is wrong with a value; undefined: nothing. Only values of parameters that have a list of values are repeated. */
+/** Repeats only values of parameters that have a list of values. */
 const problemOf = (name: ParameterName, value: string): string | undefined => {
   const { values, isNumber, why } = parameterTable[name];
   if (name === 'port' && !value.split(',').every(isPort))
     return 'it must be a number from 1 to 65535, or one for each host, separated by commas';
   if (isNumber && !/^(?:-?\d{1,6})?$/.test(value)) return 'it must be a number of seconds';
-  // An empty value is libpq's way to ask for the default.
+  // As in libpq, an empty value means the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
     return undefined;
-  // What is no word may be a piece of a password.
+  // Only words are repeated: other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   const honoured = values === undefined ? '' : `; ${values.map((known) => `'${known}'`).join(', ')} can be`;
   return `it cannot be honoured${honoured}: ${why}`;
 };
 
-/** Refuses what is no parameter, and values that cannot be honoured. `where` says who gave them. Errors: ETL_USAGE. */
+/** Refuses unknown parameters and unsupported values. Errors: ETL_USAGE. */
 export const checkParameters = (given: Readonly<Record<string, string>>, where: string): Parameters => {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(table, name)) {
-      // What is no word may be a piece of a password.
       const shown = /^\w{1,40}$/.test(name) ? ` \`${name}\`` : '';
       const meant = shown === '' ? '' : didYouMean(name, parameterNames);
       throw usage(`${where}: unknown parameter${shown}${meant}`);
@@ -158,7 +156,7 @@ export const checkParameters = (given: Readonly<Record<string, string>>, where: 
   return given;
 };
 
-/** Parameters from the variables that libpq reads. Errors: ETL_ENVIRONMENT. */
+/** Reads parameters from libpq's environment variables. Errors: ETL_ENVIRONMENT. */
 export const parametersOfEnv = (env: NodeJS.ProcessEnv): Parameters => {
   const found: Partial<Record<ParameterName, string>> = {};
   for (const name of parameterNames) {

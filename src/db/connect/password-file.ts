@@ -1,6 +1,6 @@
-// The password file: `passfile`, PGPASSFILE or ~/.pgpass. PostgreSQL, "The Password File".
+// Reads the password file: `passfile`, PGPASSFILE or ~/.pgpass. PostgreSQL, "The Password File".
 //
-// node-postgres reads it, too, but takes the last line that matches instead of the first, and warns that it will stop doing so.
+// node-postgres takes the last matching line instead of the first, and will stop reading the file.
 
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -12,13 +12,13 @@ const defaultFile = (): string =>
     ? join(process.env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf')
     : join(homedir(), '.pgpass');
 
-/** The fields of a line: `host:port:database:user:password`, where a backslash makes the next character an ordinary one. */
+/** Fields of `host:port:database:user:password`. A backslash escapes the next character. */
 const fieldsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:^|:)((?:\\.|[^:\\]|\\$)*)/g)].map(([, field = '']) => field);
 
 const unescape = (field: string): string => field.replaceAll(/\\(.)/g, '$1');
 
-/** The password of the first line that matches; undefined: none does. */
+/** As in libpq, the first matching line counts. */
 export const passwordIn = (text: string, wanted: readonly string[]): string | undefined => {
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue;
@@ -32,17 +32,17 @@ export const passwordIn = (text: string, wanted: readonly string[]): string | un
   return undefined;
 };
 
-/** Why a file is not read, although it is there; as in libpq. */
+/** Why an existing file is ignored, as in libpq; undefined if it is used. */
 const faultOf = async (file: string): Promise<string | undefined> => {
   const { mode } = await stat(file);
   const mayOthersRead = process.platform !== 'win32' && (mode & 0o077) !== 0;
   return mayOthersRead ? `; ${file} is ignored, because others may read it: chmod 600` : undefined;
 };
 
-/** Where libpq's packages look for a Unix socket: those servers are called localhost in the file. */
+/** Default directories of libpq's socket: their servers are named localhost in the file. */
 const socketDirectories = new Set(['/tmp', '/var/run/postgresql']);
 
-/** Called when the server wants a password and none was given. Errors: one with code 28P01. */
+/** Called when the server wants a password and none was given. Errors: code 28P01. */
 export const passwordFromFile = async (
   { host, port }: Host,
   { user, database, parameters }: ServerConfig,
@@ -54,7 +54,8 @@ export const passwordFromFile = async (
   const wanted = [name, String(port), database, user];
   const password = fault === undefined ? passwordIn(text ?? '', wanted) : undefined;
   if (password !== undefined) return password;
-  // The server's code for a wrong password: without a password node-postgres would go on and fail inside SCRAM.
+  // The server's code for a wrong password. Without a password, node-postgres would fail inside
+  // SCRAM.
   throw Object.assign(new Error(`it requires a password, and none was given${fault ?? ''}`), {
     code: '28P01',
   });

@@ -1,4 +1,4 @@
-// node-postgres: the one place that loads it, and adds libpq's rules for TLS and password files.
+// Loads node-postgres, and adds libpq's rules for TLS and password files. No other file loads it.
 
 import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
@@ -12,10 +12,12 @@ import { refuseUnfit } from './session-kind.ts';
 import { answerMissingTls, tlsOf } from './tls.ts';
 
 /**
- * Loads it as CommonJS, which it is; its ES module wraps that, and every thread would read both.
+ * Loads the CommonJS files, because the ES module only wraps them, and every thread would read
+ * both.
  *
- * It detects Cloudflare by `navigator`, and on a Node without one (20) by making a Response, for which Node loads its HTTP client:
- * that takes as long as all of node-postgres. So there is a `navigator` while it loads.
+ * node-postgres looks for `navigator` to detect Cloudflare. Without it (Node 20), node-postgres
+ * creates a Response, for which Node loads its HTTP client; that takes as long as all of
+ * node-postgres. So `navigator` is defined while node-postgres loads.
  */
 const loadPg = (): typeof pg => {
   const isMissing = !('navigator' in globalThis);
@@ -30,25 +32,24 @@ const loadPg = (): typeof pg => {
 
 const driver = loadPg();
 
-/** The driver's pool, which knows no client of ours until it is given one. */
+/** The driver's pool. Its option `Client` decides which class of client it opens. */
 export const PgPool = driver.Pool;
 
-/** Result, as the driver's own queries fill it. The types leave it out. */
+/** The driver's class Result, with methods that its types leave out. */
 interface RowCollector extends pg.QueryResult {
   addFields(fields: readonly unknown[]): void;
   parseRow(fields: readonly unknown[]): object;
   addRow(row: object): void;
 }
 
-/** The driver hands a query's messages to these. */
 interface RowMessages {
   handleRowDescription?: (message: { readonly fields: readonly unknown[] }) => void;
   handleDataRow?: (message: { readonly fields: readonly unknown[] }) => void;
 }
 
 /**
- * Teaches a query that expects no rows, such as a COPY, to collect those of statements ahead of it in its message: a result for each
- * statement that returns rows.
+ * Makes a query that expects no rows, such as COPY, collect the rows of other statements in the
+ * same multi-statement query: one result for each statement that returns rows.
  */
 export const collectRows = (query: object): readonly pg.QueryResult[] => {
   const { Result } = driver as unknown as { readonly Result: new () => RowCollector };
@@ -66,7 +67,7 @@ export const collectRows = (query: object): readonly pg.QueryResult[] => {
   return results;
 };
 
-/** What the types leave out. */
+/** Members of the driver's connection that its types leave out. */
 interface Connecting {
   ssl: boolean;
   connect(...address: unknown[]): void;
@@ -77,28 +78,27 @@ interface DriverParameters {
   readonly connectionParameters: { options: string | undefined };
 }
 
-/** hostaddr: the socket goes there, while TLS and the password file go by the name of the host. */
+/** Connects the socket to `hostaddr`. TLS and the password file still use the host's name. */
 const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   if (hostaddr === undefined) return;
   const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** Of BackendKeyData, by which a session is cancelled: the server process, or a pooler's number for it. */
+/** From the message BackendKeyData: the pid of the server process, or a pooler's own number. */
 interface BackendKey {
   readonly processID: number | null;
 }
 
-/** Parameters that the server reports before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
+/** PostgreSQL, "Message Formats", ParameterStatus. */
 interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;
 }
 
-/** What one connection has beside its address. */
 export type ClientOptions = Pick<pg.ClientConfig, 'stream' | 'query_timeout' | 'connectionTimeoutMillis'>;
 
-/** All that node-postgres would otherwise look up in the environment. */
+/** Sets every option that node-postgres would otherwise read from the environment. */
 const driverConfig = (config: ServerConfig, start: SessionStart, options: ClientOptions) => {
   const { parameters, user, database } = config;
   const { keepalives, keepalives_idle: idle, channel_binding: binding } = parameters;
@@ -120,26 +120,25 @@ const driverConfig = (config: ServerConfig, start: SessionStart, options: Client
 };
 
 /**
- * Every connection of ours: each one begins with a safe search path. Proved by
+ * The class of all our connections: each session starts with a safe search path. Proved by
  * test/integration/session-start.test.ts.
  *
- * Functions cannot be in the configuration: it is sent to threads. Proved by test/integration/tls.test.ts and
- * password-file.test.ts. Errors: ETL_USAGE.
+ * Configurations are sent to threads, so functions for passwords and TLS are created here. Proved
+ * by test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
  */
 export class PgClient extends driver.Client {
-  /** Of its host alone. */
+  /** The configuration with only the host that this client connects to. */
   readonly serverConfig: ServerConfig;
   readonly #start: SessionStart;
   readonly #timeoutMs: number;
   #serverVersion = '';
   #serverPid: number | undefined;
 
-  /** A client connects to the first host of its configuration. */
   constructor(config: ServerConfig, start: SessionStart, options: ClientOptions = {}) {
     const { ssl, isOptional } = tlsOf(config);
     const settings = driverConfig(config, start, options);
     super({ ...settings, ssl });
-    // Where its own configuration has none, the driver takes PGOPTIONS, which may be for another server.
+    // Without this, the driver would read PGOPTIONS, which may be meant for another server.
     (this as unknown as DriverParameters).connectionParameters.options = config.parameters.options;
     this.serverConfig = config;
     this.#start = start;
@@ -149,7 +148,7 @@ export class PgClient extends driver.Client {
       if (parameterName === 'server_version') this.#serverVersion = parameterValue;
     });
     guardAuthentication(connection, config.parameters);
-    // A local socket is never encrypted, and libpq ignores the mode.
+    // A Unix socket is never encrypted; libpq ignores sslmode there, too.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
     connectToAddress(connection.stream as Socket, settings);
     if (!this.ssl || settings.sslnegotiation === 'direct') return;
@@ -160,36 +159,36 @@ export class PgClient extends driver.Client {
     };
   }
 
-  /** By the server's word for its version, '18.4 (Debian …)'. */
+  /** Major version, from the server's parameter server_version, such as '18.4 (Debian …)'. */
   get serverMajor(): number {
     return Number.parseInt(this.#serverVersion, 10);
   }
 
-  /** The server process of this session; undefined until the session has begun. */
+  /** Pid of the session's server process; undefined until the session has started. */
   get serverPid(): number | undefined {
     return this.#serverPid;
   }
 
-  /** Whether the server was asked who we are: then it has answered, or a pooler in its place. */
+  /** True once the server, or a pooler in front of it, has accepted our login. */
   get isLoggedIn(): boolean {
     return (this as unknown as BackendKey).processID !== null;
   }
 
-  /** Whether there is a pooler in front of the server: it names a server process of its own when a session begins. */
+  /** A pooler reports a number of its own instead of the server process's pid. */
   get isPooled(): boolean {
     return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
   }
 
   /**
-   * The driver bounds the time of logging in. A pooler answers that itself, and may have no connection to the server left
-   * (test/fault/pgbouncer.test.ts).
+   * The driver's timeout covers only the login, which a pooler answers even without a free
+   * connection to the server (test/fault/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
-    const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));
+    const late = (): void => void this.connection.stream.destroy(new Error('the session did not start'));
     const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
     try {
       const text = startStatement(this.#start, this.serverMajor);
-      // One result a statement: the types know of one.
+      // A multi-statement query returns an array of results; the types know only a single result.
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;
@@ -210,7 +209,6 @@ export class PgClient extends driver.Client {
     return this;
   }
 
-  // Pools call back; everybody else waits.
   override connect(): Promise<this>;
   override connect(callback: (error: Error | null, client?: this) => void): void;
   override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {

@@ -1,10 +1,10 @@
-// What the server or the connection to it threw, as one of our errors, by code.
+// Converts errors of the server, or of the connection to it, to our errors, by code.
 
 import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../../core/errors/errors.ts';
 import type { ServerAddress } from './address.ts';
 import { retryOf } from '../retry.ts';
 
-/** True when the server refused what a statement says: not a lost connection, not a full disk, not an error of ours. */
+/** False for a lost connection, a full disk, or one of our errors. */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = codeOf(thrown) ?? '';
   return (
@@ -12,15 +12,15 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** What to do about a function, an operator (42883), a type (42704) or a table (42P01) that author's SQL does not find. */
+/** For a function or operator (42883), type (42704) or table (42P01) that is not found. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
 /**
- * What the server says about a refusal beside its message: details or advice, and where it arose, from the innermost function to
- * the outermost. An exception that a trigger raises names neither trigger nor table, so its function is all there is.
+ * Details or advice of the server, and its call context, innermost function first. The message of
+ * an exception in a trigger names neither trigger nor table.
  */
 export const hintOf = (thrown: unknown): string => {
   const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
@@ -32,14 +32,14 @@ export const hintOf = (thrown: unknown): string => {
     .join(' ');
 };
 
-/** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
+/** Converts a missing privilege to ETL_PERMISSION; returns any other error unchanged. */
 export const withPermission = ({ config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
   const details = { user: config.user, problem: messageOf(thrown) };
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 
-/** Any thrown thing as an EtlError: ours as it is, the server's by SQLSTATE. */
+/** Converts anything thrown to an EtlError: the server's errors by SQLSTATE. */
 export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
   const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../core/errors/errors.ts';
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
-/** Where Debian's packages have it; libpq has the directory compiled in. */
+/** Directory of Debian's packages. Other systems need PGSYSCONFDIR: libpq's path is compiled in. */
 const systemDirectory = '/etc/postgresql-common';
 
 const readText = (file: string): string => {
@@ -17,7 +17,7 @@ const readText = (file: string): string => {
   }
 };
 
-/** The settings of one section; undefined: the file has no such section. The first of several settings counts, as in libpq. */
+/** As in libpq, the first of two equal settings counts. Undefined: there is no such section. */
 const sectionOf = (file: string, service: string): Parameters | undefined => {
   const lines = readText(file)
     .split(/\r?\n/)
@@ -39,8 +39,8 @@ const sectionOf = (file: string, service: string): Parameters | undefined => {
 };
 
 /**
- * The settings of a service, from PGSERVICEFILE or ~/.pg_service.conf, then pg_service.conf of PGSYSCONFDIR or of the system.
- * Errors: ETL_USAGE.
+ * Searches PGSERVICEFILE or ~/.pg_service.conf, then pg_service.conf of the system. Errors:
+ * ETL_USAGE.
  */
 export const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
   const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');

@@ -1,12 +1,11 @@
-// What a session shows of its server, and whether target_session_attrs wants that.
+// Compares a session with target_session_attrs.
 
-/** What a session shows of its server. */
 export interface SessionKind {
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
 }
 
-/** What is wrong with a session for this value of target_session_attrs; undefined: it will do. */
+/** Why the session does not match this value of target_session_attrs; undefined: it matches. */
 const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): string | undefined => {
   if (target === 'read-write' && isReadOnly)
     return isStandby ? 'it is a standby' : 'its sessions are read-only';
@@ -15,10 +14,10 @@ const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): str
   return target === 'standby' && !isStandby ? 'it is not a standby' : undefined;
 };
 
-/** Code of a server whose sessions are of another kind: it changes with a failover, so it is waited for. */
+/** Error code for such a host. A failover may change its role, so a run waits for it. */
 export const unfitSession = 'UNFIT_SESSION';
 
-/** Errors: one with the code `unfitSession`. */
+/** Throws if the session does not match. Errors: code `unfitSession`. */
 export const refuseUnfit = (target: string, kind: SessionKind): void => {
   const problem = mismatchOf(target, kind);
   if (problem !== undefined)

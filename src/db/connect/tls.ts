@@ -1,7 +1,7 @@
-// TLS as libpq means it: sslmode and the certificates beside it, from a URL or the environment. PostgreSQL, "SSL Support".
+// TLS as in libpq: sslmode and certificates. PostgreSQL, "SSL Support".
 //
-// node-postgres treats `prefer`, `require` and `verify-ca` as `verify-full` and warns of that at every start, treats unknown words as
-// `disable`, and never falls back to no TLS.
+// node-postgres alone treats `prefer`, `require` and `verify-ca` as `verify-full` with a warning,
+// and unknown modes as `disable`; it never falls back to an unencrypted connection.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,7 +22,7 @@ const readPem = (file: string): string => {
   }
 };
 
-/** Files that libpq looks for by itself. */
+/** Files that libpq uses by default. */
 const personalFile = (name: string): string | undefined => {
   const file = join(homedir(), '.postgresql', name);
   return existsSync(file) ? file : undefined;
@@ -39,7 +39,6 @@ const certificateOf = ({ sslcert, sslkey, sslpassword, sslcertmode }: Parameters
   };
 };
 
-/** Options of node:tls that say whom to trust. */
 const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionOptions => {
   if (mode === 'allow' || mode === 'prefer' || mode === 'no-verify') return { rejectUnauthorized: false };
   const file = sslrootcert || personalFile('root.crt');
@@ -48,7 +47,7 @@ const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionO
   const revoked = sslcrl || personalFile('root.crl');
   const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
   if (mode === 'verify-full') return trusted;
-  // Anybody can get a certificate of a public authority, so it proves nothing without the name.
+  // Anybody can get a public authority's certificate: it proves nothing without the host's name.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...trusted, checkServerIdentity: () => undefined };
 };
@@ -61,26 +60,26 @@ const versionsOf = (parameters: Parameters): ConnectionOptions => {
   };
 };
 
-/** The mode that is asked for: certificates alone are verified in full, as by node-postgres; and without either there is no TLS. */
-const modeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
+/** As in node-postgres, sslrootcert alone means `verify-full`; nothing means no TLS. */
+const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
   if (sslmode) return sslmode;
   if (requiressl) return requiressl === '1' ? 'require' : 'prefer';
   return sslrootcert ? 'verify-full' : 'disable';
 };
 
 export interface TlsChoice {
-  /** For node-postgres; false: no TLS. */
+  /** Setting `ssl` of node-postgres; false: no TLS. */
   readonly ssl: boolean | object;
-  /** Continues without TLS if the server has none. */
+  /** True if the connection continues unencrypted when the server has no TLS. */
   readonly isOptional: boolean;
 }
 
 /**
- * Decides TLS: by `ssl` of connection settings, else by the parameters. Errors: ETL_USAGE (a file that cannot be read, verify-ca
- * without an authority, sslnegotiation=direct without TLS).
+ * `ssl` of the connection settings overrules parameters. Errors: ETL_USAGE (unreadable file,
+ * verify-ca without an authority, sslnegotiation=direct without TLS).
  */
 export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
-  const mode = modeOf(parameters);
+  const mode = sslModeOf(parameters);
   const isOptional = ssl === undefined && (mode === 'prefer' || mode === 'allow');
   const isDirect = parameters.sslnegotiation === 'direct';
   if (isDirect && (isOptional || ssl === false || (ssl === undefined && mode === 'disable')))
@@ -93,12 +92,12 @@ export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   };
 };
 
-/** Code of a server that has no TLS: node-postgres reports it only in a message. */
+/** node-postgres reports this case only in a message. */
 const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
- * Reads the server's answer to SSLRequest, a single byte, before node-postgres does. After 'N' (no TLS) a connection that may be
- * unencrypted continues, and any other ends with a code.
+ * Reads the server's one-byte answer to SSLRequest before node-postgres does: after 'N' (no TLS),
+ * an optional TLS is skipped; otherwise the connection ends with an error.
  */
 export const answerMissingTls = (connection: pg.Connection, isOptional: boolean): void => {
   const { stream } = connection;
@@ -122,7 +121,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 const trustHint =
   'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
-/** Hints by Node's code: openssl's verdicts on a certificate, under the names that Node gives them. */
+/** By Node's error code, mostly OpenSSL's verdicts on a certificate. */
 const hints: Readonly<Record<string, string>> = {
   [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,
@@ -141,7 +140,7 @@ const hints: Readonly<Record<string, string>> = {
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
-/** The hint for an error of TLS; undefined for other errors. */
+/** Undefined: not a TLS error. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))

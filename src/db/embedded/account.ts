@@ -1,4 +1,4 @@
-// Chooses the operating system user that the embedded server runs as, and finds out which paths that user can reach.
+// Chooses the system user who runs the embedded server, and checks which paths the user can reach.
 
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** Lines of /etc/passwd. A negative id (`nobody` is -2 on macOS) is the same number, unsigned. */
+/** A negative id in /etc/passwd (`nobody` is -2 on macOS) means the same unsigned number. */
 export const parsePasswd = (text: string): readonly Account[] =>
   text
     .split('\n')
@@ -20,11 +20,9 @@ export const parsePasswd = (text: string): readonly Account[] =>
     .map(([name, , uid, gid]) => ({ name: name ?? '', uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
 
 /**
- * The account that runs the server when we are root, which PostgreSQL refuses: the owner of an existing data directory, else
- * `postgres`, else `nobody`. PostgreSQL looks it up in /etc/passwd.
- *
- * @param owner uid of the existing data directory
- * @returns undefined when there is nobody to run it
+ * The account that runs the server if we are root, because PostgreSQL refuses to run as root: the
+ * owner of an existing data directory (uid `owner`), else `postgres`, else `nobody`. PostgreSQL
+ * needs it in /etc/passwd.
  */
 export const chooseAccount = (passwd: string, owner?: number): Account | undefined => {
   const accounts = parsePasswd(passwd).filter(({ uid }) => uid !== 0);
@@ -39,23 +37,18 @@ interface Ownership {
 }
 
 /**
- * The rwx bits (4, 2, 1) that an account has, as the kernel picks them: owner, else group, else others. Access control lists are
- * ignored: at worst something is copied without need.
+ * An account's permission bits (4 read, 2 write, 1 execute), chosen as the kernel does. Access
+ * control lists are ignored: at worst, programs are copied without need.
  */
 export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): number => {
   if (account.uid === uid) return (mode >> 6) & 7;
   return account.gid === gid ? (mode >> 3) & 7 : mode & 7;
 };
 
-/** Bits of permissionsOf. */
 export const mayRead = 4;
 export const mayEnter = 1;
 
-/**
- * The outermost directory on the way to a directory, itself included, that the account may not enter.
- *
- * @returns undefined when the account can work inside the directory
- */
+/** The outermost directory on the path, itself included, that the account may not enter. */
 export const firstClosed = async (directory: string, account: Account): Promise<string | undefined> => {
   const path = await realpath(directory);
   const parent = dirname(path);

@@ -1,4 +1,4 @@
-// Makes the PostgreSQL programs of an npm package ready to run for the server's user, in place or in a copy.
+// Prepares the PostgreSQL programs of an npm package for the server's user, in place or in a copy.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -18,30 +18,23 @@ import { dirname, join, relative } from 'node:path';
 
 import { codeOf } from '../../core/errors/errors.ts';
 import { type Account, firstClosed, mayEnter, mayRead, permissionsOf } from './account.ts';
-import { makeOpenDirectory } from './open-directory.ts';
+import { ifPresent, makeOpenDirectory } from './files.ts';
 
 interface Link {
-  /** Both relative to the package's directory. */
+  /** Both paths are relative to the package's directory. */
   readonly source: string;
   readonly target: string;
 }
 
-const exists = async (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
-      throw error;
-    },
-  );
+const exists = async (path: string): Promise<boolean> => (await ifPresent(lstat(path))) !== undefined;
 
-/** Links that npm cannot pack and that an install script makes, unless install scripts are off. */
+/** Symbolic links that npm cannot pack. An install script creates them, unless scripts are off. */
 const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => {
   const file = join(packageDirectory, 'native', 'pg-symlinks.json');
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Touches only missing links, so a complete package may be read-only. */
+/** Creates only missing links, so a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);
@@ -61,13 +54,12 @@ const makeExecutable = async (packageDirectory: string): Promise<void> => {
   }
 };
 
-/** Whether the account may read every file and enter every directory of a tree, and reach its root. */
 const isOpenTo = async (directory: string, account: Account): Promise<boolean> => {
   if ((await firstClosed(directory, account)) !== undefined) return false;
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
-    // Programs need the same bit: it opens a directory and runs a file.
+    // A program needs the execute bit, which for a directory is the right to enter it.
     const wanted =
       entry.isDirectory() || dirname(path) === join(directory, 'bin') ? mayRead | mayEnter : mayRead;
     if ((permissionsOf(await lstat(path), account) & wanted) !== wanted) return false;
@@ -75,7 +67,7 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   return true;
 };
 
-/** Prepares the package itself; false when we or the account lack the rights. */
+/** False if we or the account lack the privileges. */
 const isReadyInPlace = async (packageDirectory: string, account: Account | undefined): Promise<boolean> => {
   try {
     await makeLinks(packageDirectory);
@@ -89,7 +81,7 @@ const isReadyInPlace = async (packageDirectory: string, account: Account | undef
   return account === undefined || isOpenTo(join(packageDirectory, 'native'), account);
 };
 
-/** Everybody may read and enter, whatever our umask and the original's modes. */
+/** Whatever our umask and the original's modes. */
 const openToAll = async (directory: string): Promise<void> => {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -100,7 +92,7 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 };
 
-/** Copies under another name, then renames: so a copy under its own name is complete. */
+/** Renamed at the end, so that a copy under its final name is complete. */
 const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
   await makeOpenDirectory(dirname(copy));
   const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;
@@ -116,18 +108,15 @@ const copyPackage = async (packageDirectory: string, copy: string): Promise<void
     await rename(partial, copy);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another process has made the same copy.
+    // Another process has created the same copy.
     if (!(await exists(copy))) throw error;
   }
 };
 
 /**
- * The directory with `bin`, `lib` and `share` that the server runs from: the package's own if it can be prepared, else a cached copy
- * for each version.
- *
- * @param packageDirectory holds package.json and native/
- * @param cacheDirectory made when needed; must be within the account's reach
- * @param account who runs the server; undefined: we do
+ * Returns the directory with `bin`, `lib` and `share` that the server runs from: the package's own
+ * if it can be prepared, otherwise a copy for each version in `cacheDirectory`, which the account
+ * must be able to reach. Without an account, we run the server.
  */
 export const prepareBinaries = async (
   packageDirectory: string,

@@ -1,4 +1,4 @@
-// Finds the `.etl` directory of the project that a working directory belongs to, as git finds its own.
+// Finds the `.etl` directory of a working directory's project, as git finds `.git`.
 
 import { lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,27 +7,27 @@ import { dirname, join, resolve } from 'node:path';
 const directoryName = '.etl';
 
 /**
- * Whether the directory is ours, and no link: anybody who may write to a directory above, such as /tmp, could put one there that
- * leads to their own server.
+ * Not a link: a user who may write to a directory above, such as /tmp, could create a link to a server
+ * of his own.
  */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found !== undefined && found.isDirectory() && found.uid === (process.geteuid?.() ?? found.uid);
 };
 
-/** Whether a database was set up there: the name alone may be somebody else's. */
+/** A database was created there. The name alone may be a coincidence. */
 const isSetUp = (path: string): boolean => {
   try {
     return isOurs(path) && lstatSync(join(path, 'server.json')).isFile();
   } catch {
-    // An unreadable directory is not ours.
+    // A directory that we cannot read is not ours.
     return false;
   }
 };
 
 /**
- * The `.etl` of the working directory, whether it is there yet or not; when it is not, that of the nearest directory above
- * that has one with a database of this user. The search ends at the home directory, when it passes there, or at the root.
+ * The `.etl` of the working directory, or else of the nearest directory above, up to the home
+ * directory, that has a database of this user. If there is none, the path for a new one.
  */
 export const findEtlDirectory = (workingDirectory: string): string => {
   const own = resolve(workingDirectory, directoryName);

@@ -1,11 +1,10 @@
-// Starts the server of a cluster and waits until it is ready for connections.
+// Starts the server of a cluster, and waits until it accepts connections.
 
 import type { ChildProcess } from 'node:child_process';
 import { readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { codeOf } from '../../core/errors/errors.ts';
 import {
   embeddedLogBytesMax,
   embeddedLogLinesShown,
@@ -14,23 +13,15 @@ import {
   embeddedPortAttemptsMax,
   embeddedStartTimeoutMs,
 } from '../../core/limits.ts';
-import { replaceFile } from './atomic-file.ts';
+import { ifPresent, replaceFile } from './files.ts';
 import type { Cluster } from './cluster.ts';
 import { choosePort, isFree } from './port.ts';
 import { clearStrangersPidFile, endOrphans, findPostmaster, type Postmaster } from './postmaster.ts';
 import { type Programs, spawnServer } from './programs.ts';
 import { settingsName, settingsText } from './settings.ts';
 
-const sizeOf = async (file: string): Promise<number> =>
-  stat(file).then(
-    ({ size }) => size,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return 0;
-      throw error;
-    },
-  );
+const sizeOf = async (file: string): Promise<number> => (await ifPresent(stat(file)))?.size ?? 0;
 
-/** Last lines that the server wrote since `fromByte`. */
 const lastLines = async (logFile: string, fromByte: number): Promise<string> => {
   const log = (await readFile(logFile)).subarray(fromByte).toString();
   const lines = log.split('\n').filter((line) => line !== '');
@@ -41,10 +32,8 @@ const notReady = (): Error =>
   new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
 
 /**
- * Waits while a server that is alive is starting (somebody else's start, or recovery after a crash) or
- * stopping.
- *
- * @returns the server when it is ready, undefined when there is none
+ * Waits while a live server is starting (for another process, or in recovery after a crash) or
+ * stopping. Undefined: there is no server.
  */
 export const settled = async (directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
@@ -56,7 +45,7 @@ export const settled = async (directory: string): Promise<Postmaster | undefined
   }
 };
 
-/** Waits for a server that we spawned; undefined when it ended instead. */
+/** Undefined if the server that we started ended instead. */
 const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   while (child.exitCode === null && child.signalCode === null) {
@@ -69,13 +58,10 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Starts the server of a cluster that has none, on the cluster's port, or another if that is taken.
- *
- * Tries again when another program takes the port in between, while children of a killed server may still hold its shared memory, and
- * once in any case. Proved by test/integration/unlogged.test.ts, "an unlogged table whose transaction was rolled back".
- *
- * @param settings added to ours
- * @throws Error with the last lines of the log when the server ends instead of becoming ready
+ * Starts a cluster's server, on the cluster's port or on another if that is taken. Tries again if
+ * another program took the port meanwhile, while children of a killed server hold its shared
+ * memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an unlogged
+ * table whose transaction was rolled back". Throws the last lines of the log.
  */
 export const launch = async (
   programs: Programs,
@@ -96,7 +82,7 @@ export const launch = async (
     if (ready) return ready;
     const isPortTaken = attempt < embeddedPortAttemptsMax && !(await isFree(port));
     const mayHaveOrphans = wasKilled && Date.now() < orphansDeadline;
-    // After a crash recovery may fail once: see rehearse.ts. Then it is done at the next start.
+    // Recovery after a crash may fail once (see rehearse.ts), and then succeeds at the next start.
     const isFirst = attempt === 1;
     if (!isPortTaken && !mayHaveOrphans && !isFirst) throw new Error(await lastLines(logFile, logStart));
     await sleep(embeddedPollIntervalMs);

@@ -1,4 +1,4 @@
-// Lets one process at a time start or stop the embedded server of a directory.
+// Lets only one process at a time start or stop the embedded server of a directory.
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
@@ -17,9 +17,7 @@ const readHolder = (file: string): string | undefined => {
   }
 };
 
-/**
- * Makes the lock file with its text already in it (a link is exclusive as O_EXCL is); false when it exists.
- */
+/** Creates the file together with its text, by a link, which is as exclusive as O_EXCL. */
 const tryLock = (file: string, holder: string): boolean => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(aside, holder, { flag: 'wx' });
@@ -34,7 +32,7 @@ const tryLock = (file: string, holder: string): boolean => {
   }
 };
 
-/** Removes the lock of a dead process. The moved file may be the lock of a faster process: then it is moved back. */
+/** Another process may have replaced a dead process's lock meanwhile: then it is moved back. */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -50,9 +48,8 @@ const removeStale = (file: string, stale: string): void => {
 const isHeldBy = (holder: string): boolean => identityOf(Number.parseInt(holder, 10)) === holder;
 
 /**
- * Runs `work` while holding the lock file, which names its holder; the lock of a dead process is taken over.
- *
- * @throws Error when a living process keeps it longer than `embeddedLockTimeoutMs`
+ * Holds the lock file during `work`; takes over the lock of a dead process. Throws if a live
+ * process holds it longer than `embeddedLockTimeoutMs`.
  */
 export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   const self = identityOf(process.pid) ?? String(process.pid);

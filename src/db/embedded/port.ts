@@ -1,4 +1,4 @@
-// Finds a port of 127.0.0.1 for the embedded server, and checks whether one answers.
+// Finds a port of 127.0.0.1 for the embedded server, and checks if a port answers.
 
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
@@ -13,7 +13,6 @@ import {
 
 export const host = '127.0.0.1';
 
-/** Whether we can listen on the port now. */
 export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -25,7 +24,6 @@ export const isFree = (port: number): Promise<boolean> =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 
-/** Whether somebody accepts a connection on the port. */
 export const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host, timeout: connectTimeoutMs });
@@ -38,7 +36,7 @@ export const answers = (port: number): Promise<boolean> =>
     socket.once('timeout', () => finish(false));
   });
 
-/** The wanted port if it is free, else another. */
+/** The wanted port if it is free, otherwise another one. */
 export const choosePort = async (wanted?: number): Promise<number> => {
   if (wanted !== undefined && (await isFree(wanted))) return wanted;
   for (let attempt = 0; attempt < embeddedPortAttemptsMax; attempt++) {

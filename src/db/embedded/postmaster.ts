@@ -1,11 +1,11 @@
-// Reads postmaster.pid, where a PostgreSQL server writes its pid and status.
+// Reads postmaster.pid, in which a PostgreSQL server writes its pid and status.
 
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { codeOf } from '../../core/errors/errors.ts';
+import { ifPresent } from './files.ts';
 import { answers } from './port.ts';
-import { commandOf, identityOf, processesIn, workingDirectoryOf } from './process.ts';
+import { commandOf, identityOf, processesIn, signal, workingDirectoryOf } from './process.ts';
 
 export interface Postmaster {
   readonly pid: number;
@@ -17,10 +17,9 @@ export interface Postmaster {
 }
 
 /**
- * The lines of postmaster.pid that we use: pid, data directory, (start time), port, …, status in the eighth.
- * Source: src/include/utils/pidfile.h of PostgreSQL.
- *
- * @returns undefined without a whole pid; a single-user server, whose pid is negative, does not count
+ * Line 1 is the pid, line 2 the data directory, line 4 the port, line 8 the status
+ * (src/include/utils/pidfile.h of PostgreSQL). The pid of a single-user server is negative and does
+ * not count.
  */
 export const parsePostmaster = (text: string): Postmaster | undefined => {
   const lines = text.split('\n');
@@ -35,20 +34,15 @@ export const parsePostmaster = (text: string): Postmaster | undefined => {
 };
 
 const readPostmaster = async (directory: string): Promise<Postmaster | undefined> => {
-  try {
-    return parsePostmaster(await readFile(join(directory, 'postmaster.pid'), 'utf8'));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await ifPresent(readFile(join(directory, 'postmaster.pid'), 'utf8'));
+  return text === undefined ? undefined : parsePostmaster(text);
 };
 
 /**
- * Whether the process named in postmaster.pid is the server of this directory.
- *
- * The pid may have been given to another process, and the directory may be a copy of another or have been moved. A server's working
- * directory is its data directory, which decides; if that is hidden, its command line names the directory. If both are hidden (not
- * Linux), an answering port and the directory in the file decide.
+ * Tells if the process in postmaster.pid is the server of this directory: the pid may have been
+ * reused, and the directory copied or moved. A server's working directory is its data directory, so
+ * this decides; if it is hidden, the command line; if both are hidden (not Linux), an answering
+ * port and the directory in the file.
  */
 const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | 'stranger' | 'unknown'> => {
   const works = workingDirectoryOf(found.pid);
@@ -59,7 +53,7 @@ const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | '
   return found.directory === directory && (await answers(found.port)) ? 'ours' : 'unknown';
 };
 
-/** The living server of a data directory, whatever its status. `directory` is a real path, without links. */
+/** The live server, in any status. `directory` is a path without links. */
 export const findPostmaster = async (directory: string): Promise<Postmaster | undefined> => {
   const found = await readPostmaster(directory);
   if (found === undefined || identityOf(found.pid) === undefined) return undefined;
@@ -67,10 +61,9 @@ export const findPostmaster = async (directory: string): Promise<Postmaster | un
 };
 
 /**
- * Removes a postmaster.pid whose pid now belongs to a process that is certainly not our server, because PostgreSQL would refuse to
- * start. The file of a dead process stays: PostgreSQL needs it to find orphans of a killed server.
- *
- * @returns whether a server was not shut down here
+ * Removes postmaster.pid if its pid certainly belongs to another process: PostgreSQL would refuse
+ * to start. Keeps the file of a dead process, which PostgreSQL needs to find orphans. Returns true
+ * if the last server was killed.
  */
 export const clearStrangersPidFile = async (directory: string): Promise<boolean> => {
   const found = await readPostmaster(directory);
@@ -82,17 +75,12 @@ export const clearStrangersPidFile = async (directory: string): Promise<boolean>
 };
 
 /**
- * Ends the children of a killed server. Waiting ones notice its death, but a computing one goes on for minutes, and no server starts
- * until it is gone. The caller knows that the server is dead.
+ * Ends the children of a dead server. A child that is computing continues for minutes, and blocks a
+ * new start.
  */
 export const endOrphans = (directory: string): void => {
   for (const pid of processesIn(directory)) {
-    // Only children of a server have such a title; a shell may also work in the directory.
-    if (!commandOf(pid)?.[0]?.startsWith('postgres: ')) continue;
-    try {
-      process.kill(pid, 'SIGTERM');
-    } catch (error) {
-      if (codeOf(error) !== 'ESRCH') throw error;
-    }
+    // Other processes, such as a shell, may use the directory.
+    if (commandOf(pid)?.[0]?.startsWith('postgres: ')) signal(pid, 'SIGTERM');
   }
 };

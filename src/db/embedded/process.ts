@@ -1,8 +1,10 @@
-// Asks the operating system about a process: whether it is alive and still the same, its working directory.
+// Asks the operating system about processes, and ends them.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { codeOf } from '../../core/errors/errors.ts';
+import { codeOf, EtlError } from '../../core/errors/errors.ts';
+import { embeddedPollIntervalMs, embeddedStopTimeoutMs } from '../../core/limits.ts';
 import { isRunning } from '../../core/running.ts';
 
 const hasProc = existsSync('/proc/self/stat');
@@ -18,34 +20,53 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 };
 
 /**
- * A text that only this process has, or undefined when it is gone.
- *
- * Pids are reused (quickly in a container), so on Linux the start time is part of it. A zombie is gone: its parent may be busy
- * waiting for us.
+ * Identifies a process; undefined if it has ended. Pids are reused (quickly in a container), so on
+ * Linux the start time is added. A zombie counts as ended: its parent may be waiting for us.
  */
 export const identityOf = (pid: number): string | undefined => {
   if (!(pid > 0)) return undefined;
   if (!hasProc) return isRunning(pid) ? String(pid) : undefined;
   const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   if (stat === undefined) return undefined;
-  // The second field is the command in parentheses and may hold blanks; the state follows, 19 fields later
-  // the start.
+  // The command in parentheses may contain spaces. After it: the state, and 19 fields later the
+  // start.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}:${fields[19]}`;
 };
 
-/** Working directory of a process; undefined if the system hides it (as from root in Docker). */
+/** Undefined if hidden, as from root in Docker. */
 export const workingDirectoryOf = (pid: number): string | undefined =>
   hasProc ? orUndefined(() => readlinkSync(`/proc/${pid}/cwd`)) : undefined;
 
-/** Program and arguments of a process; undefined if the system hides them. */
+/** Program and arguments; undefined if hidden. */
 export const commandOf = (pid: number): readonly string[] | undefined =>
   hasProc ? orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')) : undefined;
 
-/** Every process whose working directory this is, as far as the system shows it. */
+/** All visible processes with this working directory. */
 export const processesIn = (directory: string): readonly number[] =>
   hasProc
     ? readdirSync('/proc')
         .map(Number)
         .filter((pid) => pid > 0 && workingDirectoryOf(pid) === directory)
     : [];
+export const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+};
+
+/** Waits until the process with this identity has ended. Errors: ETL_EMBEDDED_STOP (timeout). */
+export const awaitEnd = async (
+  pid: number,
+  identity: string | undefined,
+  details: { readonly directory: string; readonly log: string },
+): Promise<void> => {
+  const deadline = Date.now() + embeddedStopTimeoutMs;
+  while (identity !== undefined && identityOf(pid) === identity) {
+    if (Date.now() > deadline)
+      throw new EtlError('ETL_EMBEDDED_STOP', { ...details, pid, seconds: embeddedStopTimeoutMs / 1000 });
+    await sleep(embeddedPollIntervalMs);
+  }
+};

@@ -1,4 +1,4 @@
-// Runs the PostgreSQL programs: those that end by themselves, and the server, which outlives this process.
+// Runs the PostgreSQL programs; the server keeps running after this process ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,13 +9,13 @@ import { text } from 'node:stream/consumers';
 import { openOwn } from '../../core/ownership.ts';
 import type { Account } from './account.ts';
 
-/** The programs and the account that runs them; undefined: we do. */
+/** Without an account, we run the programs ourselves. */
 export interface Programs {
   readonly native: string;
   readonly account: Account | undefined;
 }
 
-/** The server outlives us and shows its environment to SQL, so it gets none of our secrets. */
+/** The server keeps running and shows its environment to SQL, so it gets none of our secrets. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
   ...Object.fromEntries(
@@ -31,12 +31,7 @@ const options = ({ account }: Programs, cwd: string) => ({
   ...(account && { uid: account.uid, gid: account.gid }),
 });
 
-/**
- * Runs a program to its end.
- *
- * @param input what it reads
- * @throws Error with what it wrote when it fails
- */
+/** `input` is the program's standard input. Throws its output if it fails. */
 export const runProgram = async (
   programs: Programs,
   name: 'initdb' | 'postgres' | 'pg_ctl',
@@ -45,7 +40,7 @@ export const runProgram = async (
   input = '',
 ): Promise<void> => {
   const child = spawn(join(programs.native, 'bin', name), args, options(programs, cwd));
-  // The exit code reports a program that ends before it has read everything.
+  // A program may end before it has read all input; its exit code tells why.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
@@ -54,16 +49,14 @@ export const runProgram = async (
 };
 
 /**
- * Starts the server in a session of its own, so that it survives Ctrl-C and our end.
- *
- * @returns once the program runs; it is not ready for connections yet
+ * In its own session, the server survives Ctrl-C and our end. It does not accept connections yet.
  */
 export const spawnServer = async (
   programs: Programs,
   directory: string,
   logFile: string,
 ): Promise<ChildProcess> => {
-  // Opened by us and inherited: the server's user need not be able to reach the file.
+  // We open the log and the server inherits it: its user may not be able to reach the file.
   const log = openOwn(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
     const child = spawn(join(programs.native, 'bin', 'postgres'), ['-D', directory], {

@@ -1,8 +1,8 @@
-// Where an embedded server must not be started: a production whose DATABASE_URL was forgotten would silently fill it.
+// Refuses an embedded server where it would be a mistake: in production without DATABASE_URL.
 
 import { EtlError } from '../../core/errors/errors.ts';
 
-/** Errors: ETL_EMBEDDED_REFUSED, ETL_ENVIRONMENT (an unknown word in ETL_EMBEDDED). */
+/** Errors: ETL_EMBEDDED_REFUSED, ETL_ENVIRONMENT (ETL_EMBEDDED has an unknown value). */
 export const refuseEmbedded = (env: NodeJS.ProcessEnv): void => {
   const word = env['ETL_EMBEDDED'];
   if (word && word !== 'never')

@@ -1,16 +1,13 @@
-// Starts, finds and stops the embedded PostgreSQL of an `.etl` directory: a real server that outlives the
-// process.
+// Starts, finds and stops the embedded PostgreSQL of an `.etl` directory: a real server that keeps
+// running after this process ends.
 //
 //   startEmbedded:  ready already? -> return it
-//                   lock -> ready by now? -> programs -> cluster (made once) -> start -> ready -> unlock
+//                   lock -> ready now? -> programs -> cluster (created once) -> start -> unlock
 
 import { existsSync } from 'node:fs';
 import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
-import { embeddedPollIntervalMs, embeddedStopTimeoutMs } from '../../core/limits.ts';
 import { isOfThisUser, isOwn } from '../../core/ownership.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { prepareBinaries } from './binaries.ts';
@@ -25,29 +22,29 @@ import {
 import { endDeleted } from './deleted.ts';
 import { launch, settled } from './launch.ts';
 import { withLock } from './lock.ts';
-import { makeOpenDirectory } from './open-directory.ts';
+import { ifPresent, makeOpenDirectory } from './files.ts';
 import { findPackage } from './package.ts';
 import { host } from './port.ts';
 import { findPostmaster, type Postmaster } from './postmaster.ts';
-import { identityOf } from './process.ts';
+import { awaitEnd, identityOf } from './process.ts';
 import { type Programs, runProgram } from './programs.ts';
 
 export interface EmbeddedServer {
   /** The `.etl` directory. */
   readonly etlDirectory: string;
-  /** postgres://etl:password@127.0.0.1:port/etl; the same at every start unless another program takes the port. */
+  /** postgres://etl:password@127.0.0.1:port/etl. Another program may take the port. */
   readonly url: string;
   /** The data directory. */
   readonly directory: string;
   readonly logFile: string;
-  /** Of the server's first process. */
+  /** Pid of the server's main process. */
   readonly pid: number;
-  /** false: it was running already. */
+  /** False if the server was running already. */
   readonly startedNow: boolean;
 }
 
-export interface EmbeddedOptions {
-  /** Settings as in postgresql.conf, for a server that is started now, until it stops. */
+interface EmbeddedOptions {
+  /** As in postgresql.conf; they apply only if this call starts the server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -69,8 +66,8 @@ const describe = (
 });
 
 /**
- * Refuses a directory, or a link to one, that another user can have filled: its server.json would choose the server, and links in
- * it the files that we write to.
+ * Refuses a directory that another user could have filled: server.json would choose our server, and
+ * links the files that we write to.
  */
 const refuseForeign = async (etlDirectory: string, directory: string): Promise<void> => {
   const [entry, found] = [await lstat(etlDirectory), await stat(directory)];
@@ -87,16 +84,11 @@ const refuseForeign = async (etlDirectory: string, directory: string): Promise<v
   });
 };
 
-/** The directory without links, or undefined when it does not exist. Errors: ETL_EMBEDDED_START (it is not this user's). */
+/** The path without links. Errors: ETL_EMBEDDED_START (not this user's directory). */
 const locate = async (etlDirectory: string): Promise<string | undefined> => {
-  try {
-    const directory = await realpath(etlDirectory);
-    await refuseForeign(etlDirectory, directory);
-    return directory;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  const directory = await ifPresent(realpath(etlDirectory));
+  if (directory !== undefined) await refuseForeign(etlDirectory, directory);
+  return directory;
 };
 
 const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefined> => {
@@ -105,7 +97,6 @@ const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefin
   return found?.status === 'ready' ? describe(etlDirectory, cluster!, found, false) : undefined;
 };
 
-/** A server that failed early has no log. */
 const startHint = (etlDirectory: string): string => {
   const log = logFileOf(etlDirectory);
   return existsSync(log)
@@ -113,7 +104,7 @@ const startHint = (etlDirectory: string): string => {
     : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
-/** Turns any problem into one error that names the directory and the log. */
+/** Converts other errors to ETL_EMBEDDED_START, which names the directory and the log. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -125,7 +116,7 @@ const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Pr
   }
 };
 
-/** PostgreSQL refuses to run as root, so root needs another account. */
+/** Undefined unless we are root, because PostgreSQL refuses to run as root. */
 const accountFor = async (cluster: Cluster | undefined): Promise<Account | undefined> => {
   if (process.geteuid?.() !== 0) return undefined;
   const owner = cluster && (await stat(cluster.directory)).uid;
@@ -153,7 +144,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** Makes `.etl/`. The database and its password must not end up in the user's repository. */
+/** With a .gitignore: the database and its password must not be committed to a repository. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);
@@ -165,9 +156,7 @@ const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
 };
 
 /**
- * The running server of an `.etl` directory, if it is ready for connections.
- *
- * @throws EtlError ETL_EMBEDDED_START when the directory cannot be read
+ * The running server, if it accepts connections. Errors: ETL_EMBEDDED_START (unreadable directory).
  */
 export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | undefined> =>
   orStartError(etlDirectory, async () => {
@@ -176,13 +165,10 @@ export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | und
   });
 
 /**
- * Starts the PostgreSQL server of an `.etl` directory, or finds it running; creates whichever is missing.
- *
- * The server listens on 127.0.0.1 only, is never run as root, and stays up when this process ends. Any
- * number of processes may call this at once: they all get the same server.
- *
- * @throws EtlError ETL_EMBEDDED_MISSING when the programs are not installed
- * @throws EtlError ETL_EMBEDDED_START with the last lines of the server's log
+ * Starts the server of an `.etl` directory, or returns the running server. Creates directory and
+ * cluster if necessary. The server listens on 127.0.0.1 only, never runs as root, and keeps running
+ * after this process ends. Processes that call this at once get the same server. Errors:
+ * ETL_EMBEDDED_MISSING (programs not installed), ETL_EMBEDDED_START.
  */
 export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> =>
   orStartError(etlDirectory, async () => {
@@ -193,49 +179,35 @@ export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {
   });
 
 /**
- * Restarts a server that was killed, which nothing else would do. A server that was stopped on purpose stays stopped. Proved by
+ * Restarts a server that was killed, not one that was stopped. Errors: as startEmbedded. Proved by
  * test/fault/embedded-kill.test.ts.
- *
- * @throws EtlError as startEmbedded
  */
 export const reviveEmbedded = async ({ etlDirectory, directory }: EmbeddedServer): Promise<void> => {
-  // A server that shuts down removes the file before it ends.
+  // A server that shuts down deletes postmaster.pid; a killed server leaves it.
   const isGone = (await findPostmaster(directory)) === undefined;
   if (isGone && existsSync(join(directory, 'postmaster.pid'))) await startEmbedded(etlDirectory);
 };
 
-/** Fast shutdown: sessions are ended, everything is written. */
+/** Fast shutdown: ends sessions and writes everything to disk. */
 const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): Promise<void> => {
   const identity = identityOf(pid);
-  // On Windows kill() ends a process at once, whatever the signal.
+  // On Windows, kill() ends a process at once, whatever the signal.
   if (process.platform === 'win32') {
     const programs = await prepare(etlDirectory, undefined);
     await runProgram(programs, 'pg_ctl', ['stop', '-m', 'fast', '-D', directory], directory);
   } else process.kill(pid, 'SIGINT');
-  const deadline = Date.now() + embeddedStopTimeoutMs;
-  while (identity !== undefined && identityOf(pid) === identity) {
-    if (Date.now() > deadline) {
-      const details = { directory, pid, seconds: embeddedStopTimeoutMs / 1000, log: logFileOf(etlDirectory) };
-      throw new EtlError('ETL_EMBEDDED_STOP', details);
-    }
-    await sleep(embeddedPollIntervalMs);
-  }
+  await awaitEnd(pid, identity, { directory, log: logFileOf(etlDirectory) });
 };
 
 /**
- * Ends a server whose data directory was deleted while it ran, as `rm -r .etl` does.
- *
- * @returns false when none was running
- * @throws EtlError ETL_EMBEDDED_STOP when it does not end in time
+ * Ends a server whose data directory was deleted, as `rm -r .etl` does. Returns false if none was
+ * running. Errors: ETL_EMBEDDED_STOP.
  */
 export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, () => endDeleted(etlDirectory));
 
 /**
- * Stops the server of an `.etl` directory and waits until it is gone. The data stays.
- *
- * @returns false when none was running
- * @throws EtlError ETL_EMBEDDED_STOP when it does not end in time
+ * Stops the server, keeps the data. Returns false if none was running. Errors: ETL_EMBEDDED_STOP.
  */
 export const stopEmbedded = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {

@@ -1,4 +1,4 @@
-// The server settings of the embedded PostgreSQL: bulk loading on a development machine, full durability.
+// Settings of the embedded PostgreSQL: fast bulk loading on a development machine, full durability.
 
 import { availableParallelism } from 'node:os';
 import { embeddedIndexHelpersMax } from '../../core/limits.ts';
@@ -15,14 +15,14 @@ interface Setting {
 
 const bulkLoading: readonly Setting[] = [
   { name: 'listen_addresses', value: host, why: 'this machine only' },
-  { name: 'unix_socket_directories', value: '', why: 'one way in, the same on every system' },
+  { name: 'unix_socket_directories', value: '', why: 'TCP only, the same on every system' },
   { name: 'cluster_name', value: 'sluice', why: 'shown in the list of processes' },
   { name: 'max_connections', value: '100', why: 'workers, queue and a few tools' },
   { name: 'wal_level', value: 'minimal', why: 'filling a table made in the same transaction skips the log' },
   {
     name: 'max_wal_senders',
     value: '0',
-    why: 'wal_level = minimal asks for it; nobody replicates from here',
+    why: 'wal_level = minimal requires it; nobody replicates from here',
   },
   { name: 'max_wal_size', value: '4GB', why: 'a load should not be slowed down by checkpoints' },
   { name: 'checkpoint_timeout', value: '15min', why: 'as above' },
@@ -35,23 +35,19 @@ const bulkLoading: readonly Setting[] = [
   {
     name: 'max_parallel_maintenance_workers',
     value: String(Math.min(Math.max(availableParallelism() - 1, 1), embeddedIndexHelpersMax)),
-    why: 'they sort beside the session that asks: no more processes than cores',
+    why: 'they sort beside the session: no more processes than cores',
   },
   {
     name: 'search_path',
     value: 'public',
-    why: 'the user is called etl: "$user" would be the schema of the bookkeeping',
+    why: 'the user is named etl, so "$user" would be the schema of the bookkeeping',
   },
   { name: 'jit', value: 'off', why: 'the programs are built without it' },
 ];
 
 const line = (name: string, value: string): string => `${name} = '${value.replaceAll("'", "''")}'`;
 
-/**
- * Text of the settings file.
- *
- * @param extra settings that are added, and win over ours; names and values as in postgresql.conf
- */
+/** `extra` settings overrule ours; names and values as in postgresql.conf. */
 export const settingsText = (port: number, extra: Readonly<Record<string, string>> = {}): string =>
   [
     '# Written by sluice at every start; changes here are lost. Use `alter system set ...` for your own:',

@@ -1,4 +1,4 @@
-// What a session may do on a server, and whether the schemas that a run writes belong to those whom it trusts.
+// Checks a session's privileges, and that trusted roles own the schemas that a run writes.
 
 import type { PipelineSpec } from '../../core/declaration/declaration.ts';
 import { stagingName } from '../staging.ts';
@@ -8,12 +8,11 @@ import {
   ownSchemas,
   readTrust,
   refuseUntrusted,
-  type PipelinePlaces,
+  type PipelineObjects,
   type Trust,
 } from '../bookkeeping/trust.ts';
 import { buildSchema, keptSchema } from '../names.ts';
 
-/** What a session may do, in one row. */
 export interface Access {
   readonly version: string;
   readonly versionNumber: number;
@@ -21,21 +20,21 @@ export interface Access {
   readonly isReadOnly: boolean;
   readonly user: string;
   readonly database: string;
-  /** Of the database, as PostgreSQL writes it: UTF8. */
+  /** Encoding of the database, as PostgreSQL writes it: UTF8. */
   readonly encoding: string;
-  /** What is missing, as a privilege in words. */
+  /** Missing privileges, in words. */
   readonly missing: readonly string[];
 }
 
-/** What a run is going to write; without a pipeline, what every run writes. */
+/** The pipeline whose privileges are checked; without it, only the schemas of every run. */
 type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 
 /**
- * Bookkeeping and queue: their tables must be writable. Queue, staging and production: things are made there. Schemas
- * that are not there must be creatable, and so must the build schema, which every run makes. Existing tables of the
- * pipeline must be ours.
+ * A missing schema needs the privilege to create it; so does the build schema, which every run
+ * creates. Existing tables of the pipeline must be owned by our role.
  *
- * Privileges are asked one by one: of a list, PostgreSQL is content with any ("System Information Functions").
+ * Each privilege is checked alone: given a list, PostgreSQL's functions are true if any privilege
+ * is granted ("System Information Functions").
  */
 const selectAccess = `
   with wanted (schema, writes, makes) as (
@@ -68,9 +67,11 @@ const selectAccess = `
     union all
     select format('use the sequences of schema %s, which belong to %s', t.schema, pg_get_userbyid(c.relowner))
       from there t join pg_class c on c.relnamespace = t.namespace
-      -- The order of conditions is the planner's to choose, and asking about anything but a sequence is an error.
+      -- A case expression, because the planner may reorder conditions, and asking for the
+      -- privilege on anything but a sequence is an error.
       where t.writes and case c.relkind when 'S' then not has_sequence_privilege(c.oid, 'usage') end
-        -- An identity column needs no privilege for its sequence, and each queue has its own beside those that all use.
+        -- Identity columns need no privilege for their sequences. BullMQ has a sequence for each
+        -- queue, which is not checked.
         and c.relname not like 'bullmq\\_jid\\_%'
         and not exists (select from pg_depend where objid = c.oid and classid = 'pg_class'::regclass and deptype = 'i')
       group by t.schema, c.relowner
@@ -79,7 +80,7 @@ const selectAccess = `
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(c.relowner, 'usage')
     union all
-    -- A session that may set it did so at its start.
+    -- A session that may change the setting has already done so at its start.
     select 'set session_replication_role to origin (it is replica for this role or database, and so foreign keys are not checked)'
       where current_setting('session_replication_role') = 'replica'
   )
@@ -90,7 +91,7 @@ const selectAccess = `
     current_user as "user", current_database() as database, current_setting('server_encoding') as encoding,
     coalesce((select array_agg(problem) from problems), '{}') as missing`;
 
-/** What the session may do, and what it lacks for writing the target. Reads catalogues only. */
+/** Reads catalogues only. Without a target: privileges for what every run writes. */
 export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
   const tables = target?.tables.map(({ name }) => name) ?? [];
   const kept = target?.tables.some(({ keep }) => keep !== undefined) ? keptSchema : null;
@@ -98,20 +99,22 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
   return (await client.query(selectAccess, values)).rows[0];
 };
 
-/** What a pipeline has of its own in the database, beside production. */
-const placesOf = (pipeline: string): PipelinePlaces => ({
-  builds: [buildSchema(pipeline)],
-  staging: stagingName(pipeline, ''),
+const objectsOf = (pipeline: string): PipelineObjects => ({
+  buildSchemas: [buildSchema(pipeline)],
+  stagingPrefix: stagingName(pipeline, ''),
 });
 
-/** Looks at our schemas and at what the pipeline has of its own there. Errors: ETL_UNTRUSTED. */
+/** Checks our schemas and the pipeline's own objects. Errors: ETL_UNTRUSTED. */
 export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
-  const trust = await readTrust(client, placesOf(pipeline));
+  const trust = await readTrust(client, objectsOf(pipeline));
   refuseUntrusted(trust);
   return trust;
 };
 
-/** The same for who writes only into what it has just made, and has looked before: a schema may be another one by now. */
+/**
+ * Checks again only if a schema was replaced since `before`. For a caller that writes only into
+ * objects that it has just created.
+ */
 export const refuseOtherSchemas = async (
   client: Client,
   pipeline: string,

@@ -1,4 +1,5 @@
-// Reads the facts about a server that matter for bulk loading: settings, connections, disk, unlogged tables, crashes.
+// Reads what matters for bulk loading about a server: settings, connections, disk, staging,
+// crashes.
 
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../connect/address.ts';
@@ -9,27 +10,26 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** A setting as the server shows it, and as a number: bytes, seconds, or what it counts; null for a word. */
+/** As the server shows it, and as a number in bytes, seconds or its own unit; null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
 }
 
-/** What is to work on the server: a run with so many workers, whose queue is there or elsewhere. */
 export interface Demand {
   readonly workers: number;
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** Connections of `etl run`: the run itself, its workers, and its queue. */
+/** For `etl run`: the run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 
-/** A bound on connections, without those that are reserved for superusers. */
+/** A limit on connections, without those reserved for superusers. */
 export interface ConnectionLimit {
   readonly name: string;
   readonly limit: number;
-  /** Connections under this bound at the moment, without the one that asks. */
+  /** Connections that count towards this limit now, without the caller's. */
   readonly used: number;
 }
 
@@ -38,22 +38,21 @@ export interface StagingTable {
   readonly bytes: number;
 }
 
-/** The crash epoch of the server against that of the runs which would be continued. */
 export interface CrashHistory {
-  /** null: the canary is gone, or was never written. */
+  /** null: the canary table was emptied, or never filled. */
   readonly epoch: string | null;
-  /** Unfinished runs, the newest of each pipeline, whose chunks a crash has taken. */
+  /** Newest unfinished run of each pipeline whose staged chunks a crash has emptied. */
   readonly lost: readonly { readonly run: number; readonly pipeline: string }[];
   readonly crashesSeen: number;
   readonly lastSeenBy: number | null;
 }
 
-/** Bookkeeping that is there and may be read; undefined values are those that a standby does not show. */
 export interface Bookkeeping {
   readonly found: number;
   readonly known: number;
+  /** undefined on a standby. */
   readonly crashes: CrashHistory | undefined;
-  /** Names of staging tables that no unfinished run can go on with. */
+  /** Names of staging tables that no unfinished run can continue with. */
   readonly stale: readonly string[];
 }
 
@@ -62,22 +61,25 @@ export interface ServerFacts {
   readonly access: Access;
   readonly isSuperuser: boolean;
   readonly settings: Readonly<Record<string, SettingValue>>;
-  /** A standby, a replication slot or an archive wants the whole log. */
+  /** True if a standby, a replication slot or an archive needs the full write-ahead log. */
   readonly logIsUsed: boolean;
   readonly connectionLimits: readonly ConnectionLimit[];
   readonly databaseBytes: number;
   /** undefined: only the server's own machine can tell. */
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
-  /** Start of the checkpointer, which every crash restarts; null: this user may not see it. */
+  /** When the checkpointer started, which every crash restarts; null if hidden from this user. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
-  /** What in our schemas is not ours. */
+  /** Objects in our schemas that are not ours. */
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
-    /** The same in what single pipelines have: their build schemas and staging tables. */
+    /** The same for the build schemas and staging tables of pipelines. */
     readonly foreignOfPipelines: readonly string[];
   };
-  /** undefined: not there yet, or closed to this user, which is then among `access.missing`, or not safe to read. */
+  /**
+   * undefined: does not exist, is closed to this user (see `access.missing`), or is not safe to
+   * read.
+   */
   readonly bookkeeping: Bookkeeping | undefined;
 }
 
@@ -106,7 +108,7 @@ const selectServer = `
     pg_postmaster_start_time() as "startedAt",
     (select backend_start from pg_stat_activity where backend_type = 'checkpointer') as "checkpointerStartedAt"`;
 
-// The type of a process is hidden from users without pg_monitor, its database is not.
+// Without pg_monitor, a process's type is hidden, but its database is visible.
 const selectConnectionLimits = `
   with session as (
     select usesysid, datid from pg_stat_activity
@@ -131,7 +133,7 @@ const selectStaging = `
   where n.nspname = 'etl_staging' and c.relpersistence = 'u' and c.relkind = 'r'
   order by 2 desc, 1`;
 
-/** Staging tables that the newest run of no pipeline can go on with. */
+/** Staging tables that no pipeline's newest run can continue with. */
 const selectStale = `
   with newest as (
     select distinct on (pipeline) pipeline, state, table_hashes from etl.run order by pipeline, id desc
@@ -153,7 +155,7 @@ const selectCrashes = `
     (select coalesce(sum(crashes_seen), 0)::int from etl.run) as "crashesSeen",
     (select max(id)::float8 from etl.run where crashes_seen > 0) as "lastSeenBy"`;
 
-// Asked of the catalogue: a name in a schema that is closed to us would be an error.
+// Reads the catalogue: a name in a schema that is closed to us would be an error.
 const selectIsReadable = `
   select count(*) = 3 and bool_and(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as readable
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -164,7 +166,7 @@ const readBookkeeping = async (
   { isStandby }: Access,
   trust: Trust,
 ): Promise<Bookkeeping | undefined> => {
-  // Reading anything but a plain table may run code of its owner.
+  // Reading anything but a plain table may run its owner's code.
   if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/services/standby.test.ts).
@@ -173,7 +175,7 @@ const readBookkeeping = async (
   return { ...(await schemaVersions(client, trust)), crashes, stale };
 };
 
-/** Bytes that are free where the server's data is; undefined: only its own machine knows. */
+/** undefined: only the server's own machine can tell. */
 export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
   if (embedded === undefined) return undefined;
   const { bavail, bsize } = await statfs(embedded.directory).catch(() => ({ bavail: undefined, bsize: 0 }));
@@ -183,14 +185,14 @@ export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number |
 const selectBuildSchemas = `
   select coalesce(array_agg(nspname::text), '{}') as builds from pg_namespace where starts_with(nspname, $1)`;
 
-/** What belongs to roles that are not trusted, and keeps single pipelines from running. */
+/** Untrusted objects that keep single pipelines from running. */
 const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promise<readonly string[]> => {
   const { builds } = (await client.query(selectBuildSchemas, [buildSchema('')])).rows[0];
-  const everywhere = await readTrust(client, { builds, staging: '' });
+  const everywhere = await readTrust(client, { buildSchemas: builds, stagingPrefix: '' });
   return everywhere.foreign.filter((problem) => !foreign.includes(problem));
 };
 
-/** Asks the server. Reads only, and needs no privilege beyond `connect`: what a user may not see is left out. */
+/** Needs no privilege beyond `connect`; omits what the user may not see. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
   const access = await readAccess(client);

@@ -1,9 +1,11 @@
-// Finds out whether a pooler is in front of the server, and whether it keeps a session for one client.
+// Detects a pooler in front of the server, and whether it reserves a server session for each
+// client.
 //
-// PostgreSQL names the server process of a session when the session begins (BackendKeyData); a pooler names one of its own. Then a
-// second connection shows the pooler's mode. In session mode a listening session is notified while its client is silent. In
-// transaction and statement mode it is not, because no client is connected to that server process then; instead, its next query meets
-// another server process. Neither happens by chance in the other mode. Proved by test/fault/pgbouncer.test.ts.
+// A session starts with the pid of its server process (BackendKeyData); a pooler sends a number of
+// its own. A second connection then shows the mode. In session mode, a listening session is
+// notified while its client is silent. In transaction and statement mode it is not; instead, its
+// next query runs in another server process. Neither happens by chance in the other mode. Proved by
+// test/fault/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,22 +14,27 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { ServerAddress } from '../connect/address.ts';
 import { withClient, type Client } from '../client.ts';
 
-/** direct: no pooler, or none that shows · session: each client has a server process of its own · shared: it has not. */
+/**
+ * direct: no pooler, or none visible · session: each client has a server session · shared: not.
+ */
 export type Pooling = 'direct' | 'session' | 'shared';
 
-/** How long a probe waits for a notification, which takes milliseconds. A session that is not proved by then is refused. */
+/**
+ * Time limits of the probes. A notification takes milliseconds; without one, sessions count as
+ * shared.
+ */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
-/** Runs statements in one message, so that they reach one server process; returns which. */
+/** Runs statements in the same server process; returns its pid. */
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
   // Qualified, because "reset all" below also resets the safe search path.
   const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
-  // One result a statement: the types know of one.
+  // The types know only a single result.
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
   return results[0]!.rows[0].pid;
 };
 
-/** One round: undefined when it proves nothing. */
+/** Undefined: the probe proves nothing. */
 const probeOnce = async (client: Client, other: Client, waitMs: number): Promise<Pooling | undefined> => {
   const channel = `sluice_probe_${randomBytes(8).toString('hex')}`;
   const listener = await processOf(client, `listen ${channel}`);
@@ -37,7 +44,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
     if (news.channel === channel) over.abort();
   };
   client.on('notification', hear);
-  // Other clients of the pool must not inherit our settings and channels (`set` and `listen` outlast a transaction).
+  // Other clients must not inherit our settings and channels, which outlast a transaction.
   const notifier = await processOf(other, `notify ${channel}`, 'unlisten *', 'reset all');
   if (notifier !== listener) await sleep(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
   client.off('notification', hear);
@@ -45,10 +52,10 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
   return over.signal.aborted ? 'session' : undefined;
 };
 
-/** How this connection reaches the server. A direct one costs no query. Errors: those of opening a second connection. */
+/** Sends no query if there is no pooler. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
-  // The pooler that this connection goes through, not that of another host.
+  // Through the same pooler, not to another host.
   return withClient({ ...address, config: client.serverConfig }, async (other) => {
     let pooling: Pooling | undefined;
     for (const waitMs of roundsMs) pooling ??= await probeOnce(client, other, waitMs);
@@ -57,7 +64,7 @@ export const poolingOf = async (client: Client, address: ServerAddress): Promise
   });
 };
 
-/** Errors: ETL_POOLER unless the session is this connection's as long as it lasts; those of opening a second connection. */
+/** Errors: ETL_POOLER if sessions are shared; those of opening a second connection. */
 export const refuseSharedSessions = async (client: Client, address: ServerAddress): Promise<void> => {
   if ((await poolingOf(client, address)) === 'shared')
     throw new EtlError('ETL_POOLER', { server: address.label });

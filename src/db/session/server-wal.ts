@@ -1,12 +1,12 @@
-// How much write-ahead log the server has written since the run began.
+// Measures how much write-ahead log the server has written since a run began.
 //
-// The log has one position for all sessions. What a session of its own wrote is known from PostgreSQL 18 on only, and forgotten
-// when it ends, as those of our workers do. So this is the server's figure, and named so.
+// The log is common to all sessions. PostgreSQL counts a session's own log only since version 18,
+// and forgets it when the session ends.
 
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/** The first row of a query that not every server answers: Aurora has no such log. */
+/** Undefined: the server refuses the query. Aurora, for example, has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -16,11 +16,11 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/** Where the log ends now; undefined if the server does not say. Not in a transaction: a refusal would end it. */
+/** Undefined: the server refuses, so this must not run in a transaction. */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 
-/** Bytes since then; undefined if the server does not say, or is another one. */
+/** Undefined: the server refuses, or is another server. */
 export const walBytesSince = async (
   client: Client,
   start: string | undefined,

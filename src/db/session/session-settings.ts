@@ -1,14 +1,14 @@
-// What a run's sessions set for themselves on the server, above what every session of ours does (client.ts).
+// Settings of a run's sessions beside those of every session (session-start.ts).
 //
-// Only what any role may set, and never against the administrator of the server: a setting that is already better is kept.
-// docs/operations/server.md lists these settings, and those that are not changed.
+// Only settings that any role may change, and none that the administrator has set to a better
+// value. docs/operations/server.md lists them.
 
 import { sortMemoryBytesMax } from '../../core/limits.ts';
 import type { Client } from '../client.ts';
 
 /**
- * The coordinator's commits, that of the publication among them, are on this server's disk when they return, even where
- * commits are usually reported before. Not `on`: a standby that nobody waits for should not be waited for now.
+ * Commits of the coordinator are on this server's disk when they return. Not `on`, which could wait
+ * for a standby that commits do not wait for now.
  */
 export const setDurableCommits = async (client: Client): Promise<void> => {
   await client.query(`select set_config('synchronous_commit', 'local', false)
@@ -16,8 +16,8 @@ export const setDurableCommits = async (client: Client): Promise<void> => {
 };
 
 /**
- * Memory for sorting indexes: what the server has for its buffers, divided among the sessions that build side by side.
- * The parallel workers of one build share what its session has ("Resource Consumption", maintenance_work_mem).
+ * Memory for sorting indexes: shared_buffers, divided among sessions that build side by side. An
+ * index build's parallel workers share it ("Resource Consumption", maintenance_work_mem).
  */
 export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
   await client.query(
@@ -29,8 +29,8 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
 };
 
 /**
- * Memory for the hash table of a join, until the transaction ends: all processes that may share the join together have as much as
- * for sorting an index. With less, both sides of a large join are written to disk and read again.
+ * Memory for the hash table of a join, until the transaction ends. All processes of the join
+ * together get as much as for sorting an index; with less, a large join is written to disk.
  */
 export const setJoinMemory = async (client: Client): Promise<void> => {
   await client.query(

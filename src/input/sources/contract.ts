@@ -30,8 +30,8 @@ export interface FileState {
 
 /** A version that was loaded. */
 export interface SeenVersion extends Pick<FileState, 'fingerprint'> {
-  /** A moment before it was looked at for the last time; null: not known. */
-  readonly seenAt: Date | null;
+  /** A time before the file was last looked at. */
+  readonly seenAt: Date;
 }
 
 /** A file, and as whose errors name it. */

@@ -42,11 +42,7 @@ const timeStepMs = 2_000;
 /** By size and time of modification, as rsync and make compare. */
 const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boolean => {
   const [, mtimeNs] = version.split(':');
-  return (
-    seenAt !== null &&
-    Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() &&
-    fingerprint.startsWith(`${version}:`)
-  );
+  return Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() && fingerprint.startsWith(`${version}:`);
 };
 
 /** A copy has another time. */

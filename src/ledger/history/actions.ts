@@ -1,4 +1,4 @@
-// What visitors of the page did, as etl.audit has it.
+// Reads the actions of the page's visitors from etl.audit.
 
 import { isThere, type Client } from '../../db/client.ts';
 import type { RunState } from '../../core/model.ts';
@@ -6,22 +6,21 @@ import type { RunState } from '../../core/model.ts';
 export type ActionName = 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
 export type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
 
-/** An action of a visitor, and what became of it. */
 export interface RecordedAction {
   readonly id: number;
   readonly askedAt: Date;
-  /** null: it is under way, or its process did not live to say. */
+  /** null: the action is under way, or its process ended before it. */
   readonly endedAt: Date | null;
   readonly action: ActionName;
   readonly kind: ActionKind;
-  /** Number of a run, or a name. */
+  /** A run's id, or a name. */
   readonly subject: string;
-  /** Who, as the page's host says. */
+  /** The person's name, if the program around the page provides it. */
   readonly person: string | null;
   readonly address: string | null;
-  /** A browser, by a few letters. */
+  /** A few letters that identify the browser. */
   readonly visitor: string;
-  /** null: it was done. */
+  /** null: the action succeeded. */
   readonly errorCode: string | null;
   readonly detail: string | null;
 }
@@ -33,7 +32,7 @@ export interface ActionsWanted {
   readonly limit: number;
 }
 
-/** The newest first. A database without bookkeeping has none. */
+/** Newest first. */
 export const listActions = async (
   client: Client,
   { id, kind, subject, limit }: ActionsWanted,
@@ -47,7 +46,7 @@ export const listActions = async (
   return (await client.query(text, [id, kind, subject, limit])).rows;
 };
 
-/** Which run it is and how far, cheaply; undefined: there is no such run. */
+/** Much cheaper than `findRun`. */
 export const runInShort = async (
   client: Client,
   run: number,

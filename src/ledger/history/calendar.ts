@@ -1,23 +1,23 @@
-// The read model of a calendar: how many slots of each schedule a day had, with their outcomes.
+// Read model of a calendar: number and outcome of the slots of each schedule, by day.
 
 import { isThere, type Client } from '../../db/client.ts';
 import { rowsOf } from './history.ts';
 
-/** loaded: its run was published, or had nothing to do. under way: it was enqueued, and its run has not ended. */
+/** loaded: published, or nothing to do. under way: enqueued, and its run has not ended. */
 export type SlotFate = 'loaded' | 'under way' | 'failed' | 'skipped' | 'missed';
 
-/** Slots of one schedule on one day that ended alike. */
+/** Slots of one schedule on one day with the same outcome. */
 export interface CalendarSlots {
   readonly schedule: string;
-  /** `2026-11-23`, in the time zone of the schedule. */
+  /** `2026-11-23`, in the schedule's time zone. */
   readonly day: string;
   readonly fate: SlotFate;
   readonly slots: number;
-  /** The newest run that came of them; null: none began. */
+  /** The newest run of these slots; null: none has started. */
   readonly run: number | null;
 }
 
-/** The days up to today, of schedules that are there. */
+/** The last days, up to today, of existing schedules. */
 export const calendarOf = async (client: Client, days: number): Promise<readonly CalendarSlots[]> => {
   if (!(await isThere(client, 'etl.schedule_slot'))) return [];
   return rowsOf<CalendarSlots>(client, {

@@ -1,15 +1,17 @@
-// The read model of a run's chunks: which bytes of which file are loaded, were lost in a crash, or were loaded again, and when.
+// Read model of a run's chunks: which bytes of which file are loaded, lost in a crash, or loaded
+// again.
 //
-// A map has a bounded number of cells: a file with more chunks is divided into equal parts, and each shows the worst of its chunks.
+// A map has a limited number of cells. A file with more chunks is divided into equal parts, and
+// each cell shows the worst state of its chunks.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { rowsOf } from './history.ts';
 
-/** lost: loaded before a crash, and not again yet. reloaded: loaded again after it. */
-export type ChunkState = 'loaded' | 'reloaded' | 'lost';
+/** lost: loaded before a crash, and not again yet. reloaded: loaded again after a crash. */
+type ChunkState = 'loaded' | 'reloaded' | 'lost';
 
-/** One chunk, or several side by side. */
+/** One chunk, or several adjacent chunks. */
 export interface ChunkCell {
   readonly fileId: number;
   readonly start: number;
@@ -18,9 +20,9 @@ export interface ChunkCell {
   readonly records: number;
   readonly rejected: number;
   readonly state: ChunkState;
-  /** The session that loaded it, or the last of several; null: loaded by an earlier version. */
-  readonly session: number | null;
-  /** The epoch under which it was loaded, or the last of several. */
+  /** The session that loaded the newest of the cell's chunks. */
+  readonly session: number;
+  /** The epoch of the newest of the cell's chunks. */
   readonly epoch: string;
   readonly committedAt: Date;
 }
@@ -30,9 +32,9 @@ export interface MappedFile {
   readonly id: number;
   readonly table: string;
   readonly file: string;
-  /** Where its data ends, as far as that is known: the size of the file, or the last byte that was loaded. */
+  /** End of its data, as far as known: the file's size, or the last loaded byte. */
   readonly bytes: number;
-  /** Where it begins, after the header. */
+  /** Start of its data, after the header. */
   readonly dataByte: number;
   readonly chunks: number;
   readonly records: number;
@@ -42,12 +44,14 @@ export interface MappedFile {
 }
 
 export interface ChunkMap {
-  /** Some of the run's files, in their order. */
+  /** Some of the run's files, in order. */
   readonly files: readonly MappedFile[];
   readonly cells: readonly ChunkCell[];
 }
 
-/** Files of one map, parts of one file, and of all: each is an element of the page, which has to stay small. */
+/**
+ * Limits: files in a map, cells in a file, and cells in a map. Each cell is an element of the page.
+ */
 export const filesOfMap = 40;
 const partsMax = 240;
 const cellsMax = 1_600;
@@ -75,7 +79,7 @@ const selectFiles = (runId: number, first: number): Query => ({
   values: [runId, first, filesOfMap],
 });
 
-/** Cells of some files; of each at most as many as its parts. Of chunks side by side the last one says who, when and under which epoch. */
+/** If a cell has several chunks, the newest chunk gives session, time and epoch. */
 const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
       count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
@@ -97,7 +101,7 @@ const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   ],
 });
 
-/** The map of a run's files, from the one at place `first`. */
+/** Maps the run's files from index `first` on. */
 export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
   const files = await rowsOf<MappedFile>(client, selectFiles(runId, first));
   return { files, cells: await rowsOf<ChunkCell>(client, selectCells(runId, files)) };

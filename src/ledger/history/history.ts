@@ -1,4 +1,4 @@
-// The read model of earlier runs: the queries of `etl status`, and functions that run them.
+// Read model of earlier runs: the queries of `etl status`.
 
 import { testsOfRun } from '../run/data-tests.ts';
 import { storyOfRun, type RunStory } from '../run/run-story.ts';
@@ -12,7 +12,7 @@ import type { HeaderDifferences, RunState } from '../../core/model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
 
-/** Which files of a run: from a place on, in their order; without a limit all that follow. */
+/** `limit` files from index `first`; limit null: all that follow. */
 export interface FilesWanted {
   readonly first: number;
   readonly limit: number | null;
@@ -28,7 +28,7 @@ export interface RunSummary {
   readonly workers: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** From start to finish; null while the run has not finished. */
+  /** From start to finish; null until then. */
   readonly seconds: number | null;
   readonly files: number;
   readonly bytes: number;
@@ -38,11 +38,11 @@ export interface RunSummary {
   readonly filtered: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** It put back what this run had published; 0: what was there before the first run; null: it loaded files. */
+  /** Of a rollback: the run whose tables it restored; 0: the tables from before the first run. */
   readonly rolledBackTo: number | null;
 }
 
-/** What a run did to one table; `rowsBefore`, `rows`, `strategy` and `schema` are null when it did not publish the table. */
+/** `rowsBefore`, `rows`, `strategy` and `schema` are null if the run did not publish the table. */
 export interface TableSummary {
   readonly table: string;
   readonly schema: string | null;
@@ -53,12 +53,11 @@ export interface TableSummary {
   readonly copied: number;
   readonly rejected: number;
   readonly filtered: number;
-  /** Before the run published it; null also when there was no table. */
+  /** Rows before the publication; null also if there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
-  /** Name of the strategy. */
   readonly strategy: string | null;
-  /** Names of the partitions that were replaced, if others stayed as they were. */
+  /** The replaced partitions, if others were kept. */
   readonly partitions: readonly string[] | null;
   readonly seconds: number | null;
 }
@@ -67,12 +66,12 @@ export interface FileSummary {
   readonly table: string;
   readonly file: string;
   readonly location: string;
-  /** What its header has otherwise than its table names; null: nothing. */
+  /** How its header differs from the table's; null: it does not. */
   readonly differs: HeaderDifferences | null;
-  /** How it is compressed; null: not at all. */
+  /** Compression; null: none. */
   readonly decoding: string | null;
   readonly encoding: string;
-  /** The options in which its dialect is not as most of its table's are; null: the table has one. */
+  /** Options of its dialect that differ from most files of the table; null: none does. */
   readonly dialect: Partial<Dialect> | null;
   readonly bytes: number;
   readonly records: number;
@@ -81,8 +80,8 @@ export interface FileSummary {
   readonly filtered: number;
 }
 
-/** How an attempt at a run ended that was continued later; without an error its process was killed. */
-export interface EarlierAttempt {
+/** How an attempt ended that was continued later. Without an error, its process was killed. */
+interface EarlierAttempt {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly errorCode: string | null;
@@ -96,13 +95,15 @@ export interface RunDetails extends RunStory {
   readonly tests: readonly DataTestResult[];
   /** Oldest first. */
   readonly earlier: readonly EarlierAttempt[];
-  /** Where its time went and what would change that, in sentences; none of a run that was short. */
+  /**
+   * Sentences that say where the time went and what would change that; empty if the run was short.
+   */
   readonly advice: readonly string[];
 }
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
-/** Of a run r with its totals t. */
+/** SQL: columns of a run r with its totals t. */
 export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
@@ -110,7 +111,7 @@ export const runColumns = `
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
 
-/** States that people tell apart: a run that was interrupted goes on, one that is under way has not ended. */
+/** States as users see them: an interrupted run (stopped) can continue, unlike a cancelled run. */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,
   published: `r.state = 'published'`,
@@ -120,16 +121,18 @@ export const shownStates = {
 } as const;
 export type ShownState = keyof typeof shownStates;
 
-/** Which runs: the newest `limit` of those that all of the others describe. */
+/** Which runs: the newest `limit` runs that match all other conditions. */
 export interface RunsWanted {
   readonly limit: number;
   readonly pipeline?: string | undefined;
   readonly state?: ShownState | undefined;
-  /** That began then or later. */
+  /** Runs that started at this time or later. */
   readonly since?: Date | undefined;
 }
 
-/** Runs under way, then those that ended last: a run that is continued after weeks is news. */
+/**
+ * Runs under way first, then the most recently ended: a run can be continued weeks after its start.
+ */
 const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   text: `select ${runColumns}
     from (
@@ -143,7 +146,7 @@ const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   values: [limit, pipeline, since],
 });
 
-/** Runs by their numbers, with their totals, in no order. */
+/** In no particular order. */
 export const selectRunsOf = (runIds: readonly number[]): Query => ({
   text: `select ${runColumns} from etl.run r cross join lateral ${totalsOfRun} t where r.id = any ($1)`,
   values: [runIds],
@@ -154,7 +157,7 @@ const selectRow = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables of a run: those with files, those it published, and derived ones that it did not get to publish. */
+/** Tables with files, tables that the run published, and derived tables that it did not publish. */
 const selectTables = (runId: number): Query => ({
   text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
@@ -175,7 +178,7 @@ const selectTables = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Files of a run, in the order in which they count as written. */
+/** In the order in which their records count as written. */
 const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
   text: `select f.table_name as table, f.name as file, f.location, f.differs, f.decoding, f.encoding, f.reading, f.bytes::float8 as bytes,
       c.records, c.copied, c.rejected, c.filtered
@@ -189,20 +192,17 @@ const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
   values: [runId, first, limit],
 });
 
-/** What the run's row has of its own. */
 const selectKept = (runId: number): Query => ({
   text: `select earlier, coalesce(advice, '{}') as advice, formats from etl.run where id = $1`,
   values: [runId],
 });
 
-/** Rows of a query about history. */
 export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
   (await runQuery(client, query)).rows;
 
-/** Whether anything was ever run on this database. */
 export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 
-/** Runs under way and those that ended last; none when nothing ever ran on this database. Errors: ETL_USAGE (no such pipeline). */
+/** Runs under way first, then the most recently ended. Errors: ETL_USAGE (no such pipeline). */
 export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
   if (!(await hasHistory(client))) return [];
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
@@ -215,20 +215,20 @@ const findRow = async (client: Client, runId: number, query: Query): Promise<Run
   return run;
 };
 
-/** One run alone. Errors: ETL_RUN_UNKNOWN. */
+/** Errors: ETL_RUN_UNKNOWN. */
 export const findSummary = (client: Client, runId: number): Promise<RunSummary> =>
   findRow(client, runId, selectRunsOf([runId]));
 
 const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
 
-/** Of a run, by its tables: the chunks of one under way are added up once. */
+/** Adds up tables, so that the chunks of a run under way are read only once. */
 const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
   const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   for (const table of tables) for (const key of summed) sums[key] += table[key];
   return sums;
 };
 
-/** A file, with the place of its dialect among those of its table. */
+/** A file, with the index of its dialect among its table's dialects. */
 interface ReadFile extends Omit<FileSummary, 'dialect'> {
   readonly reading: number;
 }
@@ -237,7 +237,6 @@ interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
   readonly formats: Readonly<Record<string, RecordedFormats>>;
 }
 
-/** Files with what is special about the dialects of their tables. */
 const withDialects = (files: readonly ReadFile[], formats: KeptOfRun['formats']): readonly FileSummary[] => {
   const own = new Map(Object.entries(formats).map(([name, { dialects }]) => [name, ownOptions(dialects)]));
   return files.map(({ reading, ...file }) => {
@@ -246,7 +245,7 @@ const withDialects = (files: readonly ReadFile[], formats: KeptOfRun['formats'])
   });
 };
 
-/** One run with its tables and files, or some of its files. Errors: ETL_RUN_UNKNOWN. */
+/** Errors: ETL_RUN_UNKNOWN. */
 export const findRun = async (
   client: Client,
   runId: number,

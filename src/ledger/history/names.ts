@@ -1,4 +1,4 @@
-// Names that people type, compared with the names in the history.
+// Checks names from users against the names in the history.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -11,10 +11,9 @@ export const selectPipelineNames: Query = {
   text: 'select distinct pipeline as name from etl.run order by 1',
 };
 
-/** How the refusal of an unknown pipeline begins. */
 export const noPipeline = 'there is no run of a pipeline';
 
-/** A misspelt name must not pass for one that nothing was ever done with. Errors: ETL_USAGE. */
+/** A typo must not look like a pipeline or table without runs. Errors: ETL_USAGE. */
 export const refuseUnknown = async (
   client: Client,
   name: string | null,

@@ -1,21 +1,20 @@
-// The read model of pipelines: the newest run of each, its recent runs, and when it was last published.
+// Read model of pipelines: the newest runs of each pipeline, and when it was last published.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { hasHistory, rowsOf, selectRunsOf, type RunSummary } from './history.ts';
 
-/** Runs that a trend shows: a fortnight of nights. */
+/** Runs in a trend: two weeks of nightly runs. */
 const trendRuns = 14;
 
-/** Pipelines that are shown; a site with more of them looks at its runs. */
+/** Pipelines on the overview; a user with more pipelines uses the list of runs. */
 const pipelinesMax = 200;
 
-/** One pipeline, as it is now. */
 export interface PipelineSummary {
   readonly pipeline: string;
-  /** Newest first, at least one. */
+  /** Newest first, at least one run. */
   readonly runs: readonly RunSummary[];
-  /** When its tables were published last; null: never. */
+  /** When its tables were last published; null: never. */
   readonly publishedAt: Date | null;
 }
 
@@ -25,7 +24,10 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/** Names by the index on (pipeline, id), one look a pipeline: there are few of them, and many runs. */
+/**
+ * The recursive query finds the names by one index look-up per pipeline: there are few pipelines
+ * and many runs.
+ */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)
@@ -48,7 +50,6 @@ const selectNewest = (): Query => ({
   values: [trendRuns, pipelinesMax],
 });
 
-/** Every pipeline that ever ran, by name. */
 export const listPipelines = async (client: Client): Promise<readonly PipelineSummary[]> => {
   if (!(await hasHistory(client))) return [];
   const newest = await rowsOf<NewestRow>(client, selectNewest());

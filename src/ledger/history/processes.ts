@@ -1,25 +1,24 @@
-// The read model of processes at work: whose sessions the server has, by the names that they give themselves.
+// Read model of running processes: recognized by the names of their sessions on the server.
 
 import type { Client } from '../../db/client.ts';
 import { rowsOf } from './history.ts';
 
-/** One process with sessions on this database. */
 export interface ProcessAtWork {
-  /** Eight digits that its sessions have in common. */
+  /** The eight digits that the names of all its sessions contain. */
   readonly tag: string;
-  /** `etl worker` or createWorker: it takes runs from queues. */
+  /** True for `etl worker` or createWorker, which take runs from queues. */
   readonly isWorker: boolean;
-  /** Pipelines whose runs it coordinates or helps, as far as names of sessions have room for theirs. */
+  /** Pipelines whose runs it coordinates or helps, perhaps truncated. */
   readonly pipelines: readonly string[];
   readonly sessions: number;
-  /** Sessions with a statement or a COPY under way. */
+  /** Sessions that are running a statement or a COPY. */
   readonly active: number;
-  /** null: over a Unix socket. */
+  /** null: it is connected by a Unix socket. */
   readonly address: string | null;
   readonly since: Date;
 }
 
-/** Workers first. A role that is neither ours nor watched by it hides the names of its sessions. */
+/** Workers first. Sessions whose names are hidden from our role are missing. */
 export const listProcesses = (client: Client): Promise<ProcessAtWork[]> =>
   rowsOf<ProcessAtWork>(client, {
     text: `select tag, bool_or(is_worker) as "isWorker",

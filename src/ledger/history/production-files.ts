@@ -1,9 +1,8 @@
-// The read model of files in production: which tables have how many, and the files of one table, some at a time.
+// Read model of files in production: counts for each table, and one table's files, page by page.
 
 import { isThere, type Client } from '../../db/client.ts';
 import { rowsOf } from './history.ts';
 
-/** A table of production that the files of a pipeline are in. */
 export interface LoadedTable {
   readonly pipeline: string;
   readonly schema: string;
@@ -11,29 +10,27 @@ export interface LoadedTable {
   readonly files: number;
   readonly bytes: number;
   readonly rows: number;
-  /** When one of them was published last. */
+  /** When a file was last published. */
   readonly newest: Date;
 }
 
-/** A file that is in production of a table. */
 export interface LoadedFile {
   readonly id: number;
   readonly file: string;
   readonly run: number;
-  /** Whether the bookkeeping still has that run. */
+  /** True if the bookkeeping still has its run. */
   readonly isRunKept: boolean;
   readonly bytes: number;
   readonly records: number;
   readonly rows: number;
   readonly publishedAt: Date;
   readonly unloaded: boolean;
-  /** Rows that left when their partitions were replaced. */
+  /** Rows that were deleted when their partitions were replaced. */
   readonly replaced: number;
 }
 
 const hasFiles = (client: Client): Promise<boolean> => isThere(client, 'etl.published_file');
 
-/** Every table that files are in, by name. */
 export const listLoadedTables = async (client: Client): Promise<readonly LoadedTable[]> => {
   if (!(await hasFiles(client))) return [];
   return rowsOf<LoadedTable>(client, {
@@ -43,15 +40,14 @@ export const listLoadedTables = async (client: Client): Promise<readonly LoadedT
   });
 };
 
-/** Which files of a table: those whose names contain a text, from a place on. */
+/** Files whose names contain a text, after a position. */
 export interface FilesWanted extends Pick<LoadedTable, 'pipeline' | 'schema' | 'table'> {
   readonly containing: string;
-  /** Name and id of the last one that is known. */
+  /** Name and id of the last file on the page before. */
   readonly after: readonly [string, number];
   readonly limit: number;
 }
 
-/** Files of a table by name. */
 export const loadedFilesAfter = (client: Client, wanted: FilesWanted): Promise<readonly LoadedFile[]> =>
   rowsOf<LoadedFile>(client, {
     text: `select p.file_id::float8 as id, p.name as file, p.run_id::float8 as run, p.bytes::float8 as bytes,

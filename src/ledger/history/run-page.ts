@@ -6,7 +6,6 @@ import { hasHistory, runColumns, shownStates, type RunSummary, type RunsWanted }
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfRun } from './totals.ts';
 
-/** Where a run is in the list. */
 export interface RunPlace {
   /** When it ended, in microseconds since 1970; null: it is under way. */
   readonly endedMicros: number | null;
@@ -15,13 +14,13 @@ export interface RunPlace {
 
 export interface RunsPage {
   readonly runs: readonly RunSummary[];
-  /** Places to go on from; undefined: nothing is there. */
+  /** Positions to continue from; undefined: the list ends there. */
   readonly newer: RunPlace | undefined;
   readonly older: RunPlace | undefined;
 }
 
 export interface RunsPageWanted extends Pick<RunsWanted, 'limit' | 'pipeline' | 'state'> {
-  /** Runs after a place in the list, or the last before it. Without: the first. */
+  /** Runs after a position in the list, or the last runs before it. Without it, the first runs. */
   readonly from?: { readonly way: 'older' | 'newer'; readonly place: RunPlace } | undefined;
 }
 
@@ -32,13 +31,13 @@ interface PlacedRun extends RunSummary {
 const order = 'finished_at desc nulls first, id desc';
 const backward = 'finished_at nulls last, id';
 
-/** Conditions of runs on one side of a place, in the order in which they are met: each of them reads a range of the index. */
+/** Conditions for the runs on one side of a position. Each reads a range of the index. */
 const rangesOf = ({ way, place }: NonNullable<RunsPageWanted['from']>): readonly string[] => {
   const underWay = `$3::float8 is null and r.finished_at is null and r.id ${way === 'older' ? '<' : '>'} $4`;
   const ended = 'r.finished_at is not null';
   if (place.endedMicros === null) return way === 'older' ? [underWay, ended] : [underWay];
-  const moment = `timestamptz '1970-01-01 00:00:00Z' + $3::float8 * interval '1 microsecond'`;
-  const beyond = `(r.finished_at, r.id) ${way === 'older' ? '<' : '>'} (${moment}, $4)`;
+  const endedAt = `timestamptz '1970-01-01 00:00:00Z' + $3::float8 * interval '1 microsecond'`;
+  const beyond = `(r.finished_at, r.id) ${way === 'older' ? '<' : '>'} (${endedAt}, $4)`;
   return way === 'older' ? [beyond] : [beyond, 'r.finished_at is null'];
 };
 
@@ -60,13 +59,13 @@ const selectPage = ({ limit, pipeline, state, from }: RunsPageWanted): Query => 
 
 const placeOf = ({ endedMicros, id }: PlacedRun): RunPlace => ({ endedMicros, id });
 
-/** Some runs of the list, and how it goes on. Errors: ETL_USAGE (no such pipeline). */
+/** Returns one page, and the positions of its neighbours. Errors: ETL_USAGE (no such pipeline). */
 export const runsPage = async (client: Client, wanted: RunsPageWanted): Promise<RunsPage> => {
   if (!(await hasHistory(client))) return { runs: [], newer: undefined, older: undefined };
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
   const { limit, from } = wanted;
   const isBackward = from?.way === 'newer';
-  // One more says whether there are more.
+  // One run more than the page has tells if there is another page.
   const { rows } = await runQuery(client, selectPage({ ...wanted, limit: limit + 1 }));
   const found: readonly PlacedRun[] = rows;
   const isMore = found.length > limit;

@@ -1,17 +1,16 @@
-// The read model of a run's time: its steps, what each session loaded when, and what of that a crash took.
+// Read model of a run's time: its steps, what each session loaded when, and what a crash emptied.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { rowsOf } from './history.ts';
 
-/** Equal stretches that a run is divided into: points of a chart. */
+/** A run's time is divided into this many equal stretches, the points of a chart. */
 const stretches = 120;
 
-/** What a session loaded in a stretch. */
 export interface Work {
-  /** Place of the stretch, from 0. */
+  /** Index of the stretch. */
   readonly place: number;
-  /** null: loaded by an earlier version, or taken by a crash, which leaves no trace of who had loaded it. */
+  /** null: a crash emptied the chunk; its session is not known any more. */
   readonly session: number | null;
   readonly isLost: boolean;
   readonly records: number;
@@ -19,22 +18,21 @@ export interface Work {
   readonly chunks: number;
 }
 
-/** When the steps of a run ended; null: they have not, or there was nothing to do. */
+/** When the steps of a run ended; null: not yet, or there was nothing to do. */
 export interface RunTimes {
   readonly startedAt: Date;
   readonly loadedAt: Date | null;
   readonly testedAt: Date | null;
   readonly publishedAt: Date | null;
-  /** Of a run under way: now. */
+  /** Now, if the run is under way. */
   readonly endAt: Date;
   readonly crashes: number;
-  /** The epoch under which its chunks count. */
+  /** Chunks count only under this epoch. */
   readonly epoch: string;
 }
 
 export interface Timeline {
   readonly times: RunTimes;
-  /** Length of a stretch. */
   readonly seconds: number;
   readonly stretches: number;
   readonly work: readonly Work[];
@@ -49,7 +47,9 @@ const selectTimes = (runId: number): Query => ({
   values: [runId],
 });
 
-/** A chunk that was loaded twice counts in both its stretches. date_part() gives a float8 where extract() makes a numeric, which takes longer. */
+/**
+ * A chunk that was loaded twice counts twice. extract() would return a numeric, which is slower.
+ */
 const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
   text: `with chunk as not materialized (
       select c.*, c.epoch <> r.epoch as is_lost
@@ -71,12 +71,11 @@ const selectWork = (runId: number, startedAt: Date, seconds: number): Query => (
   values: [runId, startedAt, seconds, stretches],
 });
 
-/** Sessions that loaded, those that began first come first. */
+/** Sessions in the order of their first chunk. */
 export const sessionsOf = ({ work }: Timeline): readonly number[] => [
   ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
 ];
 
-/** What a run did when. The run must be there. */
 export const timelineOf = async (client: Client, runId: number): Promise<Timeline> => {
   const [times] = await rowsOf<RunTimes>(client, selectTimes(runId));
   const { startedAt, endAt } = times!;

@@ -1,13 +1,14 @@
-// Sums of files and chunks, as SQL for the other queries: those that a published run keeps, or else those of its chunks that count.
+// Sums of files and chunks, as SQL for other queries: stored totals of a published run, or sums of
+// the chunks that count.
 //
-// Chunks are looked up file by file, by their key. Joined as a whole, those of a run that the server's statistics do not know yet would
-// be compared with every file.
+// Chunks are looked up by key, file by file. In a plain join, the server would compare every chunk
+// with every file if its statistics do not know the run yet.
 
-// float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
+// float8 is exact up to 2^53, and node-postgres returns a number; a bigint would be a string.
 const counted = `coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
     coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered`;
 
-/** Of a file f of a run r. */
+/** SQL: totals of a file f of a run r. */
 export const totalsOfFile = `(
     select coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, ${counted}
     from etl.chunk where file_id = f.id and epoch = r.epoch
@@ -17,7 +18,7 @@ export const totalsOfFile = `(
 const columns =
   'table_name text, files float8, bytes float8, bytes_read float8, records float8, copied float8, rejected float8, filtered float8';
 
-/** Of each table with files of a run r: table_name, files, bytes, bytes_read and counts; in the order of `place`. */
+/** SQL: totals of each table with files of a run r, in the order of `place`. */
 export const totalsOfTables = `(
     select k.* from rows from (jsonb_to_recordset(r.totals) as (${columns})) with ordinality as k (table_name, files, bytes, bytes_read, records, copied,
         rejected, filtered, place)
@@ -29,7 +30,7 @@ export const totalsOfTables = `(
     group by f.table_name
   )`;
 
-/** Of a run r as a whole: files, bytes and counts. */
+/** SQL: totals of a run r. */
 export const totalsOfRun = `(
     select coalesce(sum(files), 0)::float8 as files, coalesce(sum(bytes), 0)::float8 as bytes, ${counted}
     from ${totalsOfTables} one

@@ -1,18 +1,17 @@
-// Earlier versions of tables in the ledger: which are kept, the run that put one back, and what the next run must not publish again.
+// Earlier versions of tables: kept versions, rollbacks, and what must not be published again.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { keyOf } from './published-files.ts';
 import type { KeptVersion } from './upkeep.ts';
 
-/** A kept version with what only its restorer needs. */
 export interface KeptTable extends KeptVersion {
   readonly id: number;
   readonly name: string;
   readonly indexes: readonly string[] | null;
 }
 
-/** Kept versions of a pipeline that are still there, those that left production last first. A table of that name may be another by now. */
+/** Most recently replaced first. Another table may have the name now, so the oid is compared. */
 export const keptTables = async (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
   (
     await client.query(
@@ -26,16 +25,15 @@ export const keptTables = async (client: Client, pipeline: string): Promise<read
     )
   ).rows;
 
-/** A table that was published: how, and the run that loaded its rows. */
+/** A published table: its strategy, and the run that loaded its rows. */
 export interface TableOfRun {
   readonly table: string;
   readonly strategy: string;
   readonly run: number;
-  /** Of a rollback that put back rows of an earlier run: that run, and the rollback's own. */
+  /** Set if a rollback restored rows of an earlier run: that run, and the rollback's own id. */
   readonly back: { readonly to: number; readonly by: number } | null;
 }
 
-/** Tables of a pipeline as they are in production, each by its newest published run. */
 export const tablesInProduction = async (
   client: Client,
   pipeline: string,
@@ -57,10 +55,9 @@ export const tablesInProduction = async (
     )
   ).rows;
 
-/** A version of a table, by the run that loaded it. */
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
-/** What a run published; 0: what was there before the first run. */
+/** Run 0: the tables from before the first run. */
 export const tablesOfRun = async (
   client: Client,
   pipeline: string,
@@ -78,7 +75,7 @@ export const tablesOfRun = async (
 
 interface Rollback {
   readonly pipeline: string;
-  /** The run to go back to; 0: to what no run has made. */
+  /** The run to go back to; 0: the tables from before the first run. */
   readonly to: number;
   readonly tables: readonly string[];
   readonly epoch: string;
@@ -86,7 +83,10 @@ interface Rollback {
   readonly pid: number;
 }
 
-/** A run that publishes what an earlier one did, with its definition: only then are files like those of that run nothing to do. */
+/**
+ * Inserts a run that publishes an earlier run's tables, with that run's definition: otherwise, the
+ * next run would not recognize its files as already loaded.
+ */
 export const insertRollback = ({ pipeline, to, tables, epoch, host, pid }: Rollback): Query => ({
   text: `insert into etl.run (pipeline, state, definition_hash, table_hashes, params, pinned_params, corrections, epoch, host, pid,
       workers, session, rolled_back_to)
@@ -98,15 +98,14 @@ export const insertRollback = ({ pipeline, to, tables, epoch, host, pid }: Rollb
   values: [pipeline, to, tables, epoch, host, pid],
 });
 
-/** These versions are in production again. */
 export const forgetKept = (ids: readonly number[]): Query => ({
   text: 'delete from etl.kept_table where id = any ($1)',
   values: [ids],
 });
 
-/** What a rollback has taken out of production, and how it would come back. */
+/** What a rollback removed from production, which would return if it were loaded again. */
 export interface Withdrawn {
-  /** The run that rolled back, and the one whose rows it took out. */
+  /** `run` is the rollback; `undone` is the run whose rows it removed. */
   readonly run: number;
   readonly undone: number;
   readonly definitionHash: string;
@@ -114,10 +113,7 @@ export interface Withdrawn {
   readonly files: readonly { readonly table: string; readonly name: string; readonly key: string }[];
 }
 
-/**
- * What the newest run of a pipeline has withdrawn, if it went back to something older. `key` of a file is compared with that of
- * `versionKey`.
- */
+/** What the newest run of a pipeline removed, if it is a rollback. `key` is a `versionKey`. */
 export const withdrawnBy = async (client: Client, pipeline: string): Promise<Withdrawn | undefined> => {
   const { rows } = await client.query(
     `with newest as (select * from etl.run where pipeline = $1 order by id desc limit 1),
@@ -146,7 +142,6 @@ export const withdrawnBy = async (client: Client, pipeline: string): Promise<Wit
   return { ...found, files };
 };
 
-/** What a version of a file of a table is known by. */
 export const versionKey = (
   table: string,
   {

@@ -1,32 +1,32 @@
-// Files in production as their runs left them: what the ledger counted, which records were rejected, and which were corrected.
+// Files in production as their runs recorded them: counts, rejected records and corrections.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { ownFilesOf, type FilesOf } from './published-files.ts';
 import { publicationsOf } from './published-tables.ts';
 
-/** A version of a file that is in production. */
 export interface LoadedFile {
   readonly id: number;
   readonly name: string;
   readonly runId: number;
   readonly records: number;
-  /** Of it in production: those that were copied, without those whose partitions were replaced. */
+  /** Rows in production: those copied, without those of replaced partitions. */
   readonly rows: number;
   /** null: its run was deleted. */
   readonly rejected: number | null;
   readonly filtered: number | null;
-  /** Hashes of the parts of its table's definition that shaped its rows; null: its run was deleted. */
+  /** Hash of what shapes the staged rows of its table; null: its run was deleted. */
   readonly staged: string | null;
-  /** Place of its reading among them; null: its run was deleted. */
+  /** Index of its dialect in its table's dialects; null: its run was deleted. */
   readonly reading: number | null;
-  /** A record of it took the place of another one, or lost its own: false where nothing is known. */
+  /** True if one of its records replaced a row, or was replaced itself; false if unknown. */
   readonly isMerged: boolean;
-  /** The run whose version was rolled back to this one, and the run that did it; null: this is not what a rollback has put back. */
+  /**
+   * Of a version that a rollback restored: the run whose version was replaced, and the rollback.
+   */
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
 }
 
-/** Files of the table whose rows are in production. */
 export const loadedFiles = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -58,7 +58,7 @@ export const loadedFiles = async (
   return rows;
 };
 
-/** Files, by their ids, that other pipelines have in production of the table; and these pipelines. */
+/** Files (ids) of other pipelines in the same table, and these pipelines' names. */
 export interface FilesOfOthers {
   readonly pipelines: readonly string[];
   readonly files: ReadonlySet<string>;
@@ -79,7 +79,7 @@ export const filesOfOthers = async (
   };
 };
 
-/** What shows that a table, or what is known of its files, is another: equal texts mean that nothing was published in between. */
+/** A text that changes if the table is replaced, or if anything is published in it. */
 export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
   const { schema, table } = of;
   const { rows } = await client.query<{ oid: string | null }>('select to_regclass($1)::oid::text as oid', [
@@ -89,10 +89,9 @@ export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
   return [rows[0]!.oid, publications.get(table), await ownFilesOf(client, of)].join(' ');
 };
 
-/** Rejects that are asked for at once. */
 const rejectsAtOnce = 10_000;
 
-/** Places of a file's rejects with these codes, in its order. Memory: some of them. */
+/** Positions of a file's rejects with these codes, in the file's order. */
 export async function* rejectsOfFile(
   client: Client,
   { id, runId }: Pick<LoadedFile, 'id' | 'runId'>,
@@ -111,7 +110,7 @@ export async function* rejectsOfFile(
   }
 }
 
-/** Corrections that took the place of a file's rejects: their fields, or null if they are kept no longer. */
+/** Fields of the corrections that replaced a file's rejects; null if a correction was deleted. */
 export const correctionsOfFile = async (
   client: Client,
   fileId: number,

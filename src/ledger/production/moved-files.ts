@@ -1,11 +1,10 @@
-// Gives files in production, and what is recorded of them, the names that they have now.
+// Gives files in production, and their records in the ledger, the files' new names.
 
 import type { Query } from '../../db/sql.ts';
 import { correctionKey } from '../rejects/corrections.ts';
 import type { NewFile } from '../run/ledger.ts';
 import { keyOf } from './published-files.ts';
 
-/** A version whose file has another name now. */
 export interface MovedFile extends Pick<
   NewFile,
   'table' | 'source' | 'location' | 'member' | 'name' | 'fingerprint'
@@ -14,8 +13,9 @@ export interface MovedFile extends Pick<
 }
 
 /**
- * Gives versions of a pipeline's files their new names; corrections of their records follow, and earlier runs. `name` in etl.source_file remains the name
- * under which a file was loaded. Two statements for one transaction, because files may swap their names; each gives a row for each version.
+ * Renames versions of a pipeline's files, also in corrections and earlier runs. `name` in
+ * etl.source_file remains the name under which a file was loaded. Two statements, because files may
+ * swap their names; each returns a row for each version.
  */
 export const moveFiles = (
   pipeline: string,

@@ -1,12 +1,14 @@
-// Deletes old runs from the ledger, with their files, chunks and rejects, but none that something still refers to.
+// Deletes old runs from the ledger, with files, chunks and rejects, unless something refers to
+// them.
 
 import type { Client } from '../../db/client.ts';
 import type { Pruned } from './upkeep.ts';
 
 /**
- * SQL: ended runs that are older than $1 and that nothing needs. Needed are the newest run of a pipeline, which is continued if it is
- * unfinished; its newest published one, which says that there is nothing to do; the runs that published what each table has, or that
- * loaded it; those of versions that are kept; and those whose hook was cut off. Files in production and corrections refer to no run.
+ * SQL: runs that ended before $1 and are not needed. Needed are the newest run of each pipeline,
+ * which may be continued; the newest published run, which shows that there is nothing to do; the
+ * runs that published and loaded the current version of each table, and kept versions; runs whose
+ * hook was interrupted. Files in production and corrections do not refer to runs.
  */
 const oldRuns = `
   select r.id from etl.run r
@@ -20,7 +22,6 @@ const oldRuns = `
             order by schema_name, table_name, published_at desc, run_id desc
         ) newest)`;
 
-/** What there is to delete. */
 export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
   (
     await client.query(
@@ -34,11 +35,11 @@ export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
     )
   ).rows[0];
 
-/** Runs that are looked at together, and rows that one transaction deletes: it holds no snapshot for long. */
+/** Runs handled together, and rows that one transaction deletes: no snapshot is held for long. */
 const runsAtOnce = 500;
 const rowsAtOnce = 20_000;
 
-/** Everything of some runs, in the order in which rows refer to each other. */
+/** Rows of runs, in the order that foreign keys require. */
 const partsOfRuns = [
   [
     'chunks',
@@ -57,8 +58,8 @@ const partsOfRuns = [
 ] as const;
 
 /**
- * Deletes them, each statement a transaction of its own, whatever their number; calls `then` between them, which may throw. A run that is
- * deleted in part is deleted by the next call. Runs that work meanwhile are not old.
+ * Uses many small transactions. `then`, called between them, may throw. The next call deletes the
+ * rest of a partly deleted run.
  */
 export const deleteOld = async (client: Client, before: Date, then: () => void): Promise<Pruned> => {
   const counts = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0 };

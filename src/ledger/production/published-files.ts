@@ -1,19 +1,19 @@
-// The file state: which version of which file is in production in which table, and how the listed files differ from it.
+// The file state: which version of which file is in production, and how listed files differ from
+// it.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { NewFile } from '../run/ledger.ts';
 
-/** A table of a pipeline, as the file state knows it. */
 export interface FilesOf {
   readonly pipeline: string;
   readonly schema: string;
   readonly table: string;
 }
 
-/** A version of a file that is in production, or was taken out on request. */
+/** A version of a file that is in production, or that was removed on request. */
 export interface PublishedFile {
-  /** The id that it had in its run; the value of `_file` in its rows. */
+  /** Its id in etl.source_file, which is the value of `_file` in its rows. */
   readonly id: number;
   readonly name: string;
   readonly location: string;
@@ -24,31 +24,31 @@ export interface PublishedFile {
   readonly isUnloaded: boolean;
 }
 
-/** A version, as far as it is compared with a listed file. */
 interface ComparedVersion extends PublishedFile {
-  /** Some of its rows left when their partitions were replaced, while it was not listed. */
+  /**
+   * True if some of its rows were deleted with replaced partitions, when the file was not listed.
+   */
   readonly isPartial: boolean;
-  /** Rejected records of this version were corrected since it was published. */
+  /** True if rejected records of this version were corrected after it was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
-  /** When the run that loaded it began, before it looked at it for the last time; null: an earlier version of ours has loaded it. */
-  readonly seenAt: Date | null;
+  /** When the run that loaded it started, before the run last looked at the file. */
+  readonly seenAt: Date;
 }
 
-/** The version that was loaded from a listed file. */
 export interface KnownVersion extends ComparedVersion {
-  /** Place of the listed file in what was asked. */
+  /** Index of the listed file. */
   readonly place: number;
   readonly isSame: boolean;
 }
 
-/** A version that may be that of a file under another name. */
+/** A version that may have the content of a file with another name. */
 export interface StoredVersion extends ComparedVersion, Pick<NewFile, 'source' | 'member'> {
   /** null: its run was deleted. */
   readonly constants: NewFile['constants'] | null;
 }
 
-/** SQL: what a file is known by, whatever is in it. */
+/** SQL: identifies a file, whatever its content. */
 export const keyOf = (file: string): string =>
   `sha256(convert_to(jsonb_build_array(${file}.source, ${file}.location, ${file}.member)::text, 'UTF8'))`;
 
@@ -68,7 +68,6 @@ const comparedColumns = `${publishedColumns}, p.replaced > 0 as "isPartial", p.f
       and c.member is not distinct from p.member and c.id > p.corrections
   ) as "isCorrected"`;
 
-/** Those of the listed files of which a version is known. */
 export const knownVersions = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -94,7 +93,7 @@ export const knownVersions = async (
   return rows;
 };
 
-/** Other pipelines that have published the table which is in production now. */
+/** Other pipelines that have published the table which is now in production. */
 export const otherPipelines = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -107,7 +106,7 @@ export const otherPipelines = async (
   return rows.map(({ name }) => name);
 };
 
-/** Known files of the table but those with these ids: they are not listed any more. */
+/** Known files of the table except those with these ids. */
 export const goneFiles = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -122,17 +121,17 @@ export const goneFiles = async (
   return rows;
 };
 
-/** What shows the files that this pipeline has in production of the table: equal texts mean that they and their rows are the same. */
+/** A text that changes if this pipeline's files in the table, or their rows, change. */
 export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
-  const { rows } = await client.query<{ stand: string }>(
-    `select concat_ws(' ', count(*), sum(file_id), sum(rows), sum(replaced), count(*) filter (where unloaded)) as stand
+  const { rows } = await client.query<{ state: string }>(
+    `select concat_ws(' ', count(*), sum(file_id), sum(rows), sum(replaced), count(*) filter (where unloaded)) as state
       from etl.published_file where pipeline = $1 and schema_name = $2 and table_name = $3`,
     [pipeline, schema, table],
   );
-  return rows[0]!.stand;
+  return rows[0]!.state;
 };
 
-/** Versions that any pipeline has in production of the table, by their ids. */
+/** Ids of all versions in production of the table, whichever pipeline loaded them. */
 export const recordedFiles = async (
   client: Client,
   { schema, table }: FilesOf,
@@ -144,10 +143,10 @@ export const recordedFiles = async (
   return rows.map(({ id }) => id);
 };
 
-/** SQL: the part of a fingerprint that a file keeps when it is copied or moved: the end. */
+/** SQL: the end of a fingerprint, which does not change when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Versions of the table that may be the same as one of these files, or copies: of equal size, with equal ends of their fingerprints. */
+/** Versions of equal size and with an equal end of the fingerprint: the same files, or copies. */
 export const versionsLike = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -166,7 +165,7 @@ export const versionsLike = async (
   return rows;
 };
 
-/** Files of some tables in a run, as they are in production with its commit. */
+/** Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)
@@ -180,19 +179,18 @@ export const insertPublishedFiles = (runId: number, schema: string, tables: read
   values: [runId, schema, tables],
 });
 
-/** The rows of some tables are replaced: none of their earlier files is in production. */
 export const forgetAllFiles = (schema: string, tables: readonly string[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = any ($2)',
   values: [schema, tables],
 });
 
-/** The rows of these versions of a table are gone, whichever pipeline had loaded them. */
+/** For versions whose rows were deleted, whichever pipeline loaded them. */
 export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
   values: [schema, table, ids],
 });
 
-/** These versions are no longer in production of their tables. Gives `table` of each. */
+/** Returns the `table` of each version. */
 export const forgetFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `delete from etl.published_file where pipeline = $1 and schema_name = $2 and file_id = any ($3)
     returning table_name as "table"`,
@@ -200,7 +198,7 @@ export const forgetFiles = (pipeline: string, schema: string, ids: readonly numb
 });
 
 /**
- * These versions are no longer in production of their tables, because somebody wants it so: they are not loaded again. Gives
+ * Removes versions on request: they are not loaded again until the file changes. Returns the
  * `table` of each.
  */
 export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
@@ -210,8 +208,8 @@ export const unloadFiles = (pipeline: string, schema: string, ids: readonly numb
 });
 
 /**
- * Rows of these versions left with partitions that were replaced, whichever pipeline had loaded them. A version that has none left
- * is no longer in production.
+ * Subtracts rows that were deleted with replaced partitions, whichever pipeline loaded them;
+ * forgets versions without rows.
  */
 export const replaceRows = (
   schema: string,
@@ -228,7 +226,7 @@ export const replaceRows = (
   values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
-/** Rows of all files of a table that are not among these, by pipeline: what a table that takes its place would lose. */
+/** Rows of files that are not listed, by pipeline: a replaced table would lose them. */
 export const rowsOfOthers = async (
   client: Client,
   { schema, table }: FilesOf,

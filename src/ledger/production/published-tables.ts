@@ -7,19 +7,19 @@ import type { RowChanges } from '../../core/model.ts';
 interface PublishedTable {
   readonly table: string;
   readonly schema: string;
-  /** Null: there was no table, or its rows were not counted. */
+  /** null: there was no table, or its rows were not counted. */
   readonly rowsBefore: number | null;
   readonly rows: number;
   readonly seconds: number;
   readonly strategy: string;
-  /** Null: its rows were not merged. */
+  /** null: its rows were not merged. */
   readonly changes: RowChanges | null;
-  /** Null: all of its partitions were replaced, or it has none. */
+  /** null: all partitions were replaced, or there are none. */
   readonly partitions: readonly string[] | null;
   readonly publishedAt: Date;
 }
 
-/** By the table's name; none before the run is published. */
+/** Empty until the run is published. */
 export const publishedTables = async (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
   (
     await client.query<PublishedTable>(
@@ -30,25 +30,24 @@ export const publishedTables = async (client: Client, runId: number): Promise<re
     )
   ).rows;
 
-/** SQL: the partitions of the table with this oid; null: it is one whole. */
+/** SQL: partitions of the table with this oid; null if the table is not partitioned. */
 const partitionOids = (oid: string): string => `(
     select array(select i.inhrelid from pg_inherits i where i.inhparent = d.oid order by 1)
       from pg_class d where d.oid = ${oid} and d.relkind = 'p'
   )`;
 
-/** Records which partitions the tables of a run have: the last statement before its commit, when all of them are in their places. */
+/** Must be the last statement before the commit, when all partitions are attached. */
 export const recordPartitions = (runId: number): string =>
   `update etl.published_table p set partition_oids = ${partitionOids('p.table_oid')} where p.run_id = ${runId};`;
 
-/** The newest record of a table that is in production. */
 export interface Recorded {
   readonly run: number;
   readonly rows: number;
-  /** Whether it has the partitions that it had then. */
+  /** True if the table has the same partitions as when it was recorded. */
   readonly isWhole: boolean;
 }
 
-/** A row for the table in production; null: no run has published this very table. No row: there is no table. */
+/** One row for an existing table, with null if no run has published exactly this table. */
 export const selectRecorded = (schema: string, table: string): Query => ({
   text: `select (
       select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
@@ -60,18 +59,18 @@ export const selectRecorded = (schema: string, table: string): Query => ({
   values: [schema, table],
 });
 
-/** What shows the publications of each of these tables, by its name: equal texts mean that no pipeline has published it in between. */
+/** For each table, a text that changes with every publication of any pipeline. */
 export const publicationsOf = async (
   client: Client,
   schema: string,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
-  // A sum beside the count: a run that is pruned and one that publishes would leave the count as it was.
-  const { rows } = await client.query<{ name: string; stand: string }>(
-    `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as stand
+  // `sum` beside `count`: if one run is pruned and another publishes, the count stays the same.
+  const { rows } = await client.query<{ name: string; state: string }>(
+    `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as state
       from unnest($2::text[]) t (name) left join etl.published_table p on p.schema_name = $1 and p.table_name = t.name
       group by t.name`,
     [schema, tables],
   );
-  return new Map(rows.map(({ name, stand }) => [name, stand]));
+  return new Map(rows.map(({ name, state }) => [name, state]));
 };

@@ -1,32 +1,31 @@
-// Versions kept from earlier runs, and the result of deleting them. Types only, because the library exports them.
+// Kept versions of tables, and results of deleting them. Only types, for the library.
 
-/** An earlier version of a table, out of production. */
+/** An earlier version of a table, no longer in production. */
 export interface KeptVersion {
   readonly table: string;
   readonly schema: string;
-  /** The run that loaded it, and the one that replaced it; 0: it was there before the first run. */
+  /** The run that loaded it, and the run that replaced it; 0: it existed before the first run. */
   readonly run: number;
   readonly replacedBy: number;
-  /** Where it is, as SQL writes it. */
+  /** Its name in SQL, with schema. */
   readonly location: string;
-  /** As its run recorded them; null: it was not published by one. */
+  /** Number of rows, as its run recorded; null: no run published it. */
   readonly rows: number | null;
-  /** On disk, with its indexes. */
+  /** Size on disk, with its indexes. */
   readonly bytes: number;
   readonly keptAt: Date;
 }
 
-/** What was deleted, or would be. */
 export interface Pruned {
   readonly runs: number;
   readonly files: number;
   readonly chunks: number;
   readonly rejects: number;
-  /** Failures before a run began. */
+  /** Failures before a run started. */
   readonly failures: number;
 }
 
-/** What `etl prune` deleted, or would delete: versions of tables and their bytes as well. */
+/** What `etl prune` deleted, or would delete, including versions of tables and their bytes. */
 export interface PruneResult extends Pruned {
   readonly versions: number;
   readonly bytes: number;

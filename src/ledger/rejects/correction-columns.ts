@@ -1,32 +1,30 @@
-// Which column of a CSV of corrections is which, by their names: a spreadsheet moves columns, and drops or adds empty ones at the end.
+// Finds the columns of a CSV of corrections by name: a spreadsheet may move, drop or add columns.
 
 import { inQuotes } from '../../core/wording.ts';
 import { reasonColumns, reasonNames } from './reject-export.ts';
 
-/** The columns that say which record is meant, and whether it is corrected; the others in front may be missing. */
+/** Columns that identify the record. The other columns of an export may be missing. */
 const neededColumns = ['run', 'table', 'file', 'byte', 'record'] as const;
 
 interface Problem {
   readonly problem: string;
 }
 
-/** A column of the CSV that may be a field of the file. */
 interface OwnColumn {
   readonly name: string;
   readonly place: number;
 }
 
-/** What the first line of a CSV of corrections says. */
 export interface CorrectionColumns {
-  /** How many fields each record has. */
+  /** Number of fields in each record. */
   readonly count: number;
   readonly places: Readonly<Record<(typeof neededColumns)[number], number>>;
   readonly own: readonly OwnColumn[];
 }
 
-/** Finds the columns of an export among the names of the first line, wherever they are. */
+/** Finds the columns of an export in the first line, in any order. */
 export const correctionColumns = (names: readonly string[]): CorrectionColumns | Problem => {
-  // A file that is an export itself has such names, too; ours came first.
+  // The source file may be an export itself and have such names, too. Our columns come first.
   const before = names.find((name) => /^_+run$/.test(name))?.slice(0, -'run'.length);
   if (before === undefined) return { problem: 'it does not have the columns of an export' };
   const missing = neededColumns.find((name) => !names.includes(before + name));
@@ -41,24 +39,24 @@ export const correctionColumns = (names: readonly string[]): CorrectionColumns |
   };
 };
 
-/** Where the fields of a file are in the CSV. */
+/** Indexes of the source file's fields in the CSV. */
 export interface FieldPlaces {
-  /** In the order of the file; undefined: a field without a name at the end, which is empty in every record. */
+  /** In the source file's order; undefined: an unnamed field at the end, empty in every record. */
   readonly fields: readonly (number | undefined)[];
-  /** Columns without a name that the file does not have: nothing may be in them. */
+  /** Unnamed columns that the source file does not have; they must be empty. */
   readonly blank: readonly number[];
 }
 
-/** Fields that have a name, or are followed by one that has. */
+/** Fields without a name at the end do not count. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
-/** Places in ascending order, as the columns of an export are. */
+/** As in an export. */
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {
   const known = places.filter((place) => place !== undefined);
   return known.every((place, index) => index === 0 || place > known[index - 1]!);
 };
 
-/** Finds each field of a file by its name. Columns in another order need names that are different. */
+/** Finds each field of the source file by name. In another order, names must be unique. */
 export const fieldPlaces = ({ own }: CorrectionColumns, header: readonly string[]): FieldPlaces | Problem => {
   const left = [...own];
   const fields: (number | undefined)[] = [];
@@ -76,5 +74,4 @@ export const fieldPlaces = ({ own }: CorrectionColumns, header: readonly string[
   return { fields, blank: left.map(({ place }) => place) };
 };
 
-/** The names that the first line of an export has in front, for a message. */
 export const usualNames = (): string => reasonNames([]).join(', ');

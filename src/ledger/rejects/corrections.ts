@@ -1,11 +1,11 @@
-// Corrections of rejected records in the ledger: which ones a run has to load, and the exchange of a reject for its correction.
+// Corrections of rejected records: which a run must load, and how they replace rejects.
 
 import { createHash } from 'node:crypto';
 import { runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RejectCode, SourceFile } from '../../core/model.ts';
 
-/** What tells a version of a file from all others, in an index. */
+/** Identifies a version of a file; the texts themselves are too long for an index. */
 export const correctionKey = ({
   source,
   location,
@@ -16,16 +16,15 @@ export const correctionKey = ({
     .update(JSON.stringify([source, location, member, fingerprint]))
     .digest('hex');
 
-/** SQL: whether a correction c is one of a file f of a run u. */
-const isOfPlace = `c.pipeline = u.pipeline and c.table_name = f.table_name and c.source = f.source
+/** SQL condition: a correction c is for any version of a file f of a run u. */
+const isOfPath = `c.pipeline = u.pipeline and c.table_name = f.table_name and c.source = f.source
   and c.location = f.location and c.member is not distinct from f.member`;
-const isOfFile = `${isOfPlace} and c.fingerprint = f.fingerprint and c.header = f.header`;
+const isOfFile = `${isOfPath} and c.fingerprint = f.fingerprint and c.header = f.header`;
 
-/** SQL, to be joined to a reject r of a file f: the run u, and the correction c of its record, which that run has not tried. */
+/** SQL, to join to a reject r of a file f: its run u, and a correction c that u has not tried. */
 export const correctionOfReject = `join etl.run u on u.id = r.run_id
     left join etl.correction c on ${isOfFile} and c.byte = r.byte and c.id is distinct from r.correction`;
 
-/** A corrected record, in the place of a reject. */
 export interface Correction {
   readonly id: number;
   readonly reject: number;
@@ -38,7 +37,7 @@ export interface Correction {
   readonly fromLine: number;
 }
 
-/** Rejects of a table that have a correction which was not tried yet. */
+/** Rejects of a table with a correction that the run has not tried yet. */
 export const selectCorrections = (runId: number, table: string, limit: number): Query => ({
   text: `select c.id::float8 as id, r.id::float8 as reject, r.file_id::float8 as "fileId", r.byte::float8 as byte,
       r.line::float8 as line, r.record::float8 as record, c.fields, c.from_file as "fromFile", c.from_line::float8 as "fromLine"
@@ -51,19 +50,18 @@ export const selectCorrections = (runId: number, table: string, limit: number): 
   values: [runId, table, limit],
 });
 
-/** What became of a correction. */
 export interface CorrectionOutcome {
   readonly correction: Correction;
   readonly outcome: 'copied' | 'filtered' | 'rejected';
-  /** Of a rejected one; the faults of the record that it corrects follow it. */
+  /** If rejected: the fault, which precedes those of the original record in etl.reject. */
   readonly column: string | null;
   readonly code: RejectCode | null;
   readonly reason: string | null;
 }
 
 /**
- * Takes rejects away whose corrections were loaded, and counts their records as what they have become, in the transaction that
- * loads them. A correction that was refused gives its fault to the reject.
+ * Deletes the rejects of loaded corrections, and changes the chunk's counts, in the transaction
+ * that loads the corrections. The fault of a refused correction is added to its reject.
  */
 export const exchangeRejects = (epoch: string, outcomes: readonly CorrectionOutcome[]): Query => ({
   text: `with outcome as (
@@ -107,7 +105,6 @@ export const exchangeRejects = (epoch: string, outcomes: readonly CorrectionOutc
   ],
 });
 
-/** Whether anybody has ever corrected a record of the pipeline. */
 export const hasCorrections = async (client: Client, pipeline: string): Promise<boolean> =>
   (
     await client.query('select exists (select from etl.correction where pipeline = $1) as "isThere"', [
@@ -115,7 +112,7 @@ export const hasCorrections = async (client: Client, pipeline: string): Promise<
     ])
   ).rows[0].isThere;
 
-/** Corrections that the run knows of its files, by table. */
+/** Counts the corrections that the run knows, by table. */
 export const correctionsByTable = async (
   client: Client,
   runId: number,
@@ -130,8 +127,8 @@ export const correctionsByTable = async (
 };
 
 /**
- * Files of the run that have corrections of another version, which the run before loaded or did not know yet, and how many: the
- * first few files. Later runs have nothing new to say of them.
+ * Files with corrections for another version, if these are news: the previous run loaded them, or
+ * did not know them yet.
  */
 export const outdatedCorrections = async (
   client: Client,
@@ -141,7 +138,7 @@ export const outdatedCorrections = async (
   (
     await client.query(
       `select f.name as file, count(*)::float8 as corrections
-        from etl.run u join etl.source_file f on f.run_id = u.id join etl.correction c on ${isOfPlace}
+        from etl.run u join etl.source_file f on f.run_id = u.id join etl.correction c on ${isOfPath}
           left join lateral (
             select id, corrections from etl.run where pipeline = u.pipeline and id < u.id order by id desc limit 1
           ) p on true
@@ -153,13 +150,12 @@ export const outdatedCorrections = async (
     )
   ).rows;
 
-/** From here on the run knows the corrections that were kept until now. */
 export const takeCorrections = (runId: number): Query => ({
   text: 'update etl.run set corrections = (select coalesce(max(id), 0) from etl.correction) where id = $1',
   values: [runId],
 });
 
-/** Tables of a run of which a correction is loaded that was replaced by another one. */
+/** Tables with a loaded correction that was corrected again. */
 export const recorrectedTables = async (client: Client, runId: number): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query(
     `select distinct f.table_name as table from etl.source_file f join etl.corrected x on x.file_id = f.id
@@ -169,21 +165,20 @@ export const recorrectedTables = async (client: Client, runId: number): Promise<
   return new Set(rows.map(({ table }) => table));
 };
 
-/** A corrected record of a file of a run, as it is kept. */
 export interface NewCorrection extends Pick<Correction, 'fileId' | 'byte' | 'fields'> {
   readonly fileKey: string;
   /** Its line in the file of corrections. */
   readonly line: number;
 }
 
-/** How many corrections there were, how many are new, and the line of the first that corrects no reject. */
-export interface KeptCorrections {
+/** `unknownLine`: line of the first correction without a reject. */
+interface KeptCorrections {
   readonly given: number;
   readonly added: number;
   readonly unknownLine: number | null;
 }
 
-/** Keeps corrections of a run's rejects; of several of one record the last one. One that is the same as before stays. */
+/** The last correction of a record wins; an unchanged correction keeps its id. */
 export const keepCorrections = async (
   client: Client,
   runId: number,
@@ -228,16 +223,16 @@ export const keepCorrections = async (
   return (await runQuery(client, { text, values: [runId, fromFile, JSON.stringify(rows)] })).rows[0];
 };
 
-/** How many corrections were taken back; the line of the first that is loaded, and the run that loaded it. */
-export interface WithdrawnCorrections {
+/** `loadedLine`, `loadedBy`: line and run of the first correction that is loaded. */
+interface WithdrawnCorrections {
   readonly withdrawn: number;
   readonly loadedLine: number | null;
   readonly loadedBy: number | null;
 }
 
 /**
- * Takes back corrections of a run's records, unless one of the same record is loaded: in what is published, or in what the newest run
- * would go on with.
+ * Deletes nothing if one of the corrections is loaded: in a published run, or in a newest run that
+ * could continue.
  */
 export const withdrawCorrections = async (
   client: Client,
@@ -259,7 +254,7 @@ export const withdrawCorrections = async (
         or id = (select max(id) from etl.run where pipeline = u.pipeline) and state <> 'cancelled')
     ),
     loaded as (
-      select c.line, u.id as run from kept c cross join used u join etl.source_file f on f.run_id = u.id and ${isOfPlace}
+      select c.line, u.id as run from kept c cross join used u join etl.source_file f on f.run_id = u.id and ${isOfPath}
         and c.fingerprint = f.fingerprint join etl.corrected x on x.file_id = f.id and x.byte = c.byte
     ),
     gone as (

@@ -1,4 +1,4 @@
-// The rejects that runs left: which run, what kinds of faults it has, and every one of its records, page by page.
+// Lists the rejects of a run: which run, which kinds of faults, and all records, page by page.
 
 import { correctionOfReject } from './corrections.ts';
 import type { Client } from '../../db/client.ts';
@@ -7,22 +7,21 @@ import type { Fault, RunState } from '../../core/model.ts';
 import { findRun, hasHistory, rowsOf } from '../history/history.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from '../history/names.ts';
 
-/** Rejects read at once: with their raw text, 8 MiB at most. */
+/** At most 8 MiB of raw text. */
 const pageRejects = 1_000;
 
-/** The run whose rejects are meant, and how many it has. */
 export interface RejectedRun {
   readonly runId: number;
   readonly pipeline: string;
   readonly state: RunState;
   readonly startedAt: Date;
-  /** Records that were rejected, in the table if one is given. */
+  /** Rejected records, in the table if one is given. */
   readonly total: number;
-  /** Of them, those whose records somebody has corrected since. */
+  /** Rejected records that have a correction by now. */
   readonly corrected: number;
 }
 
-/** One rejected record: its first fault, how many it has, and those of the others that were kept. */
+/** One rejected record: its first fault, the number of its faults, and the other stored faults. */
 export interface RejectRow extends Fault {
   readonly id: number;
   readonly run: number;
@@ -35,18 +34,18 @@ export interface RejectRow extends Fault {
   readonly faults: number;
   readonly more: readonly Fault[];
   readonly raw: string;
-  /** Somebody has corrected the record since. */
+  /** True if the record has a correction by now. */
   readonly isCorrected: boolean;
 }
 
-/** Which rejects: of one run, or of the newest that has any, of one pipeline and of one table if given. */
+/** Without `runId`: the newest run with rejects. */
 export interface RejectChoice {
   readonly runId: number | undefined;
   readonly pipeline: string | null;
   readonly table: string | null;
 }
 
-/** The run that ended last, or is under way, of those that rejected anything. */
+/** A run under way, or the last that ended. */
 export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'runId'>): Query => ({
   text: `select r.id::float8 as id from etl.run r
     where ($1::text is null or r.pipeline = $1)
@@ -55,7 +54,7 @@ export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'ru
   values: [pipeline, table],
 });
 
-/** Tables that a run has loaded or published; without a run, those of all runs. */
+/** Without a run, tables of all runs. */
 const selectTableNames = (runId: number | undefined): Query => ({
   text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
     union
@@ -64,7 +63,6 @@ const selectTableNames = (runId: number | undefined): Query => ({
   values: [runId ?? null],
 });
 
-/** How many rejects a run has, and how many of them are corrected. */
 const countRejects = (runId: number, table: string | null): Query => ({
   text: `select count(*)::float8 as total, count(c.id)::float8 as corrected
     from etl.reject r join etl.source_file f on f.id = r.file_id ${correctionOfReject}
@@ -72,13 +70,12 @@ const countRejects = (runId: number, table: string | null): Query => ({
   values: [runId, table],
 });
 
-/** Which rejects of a run: of one table, and of files of one name. */
 export interface RejectsWanted {
   readonly table: string | null;
   readonly file?: string | undefined;
 }
 
-/** Files of a run that have rejects, in the order in which they count as written. */
+/** In the order in which their records count as written. */
 const selectFiles = (runId: number, { table, file }: RejectsWanted): Query => ({
   text: `select f.id, f.table_name as table from etl.source_file f
     where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
@@ -87,14 +84,14 @@ const selectFiles = (runId: number, { table, file }: RejectsWanted): Query => ({
   values: [runId, table, file],
 });
 
-/** Columns of a RejectRow, of etl.reject as r, etl.source_file as f, and `correctionOfReject`. */
+/** SQL: columns of a RejectRow from etl.reject r, etl.source_file f, and `correctionOfReject`. */
 export const rejectColumns = `
   r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
   coalesce(r.last_line, r.line)::float8 as "lastLine",
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
   r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
-/** Rejects of a file in its order, after the one at (byte, id). */
+/** In file order, after the reject at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },
@@ -111,8 +108,7 @@ const selectPage = (
 });
 
 /**
- * The run whose rejects are meant; undefined when no run has any.
- * Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table or pipeline).
+ * Undefined: no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table or pipeline).
  */
 export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
   const { runId, pipeline, table } = choice;
@@ -134,7 +130,7 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   };
 };
 
-/** The first `limit` rejects of a run that are wanted, in the order of its files, page by page: memory is that of a page. */
+/** In file order. Holds one page in memory. */
 export async function* rejectPages(
   client: Client,
   runId: number,

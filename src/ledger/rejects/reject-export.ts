@@ -1,13 +1,13 @@
-// Rejected records as a CSV that a person corrects in a spreadsheet: RFC 4180, with columns that say what is wrong in front.
+// Exports rejected records as CSV (RFC 4180) for a spreadsheet; the first columns say what is
+// wrong.
 
 import { csvRecord } from '../../format/records/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
-/** What the columns in front hold; their names begin with as many underscores as it takes to be no field of the file. */
+/** First columns of the export, with as many underscores in front as make no field of the file. */
 export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
-/** Those names for files with such a header. */
 export const reasonNames = (header: readonly string[]): readonly string[] => {
   let before = '_';
   while (reasonColumns.some((name) => header.includes(before + name))) before += '_';
@@ -25,19 +25,18 @@ const reasonsOf = ({ faults, more, ...first }: RejectRow): string => {
   return [...known, ...(unseen > 0 ? [`and ${unseen} more`] : [])].join('; ');
 };
 
-/** Those that are still to be corrected: a CSV for a person to work through has no others. */
 export const uncorrected = (rejects: readonly RejectRow[]): readonly RejectRow[] =>
   rejects.filter(({ isCorrected }) => !isCorrected);
 
 interface ExportedLine {
   readonly line: string;
-  /** Its fields cannot be told apart, or were not kept. */
+  /** True if the fields cannot be separated, or were not stored. */
   readonly raw: boolean;
-  /** Only the beginning of the record was kept. */
+  /** True if only the beginning of the record was stored. */
   readonly cut: boolean;
 }
 
-/** A reject as a record of that CSV. Where its fields cannot be told apart, they are empty, and `_record` is its text. */
+/** If the fields cannot be separated, they are empty, and `_record` is the record's text. */
 export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine => {
   const { formats, readings } = shape;
   const dialect = formats.dialects[readings[reject.file] ?? 0]!;

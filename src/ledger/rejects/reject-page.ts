@@ -1,4 +1,4 @@
-// Rejects of a run as a page shows them: some at a time, in the order of the index on them, narrowed down by table and kind of fault.
+// Rejects of a run for a page, in index order, filtered by table and kind of fault.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -8,7 +8,6 @@ import { hasHistory, rowsOf } from '../history/history.ts';
 import { rejectColumns, selectNewestRejected } from './list-rejects.ts';
 import { formatOf, type RejectInFile } from './reject-records.ts';
 
-/** Where a page of rejects goes on: after this one. */
 export interface RejectPlace {
   readonly table: string;
   readonly fileId: number;
@@ -16,13 +15,11 @@ export interface RejectPlace {
   readonly id: number;
 }
 
-/** A reject with its place in the order. */
 export interface PlacedReject extends RejectInFile {
   readonly fileId: number;
 }
 
-/** Which rejects of a run: all that are described, from a place on. */
-export interface RejectsOfPage {
+interface RejectsOfPage {
   readonly table: string | null;
   readonly code: string | null;
   readonly column: string | null;
@@ -30,10 +27,10 @@ export interface RejectsOfPage {
   readonly limit: number;
 }
 
-/** Rejects that are looked through for those of a kind: an index on kinds would cost every load. */
-const lookedThrough = 20_000;
+/** Rejects that one query searches: an index on kinds of faults would slow down every load. */
+const searchedMax = 20_000;
 
-/** Rejects of a run in the order of the index, after a place. */
+/** SQL: rejects of a run after a position, in index order. */
 const inOrder = `
       from etl.reject r
       where r.run_id = $1 and ${isOfTable('r.table_name', '$2')}
@@ -52,7 +49,7 @@ const placeValues = (runId: number, { table, after }: RejectsOfPage): unknown[] 
 const selectAfter = (runId: number, wanted: RejectsOfPage): Query => ({
   text: `select ${rejectColumns}, r.file_id::float8 as "fileId", f.header,
       ${formatOf('f')} as format
-    from (select * ${inOrder} limit ${lookedThrough}) r
+    from (select * ${inOrder} limit ${searchedMax}) r
     join etl.source_file f on f.id = r.file_id ${correctionOfReject}
     where ($7::text is null or r.code = $7) and ($8::text is null or r.column_name = $8)
     order by r.table_name, r.file_id, r.byte, r.id
@@ -62,17 +59,17 @@ const selectAfter = (runId: number, wanted: RejectsOfPage): Query => ({
 
 const selectLast = (runId: number, wanted: RejectsOfPage): Query => ({
   text: `select r.table_name as table, r.file_id::float8 as "fileId", r.byte::float8 as byte, r.id::float8 as id ${inOrder}
-      offset ${lookedThrough - 1} limit 1`,
+      offset ${searchedMax - 1} limit 1`,
   values: placeValues(runId, wanted),
 });
 
-/** Some rejects, and where to look for more of them; undefined: there are no more. */
-export interface RejectsFound {
+/** `next` undefined: there are no more. */
+interface RejectsFound {
   readonly rejects: readonly PlacedReject[];
   readonly next: RejectPlace | undefined;
 }
 
-/** Rejects of a run, the first or those after a place: at most `limit`, and fewer when many others are between them. */
+/** Returns fewer than `limit` rejects if those of this kind are rare. */
 export const rejectsAfter = async (
   client: Client,
   runId: number,
@@ -86,7 +83,6 @@ export const rejectsAfter = async (
   return { rejects, next };
 };
 
-/** The newest run that rejected anything; undefined: none. */
 export const newestRejectedRun = async (
   client: Client,
   pipeline: string | null,

@@ -1,4 +1,4 @@
-// The records of rejects, taken apart into fields by the format that their run recorded.
+// Splits the records of rejects into fields, by the format that their run recorded.
 
 import { correctionOfReject } from './corrections.ts';
 import type { Dialect, RecordedFormats } from '../../core/declaration/declaration.ts';
@@ -12,39 +12,37 @@ import { firstOf, plural } from '../../core/wording.ts';
 import { rowsOf } from '../history/history.ts';
 import { rejectColumns, type RejectRow, type RejectsWanted } from './list-rejects.ts';
 
-/** How a file is written, and of which fields the columns of its table are made. */
-export interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
+/** A file's dialect, and the fields of each column of its table. */
+interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
   readonly dialect: Dialect;
 }
 
-/** Files of a table with the same fields, and how each is written. */
+/** Files of a table with the same header, and the dialect of each. */
 export interface RecordShape {
   readonly table: string;
-  /** Names of the fields. */
   readonly header: readonly string[];
   readonly formats: RecordedFormats;
-  /** By the file's name: which of the dialects it has; 0 where nothing is said. */
+  /** Index of the dialect, by file name; 0 if missing. */
   readonly readings: Readonly<Record<string, number>>;
 }
 
 interface ShapeRow extends RecordShape {
-  /** The first of its files that has rejects. */
+  /** The first file with rejects. */
   readonly file: string;
 }
 
-/** Shapes that an error names. */
+/** Number of shapes that an error names. */
 const shapesShown = 5;
 
-/** SQL: the formats of a table that run `$1` recorded. */
+/** SQL: the formats of a table, as run $1 recorded them. */
 const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
-/** SQL: the format of a file of run `$1`. */
+/** SQL: the format of a file of run $1. */
 export const formatOf = (file: string): string => `(
       select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${file}.reading)
         from (select ${formatsOf(`${file}.table_name`)} as formats) a
     )`;
 
-/** Shapes of the files that have rejects; only the first few. */
 const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted): Promise<ShapeRow[]> =>
   rowsOf<ShapeRow>(client, {
     text: `select f.table_name as table, f.header, ${formatsOf('f.table_name')} as formats,
@@ -61,8 +59,7 @@ const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted)
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
 /**
- * How the rejects that are wanted are written, all in the same way; undefined when there are none.
- * Errors: ETL_USAGE when they are of several tables, or of files that differ.
+ * The common shape of the chosen rejects. Errors: ETL_USAGE (several tables, or different headers).
  */
 export const shapeOfRejects = async (
   client: Client,
@@ -89,7 +86,7 @@ export const shapeOfRejects = async (
   return first;
 };
 
-/** The bytes of such records are not what `raw` says, or they have no fields of which each is that of a column. */
+/** Their bytes are not stored exactly, or their fields do not correspond to columns. */
 const withoutFields: ReadonlySet<RejectCode> = new Set([
   'field_count',
   'invalid_utf8',
@@ -99,11 +96,11 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
   'record_too_long',
 ]);
 
-/** Whether only the beginning of the record was kept (format/raw-text.ts). */
+/** True if only the beginning of the record was stored (format/raw-text.ts). */
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
-/** The texts of the record's fields, not trimmed; undefined when they cannot be told apart, or were not kept. */
+/** Not trimmed; undefined if the fields cannot be separated, or were not stored. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
   header: readonly string[],
@@ -113,12 +110,11 @@ export const fieldsOfReject = (
   return correctableFields(Buffer.from(reject.raw), dialect, header.length);
 };
 
-/** A reject, and how its file is written. */
 export interface RejectInFile extends RejectRow, Pick<RecordShape, 'header'> {
   readonly format: RecordedFormat;
 }
 
-/** Rejects whose records are, or reach to, a line of a file of that name. */
+/** Rejects whose records contain this line of a file with this name. */
 export const rejectsAt = (
   client: Client,
   runId: number,
@@ -136,14 +132,14 @@ export const rejectsAt = (
     values: [runId, table, file, line],
   });
 
-/** One field of a record, and whether a column at fault is made of it. */
+/** `isAtFault`: a column with a fault is made of it. */
 export interface ShownField {
   readonly name: string;
   readonly text: string;
   readonly isAtFault: boolean;
 }
 
-/** The fields with those at fault marked; null when they cannot be told apart, or were not kept. */
+/** Null if the fields cannot be separated, or were not stored. */
 export const markedFields = (
   reject: RejectRow,
   header: readonly string[],

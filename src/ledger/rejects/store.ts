@@ -1,4 +1,4 @@
-// Keeps rejects in etl.reject, in the transaction of their chunk, and judges them against a table's limit.
+// Stores rejects in their chunk's transaction, and checks reject limits.
 
 import type { RejectLimit } from '../../core/declaration/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -8,8 +8,7 @@ import { rejectsCollectedMax, rejectsPerInsertMax } from '../../core/limits.ts';
 import type { Counts, Reject } from '../../core/model.ts';
 import { linesOf, plural, asList } from '../../core/wording.ts';
 
-/** Where rejects come from. */
-export interface RejectSource {
+interface RejectSource {
   readonly runId: number;
   readonly table: string;
   readonly fileId: number;
@@ -37,7 +36,6 @@ const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly
   ],
 });
 
-/** Keeps the rejects of a chunk, in its transaction. */
 export const keepRejects = async (
   client: Client,
   source: RejectSource,
@@ -47,13 +45,13 @@ export const keepRejects = async (
     await runQuery(client, insertRejects(source, rejects.slice(from, from + rejectsPerInsertMax)));
 };
 
-/** Faults that are alike but for the values in their reasons: how many, and the first of them. */
+/** Faults that differ only in the values in their reasons. */
 export interface FaultKind {
   readonly table: string;
   readonly column: string | null;
   readonly code: string;
   readonly count: number;
-  /** Where the first is, with its reason and its record. */
+  /** Where the first of them is. */
   readonly file: string;
   readonly line: number;
   readonly lastLine: number;
@@ -61,16 +59,16 @@ export interface FaultKind {
   readonly raw: string;
 }
 
-/** Kinds of faults, the commonest first, and how many kinds there are. */
+/** The most frequent first; `total` kinds exist. */
 export interface FaultKinds {
   readonly kinds: readonly FaultKind[];
   readonly total: number;
 }
 
-/** What differs between faults of one kind: quoted texts and numbers in their reasons. */
+/** Matches the values in reasons: quoted texts and numbers. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
-/** Every fault of the rejects, as (column_name, code, reason). */
+/** SQL: every fault of a reject r, as (column_name, code, reason). */
 const faultsOfRejects = `(
     select r.column_name, r.code, r.reason
     union all
@@ -78,8 +76,8 @@ const faultsOfRejects = `(
   )`;
 
 /**
- * A condition on the table of rejects that are read in the order of the index reject_run. Were it an equality, the server would know that
- * order by another index, too, and read the rejects of all runs along that one until it has enough.
+ * SQL condition for queries in the order of the index reject_run. An equality would let the planner
+ * use another index, and read the rejects of all runs until it has enough.
  */
 export const isOfTable = (column: string, table: string): string =>
   `(${table}::text is null or ${column} between ${table} and ${table})`;
@@ -114,7 +112,7 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number, wi
   values: [runId, table, limit, valuesInReasons],
 });
 
-/** What is wrong with the rejects of a run (of one table), by kind; at most `limit` kinds; of the first rejects alone, if `within` is given. */
+/** `table` null: all tables. `within`: only of the first rejects. */
 export const faultKinds = async (
   client: Client,
   runId: number,
@@ -126,7 +124,6 @@ export const faultKinds = async (
   return { kinds: rows.map(({ kind }) => kind), total: rows[0]?.kinds ?? 0 };
 };
 
-/** Kinds of faults as lines of an error message. */
 export const kindLines = ({ kinds, total }: FaultKinds): string => {
   const lines = kinds.map(({ file, line, lastLine, column, reason, code, count }) => {
     const where = `${linesOf(file, line, lastLine)}${column === null ? '' : ` ${column}`}`;
@@ -136,30 +133,27 @@ export const kindLines = ({ kinds, total }: FaultKinds): string => {
   return asList(lines);
 };
 
-/** True when so many rejects of so many records are more than the table allows. */
 export const isOverLimit = (limit: RejectLimit, rejected: number, records: number): boolean =>
   limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
 
 /**
- * Reject count at which the table is certainly over its limit, and enough rejects are kept to show what is wrong. Infinity for a
- * share: the records that follow may all be good.
+ * Loading can stop at this number of rejects: the table is over its limit, and enough rejects show
+ * what is wrong. Never for a percentage, because all following records may be good.
  */
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;
 
-/** A limit and the table that declares it. Without a name it is that of the run, for all tables together. */
+/** A limit and its table. Without a name, it is the run's limit for all tables together. */
 export interface Limited {
   readonly name?: string;
   readonly rejectLimit: RejectLimit;
 }
 
-/** What a limit is exceeded by, and what is wrong. */
 interface Excess extends Pick<Counts, 'rejected' | 'records'> {
   readonly extent: string;
   readonly examples: string;
 }
 
-/** ETL_REJECT_LIMIT of a run. */
 export const limitExceeded = (run: number, { name, rejectLimit: limit }: Limited, excess: Excess): EtlError =>
   new EtlError('ETL_REJECT_LIMIT', {
     ...excess,
@@ -169,7 +163,7 @@ export const limitExceeded = (run: number, { name, rejectLimit: limit }: Limited
     run,
   });
 
-/** Throws ETL_REJECT_LIMIT when there are so many rejects that the rest of the files need not be read. */
+/** Throws ETL_REJECT_LIMIT if reading on is pointless. */
 export const stopIfHopeless = (run: number, limited: Limited, { rejected, records }: Counts): void => {
   if (rejected >= rejectsKeptMax(limited.rejectLimit))
     throw limitExceeded(run, limited, { rejected, records, extent: ' read so far', examples: '' });

@@ -1,10 +1,10 @@
-// The results of a run's data tests in the ledger, and the files that failing rows come from.
+// Results of a run's data tests, and the files that failing rows come from.
 
 import { isThere, runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { storableJson } from '../../db/sql.ts';
 import type { DataTestResult } from '../../core/declaration/data-test.ts';
 
-/** Records them in place of those that the run had found before. */
+/** Replaces the run's earlier results. */
 export const recordTests = async (
   client: Client,
   runId: number,
@@ -22,7 +22,7 @@ export const recordTests = async (
   });
 };
 
-/** Those of a run, in the order of the declaration. */
+/** In declared order. */
 export const testsOfRun = async (client: Client, runId: number): Promise<readonly DataTestResult[]> => {
   const { rows } = await client.query(
     `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
@@ -32,7 +32,7 @@ export const testsOfRun = async (client: Client, runId: number): Promise<readonl
   return rows;
 };
 
-/** Names of versions of files by their ids, as far as the bookkeeping has them. */
+/** By id, as far as the bookkeeping has them. */
 export const fileNames = async (
   client: Client,
   ids: readonly string[],
@@ -47,7 +47,7 @@ export const fileNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]));
 };
 
-/** Rows that a table had before the newest run that published it; null: nobody knows. */
+/** Null: unknown. */
 export const rowsBeforeNewest = async (
   client: Client,
   schema: string,

@@ -1,52 +1,52 @@
-// What a run begins as: a continuation of an unfinished run, as a whole or table by table, or a new run, and why. Pure.
+// Decides how a run begins: as a new run, or as the continuation of an unfinished run, wholly or
+// table by table. Pure.
 //
-// One rule, whether the run before failed, was stopped or was killed. Rows in staging cannot be traced to their file, so a table
-// keeps what is loaded of it as a whole, or not at all:
+// The rule is the same whether the unfinished run failed, was stopped or was killed. Rows in
+// staging do not name their file, so what is loaded of a table is kept completely or not at all:
 //
-//   kept           what shapes its staged rows is the same, and so is every file of which something is loaded
+//   kept           the definition of its staged rows and its files with loaded chunks are unchanged
 //   loaded again   otherwise
 //
-// A file of which nothing is loaded may change, come or go. When no table keeps anything, a new run begins.
+// Files without loaded chunks may change, appear or disappear. If no table keeps anything, a new
+// run begins.
 
 import type { SourceFile } from '../../core/model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
 
-/** A table of an unfinished run that is not as the run planned it. */
+/** A table of an unfinished run that differs from the run's plan. */
 export interface TableChange {
   readonly table: string;
-  /** What is loaded of it stays: only files of which nothing is loaded are others. */
+  /** True if its loaded rows are kept, because only files without loaded chunks differ. */
   readonly isKept: boolean;
   readonly why: string;
 }
 
 export type Beginning =
   | { readonly kind: 'resume'; readonly runId: number; readonly changes: readonly TableChange[] }
-  /** `why`: for the user, when there is an unfinished run that is not continued. */
+  /** `why` tells the user why an unfinished run is not continued. */
   | { readonly kind: 'new'; readonly why: string | undefined };
 
-/** A file of the latest run. */
 export interface KnownFile extends SourceFile {
-  /** Some of its rows are in staging. */
+  /** True if some of its rows are in staging. */
   readonly isLoaded: boolean;
 }
 
-/** What is known when a run begins. */
 export interface Situation {
   readonly latest: LatestRun | undefined;
-  /** Files of the latest run, and of now. */
+  /** Files of the latest run, and files now. */
   readonly before: readonly KnownFile[];
   readonly now: readonly NewFile[];
-  /** Of each table with files: what shapes its staged rows. */
+  /** Hash of what shapes the staged rows of each table with files. */
   readonly stagedHashes: Readonly<Record<string, string>>;
-  /** Tables whose staging table is there. */
+  /** Tables whose staging table exists. */
   readonly landings: ReadonlySet<string>;
-  /** Tables of which a correction is loaded that was replaced by another one. */
+  /** Tables with a loaded correction that was corrected again. */
   readonly recorrected: ReadonlySet<string>;
-  /** The user asked to start over (`--fresh`, `--full-refresh`). */
+  /** True if the user asked to start over (`--fresh`, `--full-refresh`). */
   readonly fresh: boolean;
 }
 
-/** What a file of a table is known by, whatever is in it. */
+/** Identifies a file of a table, whatever its content. */
 export const fileKey = ({
   table,
   source,
@@ -55,11 +55,11 @@ export const fileKey = ({
 }: Pick<NewFile, 'table' | 'source' | 'location' | 'member'>): string =>
   JSON.stringify([table, source, location, member]);
 
-/** The same file with the same content, that is read in the same way. */
+/** Same content and dialect. */
 export const isSameFile = (one: NewFile, other: NewFile): boolean =>
   fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint && one.reading === other.reading;
 
-/** The first of `files` that is not among `others` as it is. */
+/** The first file that is missing or different in `others`. */
 const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): NewFile | undefined => {
   const known = new Map(others.map((file) => [fileKey(file), file]));
   return files.find((file) => {
@@ -71,8 +71,7 @@ const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): Ne
 const filesOf = <File extends NewFile>(files: readonly File[], name: string): readonly File[] =>
   files.filter(({ table }) => table === name);
 
-/** What is different about a file that is gone or changed. */
-const lostText = (lost: NewFile, now: readonly NewFile[]): string =>
+const lossOfFile = (lost: NewFile, now: readonly NewFile[]): string =>
   now.some((file) => fileKey(file) === fileKey(lost))
     ? `${lost.name} has changed`
     : `${lost.name} is no longer there`;
@@ -87,15 +86,15 @@ const changeOf = (situation: Situation, table: string): TableChange | undefined 
   const [before, now] = [filesOf(situation.before, table), filesOf(situation.now, table)];
   const loaded = before.filter(({ isLoaded }) => isLoaded);
   const spoilt = firstChanged(loaded, now);
-  if (spoilt !== undefined) return again(lostText(spoilt, now));
+  if (spoilt !== undefined) return again(lossOfFile(spoilt, now));
   const lost = firstChanged(before, now);
   const added = firstChanged(now, before);
   if (lost === undefined && added === undefined) return undefined;
-  const why = lost === undefined ? `there is a new file, ${added!.name}` : lostText(lost, now);
+  const why = lost === undefined ? `there is a new file, ${added!.name}` : lossOfFile(lost, now);
   return { table, isKept: loaded.length > 0, why };
 };
 
-/** Decides. Only the newest run can be continued: a newer one has dropped its staging tables. */
+/** Only the newest run can be continued: it has dropped the staging tables of older runs. */
 export const decideBeginning = (situation: Situation): Beginning => {
   const { latest, before, stagedHashes, fresh } = situation;
   if (latest === undefined || latest.state === 'published') return { kind: 'new', why: undefined };

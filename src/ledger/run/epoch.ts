@@ -1,8 +1,9 @@
-// The crash epoch: a uuid in an unlogged table, which the server empties whenever it empties our staging tables.
+// The crash epoch: a uuid in the unlogged table etl.canary, which the server empties whenever it
+// empties our staging tables.
 //
-// After crash recovery, promotion of a standby or a restore from a physical backup, the canary is gone, and with it every
-// row in staging; after a clean restart both are still there. Reading one row shows it, in constant time, even if the
-// staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
+// After crash recovery, promotion of a standby or a restore from a physical backup, canary and
+// staging are empty; after a clean restart, both are intact. So reading one row tells if staging is
+// intact, in constant time. A chunk in the ledger counts only under its run's epoch.
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
@@ -15,7 +16,7 @@ import { whyStopped } from './run-end.ts';
 export const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
 
-/** The current epoch; a new one is written if the canary is gone. */
+/** Writes a new epoch if the canary is empty. */
 export const currentEpoch = async (client: Client): Promise<string> => {
   const epoch = await readEpoch(client);
   if (epoch !== undefined) return epoch;
@@ -29,7 +30,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** Selects what `judgeLoading` needs from a run that is being loaded. Locks the run's row until the end of the transaction. */
+/** For `judgeLoading`. Locks the run's row until the transaction ends. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -37,16 +38,19 @@ export const selectLoading = ({ runId }: Lease): Query => ({
   values: [runId],
 });
 
-/** Whether a chunk of the run may be loaded now; `judgeLoading` says why not. */
+/** If not, `judgeLoading` throws the reason. */
 export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResult): boolean =>
   run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
 
 /**
- * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
- * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since divided it into other segments, ETL_LOCK_LOST when
- * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, which locks the run's row to its
- * end: a process that takes over the run waits for the chunks in flight, and a loader that did not notice the takeover stops here.
- * Proved by test/integration/generation.test.ts.
+ * Throws if a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash;
+ * ETL_RUN_TAKEN or ETL_RUN_CANCELLED if the run is no longer loading; ETL_RUN_SUPERSEDED if another
+ * coordinator has re-split its files; ETL_LOCK_LOST if the coordinator's session lost the
+ * pipeline's lock.
+ *
+ * Called in the chunk's transaction, which locks the run's row until its end. So a process that
+ * takes over the run waits for current chunks, and a loader that did not notice the takeover stops
+ * here. Proved by test/integration/generation.test.ts.
  */
 export const judgeLoading = async (
   client: Client,
@@ -60,8 +64,8 @@ export const judgeLoading = async (
 };
 
 /**
- * Throws when the tables of a pipeline must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST when this session
- * no longer holds the pipeline's lock. Called inside the publishing transaction.
+ * Throws if tables must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST if
+ * this session lost the pipeline's lock. Called in the publishing transaction.
  */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
   const { rows } = await client.query(

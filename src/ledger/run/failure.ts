@@ -1,17 +1,17 @@
-// Failures before a run began: recorded in etl.failure, so that nobody has to search the logs of a machine.
+// Failures before a run began, recorded so that nobody has to search a machine's logs.
 
 import { isThere, runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import { isTrusted, readTrust } from '../../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../../core/model.ts';
 
-/** Failures that are listed: enough for a bad night of a schedule, and few enough for a window. */
+/** Enough for a bad night of a schedule, and few enough for a window. */
 export const failuresShown = 10;
 
-/** Failures that are kept: weeks of them, unless something fails all the time. */
+/** Weeks of failures, unless something fails all the time. */
 const failuresKept = 1_000;
 
-/** The same failure is not recorded again within this: a job is tried ten times, and a schedule is checked every two seconds. */
+/** Not recorded again within: a job is tried ten times, a schedule checked every two seconds. */
 const sameFailureMinutes = 10;
 
 type NewFailure = Omit<RunFailure, 'failedAt'>;
@@ -40,15 +40,15 @@ const forgetOld: Query = {
 };
 
 /**
- * Records it, unless the database has no table for it: a server that was refused is not written to. `isNew` is called in the
- * transaction of a failure that was not recorded just before.
+ * Does nothing without a bookkeeping: a refused server must not be written to. `isNew` is called in
+ * the same transaction, unless the failure was recorded recently.
  */
 export const keepFailure = async (
   client: Client,
   failure: NewFailure,
   isNew: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> => {
-  // The failure may be that a stranger owns the table for it.
+  // The failure may be that an untrusted role owns the table.
   if (!isTrusted(await readTrust(client)) || !(await isThere(client, 'etl.failure'))) return;
   await withTransaction(client, async () => {
     const { rowCount } = await runQuery(client, insertFailure(failure));
@@ -57,17 +57,16 @@ export const keepFailure = async (
   });
 };
 
-/** Which failures: the newest `limit` of those that the others describe. */
-export interface FailuresWanted {
+interface FailuresWanted {
   readonly limit: number;
   readonly queue?: string | undefined;
   readonly pipeline?: string | undefined;
   readonly since?: Date | undefined;
-  /** Only those that were on a queue. */
+  /** True: only failures of jobs on a queue. */
   readonly ofJobs?: boolean;
 }
 
-/** Newest first; none in a database without bookkeeping. */
+/** Newest first. */
 export const listFailures = async (
   client: Client,
   { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,

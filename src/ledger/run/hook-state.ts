@@ -1,16 +1,16 @@
-// Whether the hook after a publication has ended, in the ledger.
+// Records in the ledger if the hook `published` of a run has ended.
 
 import type { Client } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
 
-/** The run will owe it with the commit. */
-export const hasPendingHook = (runId: number): Query => ({
+/** Records that the run must call its hook after the commit. */
+export const setHookPending = (runId: number): Query => ({
   text: 'update etl.run set hook_pending = true where id = $1',
   values: [runId],
 });
 
-/** No run of the pipeline up to this one owes it; it may have failed. */
+/** For all runs of the pipeline up to this run, perhaps with an error. */
 export const hookEnded = (
   pipeline: string,
   runId: number,
@@ -22,7 +22,7 @@ export const hookEnded = (
   values: [pipeline, runId, error?.code ?? null, error === undefined ? null : storable(error.message)],
 });
 
-/** The newest run of a pipeline that owes it. */
+/** The newest published run whose hook has not ended. */
 export const pendingHook = async (client: Client, pipeline: string): Promise<number | undefined> =>
   (
     await client.query(

@@ -1,10 +1,10 @@
-// The tables that a run has built and could not publish yet: kept for its next attempt.
+// Built tables that a run could not publish yet, stored for its next attempt.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 
-/** `basis`: what the tables were made of; `tables`: as publishing knows them. */
-export interface KeptBuild {
+/** `basis` identifies what the tables were built from; `tables` is data of the publishing code. */
+interface KeptBuild {
   readonly basis: string;
   readonly tables: readonly unknown[];
 }
@@ -14,7 +14,7 @@ export const keepBuild = (runId: number, build: KeptBuild): Query => ({
   values: [runId, storableJson(build)],
 });
 
-/** Returns what the attempt before has kept, once: who is killed while they publish it builds again. */
+/** Deletes what it returns: an attempt that is killed while publishing builds again. */
 export const takeBuild = async (client: Client, runId: number): Promise<KeptBuild | undefined> =>
   (
     await runQuery(client, {
@@ -25,7 +25,9 @@ export const takeBuild = async (client: Client, runId: number): Promise<KeptBuil
     })
   ).rows[0]?.build;
 
-/** A hash of what is loaded for the run, and of what was published in the schema: SQL of the run's tables may read it. */
+/**
+ * Hash of what is loaded for the run, and of what is published in the schema: SQL may read both.
+ */
 export const loadedState = async (client: Client, runId: number, schema: string): Promise<string> =>
   (
     await client.query(

@@ -1,11 +1,10 @@
-// The ledger: runs, their files, and one row for every chunk that is in staging.
+// The ledger: runs, their files, and one row for every chunk in staging.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { RecordedFormats } from '../../core/declaration/declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../../core/model.ts';
 
-/** Columns of a new run. */
 export interface NewRun {
   readonly pipeline: string;
   readonly definitionHash: string;
@@ -14,16 +13,14 @@ export interface NewRun {
   readonly formats: Readonly<Record<string, RecordedFormats>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Values that reproduce them. */
+  /** Values that reproduce the parameters. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
-  /** Job of the run queue, if the run was enqueued. */
+  /** Job on the run queue, if the run was enqueued. */
   readonly job?: string | undefined;
-  /** The queue that the run came from. */
   readonly queue: string;
-  /** Everything is loaded again. */
   readonly isFullRefresh: boolean;
 }
 
@@ -78,8 +75,8 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
 });
 
 /**
- * Advances a run, or takes it back to `loaded`, because its tables are built again: then it keeps the time at which it was loaded. Changes no row
- * if it was cancelled.
+ * Moves a run back from `publishing` to `loaded`, too, if its tables must be built again; then
+ * `loaded_at` stays. Changes no row if the run was cancelled.
  */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
@@ -88,7 +85,6 @@ export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publish
   values: [runId, state],
 });
 
-/** Sums of the files of a table, and of their chunks. */
 export interface TableTotals extends Counts {
   readonly table: string;
   readonly files: number;
@@ -97,8 +93,8 @@ export interface TableTotals extends Counts {
 }
 
 /**
- * The last step, in the publishing transaction, with the sums that it proved; changes no row when the run is no longer ours to
- * publish. No chunk of a published run changes any more.
+ * Called in the publishing transaction, with the sums that were verified. Changes no row if another
+ * process has taken over or cancelled the run.
  */
 export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
   text: `update etl.run
@@ -112,12 +108,11 @@ export const markPublished = (runId: number, totals: readonly TableTotals[]): Qu
   ],
 });
 
-/** The newest run of a pipeline, finished or not. */
 export interface LatestRun {
   readonly id: number;
   readonly state: RunState;
   readonly definitionHash: string;
-  /** Hashes of the part of each table's definition that shapes its staged rows. */
+  /** Hash of the part of each table's definition that shapes its staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
@@ -135,14 +130,14 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** The state of a run; after a connection is lost during a commit, the only way to know whether it succeeded. */
+/** If a connection is lost during a commit, only this tells if the commit succeeded. */
 export const runStanding = async (
   client: Client,
   runId: number,
 ): Promise<{ readonly state: RunState; readonly generation: number }> =>
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
-/** Files of a run, as they were when it was planned. */
+/** As they were when the run was planned. */
 export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   (
     await client.query(
@@ -156,7 +151,7 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
     )
   ).rows;
 
-/** The newest run of a pipeline, if it is unfinished: that of the holder of the lock, once it has begun a run. */
+/** The newest run, if unfinished: the lock holder's, once it has started a run. */
 export const selectUnfinished = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run
@@ -166,9 +161,8 @@ export const selectUnfinished = (pipeline: string): Query => ({
 });
 
 /**
- * Claims a chunk: the row is inserted before the first byte is copied, so that a second delivery of the same work waits for
- * this transaction and then finds it done. No row is returned if the chunk is already loaded; a row of an earlier
- * epoch is taken over.
+ * Before the first byte is copied, so that a second delivery waits for this transaction and finds
+ * the chunk loaded: then no row is returned. Takes over a row of an earlier epoch.
  */
 export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
   text: `insert into etl.chunk as c
@@ -183,7 +177,7 @@ export const claimChunk = (fileId: number, start: Position, epoch: string): Quer
   values: [fileId, start.byte, start.line, start.record, epoch],
 });
 
-/** Completes a claimed chunk, in the same transaction. */
+/** In the same transaction. */
 export const completeChunk = (fileId: number, start: Position, end: Position, counts: Counts): Query => ({
   text: `update etl.chunk
     set byte_end = $3, lines = $4, records = $5, copied = $6, rejected = $7, filtered = $8,
@@ -201,13 +195,12 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** Records where the data of a file ends, once a loader has read it. It is the same for every reader of this version. */
+/** Recorded by the first loader that reads the end. All readers find the same end. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],
 });
 
-/** The end and counts of a chunk that is already loaded. */
 export const selectChunk = (fileId: number, byteStart: number): Query => ({
   text: `select byte_end::float8 as byte, (first_line + lines)::float8 as line,
       (first_record + records)::float8 as record, records::float8, copied::float8, rejected::float8, filtered::float8
@@ -215,14 +208,13 @@ export const selectChunk = (fileId: number, byteStart: number): Query => ({
   values: [fileId, byteStart],
 });
 
-/** A chunk that is in staging. */
 export interface LoadedChunkRow extends Counts {
   readonly fileId: number;
   readonly start: number;
   readonly end: Position;
 }
 
-/** Every chunk of a run (of one file) that counts, in file order. */
+/** All chunks of a run (of one file) that count, in file order. */
 export const loadedChunks = async (
   client: Client,
   runId: number,
@@ -240,7 +232,7 @@ export const loadedChunks = async (
   return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
 };
 
-/** Sums of the chunks of one file, and whether they cover its data without gap or overlap. */
+/** `covered`: the chunks cover the file's data without gap or overlap. */
 export interface FileTotals
   extends
     Counts,
@@ -254,8 +246,8 @@ export interface FileTotals
 }
 
 /**
- * The chunks of each file are looked up by their key. With a plain join, the server's statistics know nothing of a new run with
- * thousands of files, so it was planned as if it had one: every file was compared with every chunk, for minutes.
+ * Looks up chunks by key. Statistics do not know a new run, so a plain join would compare thousands
+ * of files with every chunk, for minutes.
  */
 const selectFileTotals = (runId: number): Query => ({
   text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
@@ -279,7 +271,7 @@ const selectFileTotals = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Totals of every file of a run, from the ledger: the data that is proved to be in staging. */
+/** From the ledger: the data that is proved to be in staging. */
 export const fileTotals = async (client: Client, runId: number): Promise<readonly FileTotals[]> => {
   return (await runQuery(client, selectFileTotals(runId))).rows;
 };

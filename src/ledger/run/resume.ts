@@ -1,9 +1,9 @@
-// The missing ranges: the data of each file minus the chunks that are in staging. Pure.
+// The missing ranges: the data of each file minus the chunks in staging. Pure.
 
 import type { Position, Segment, SourceFile } from '../../core/model.ts';
 import type { LoadedChunkRow } from './ledger.ts';
 
-/** Gaps of one file, given its chunks in order. A chunk's end position says where a gap after it begins. */
+/** A chunk's end position is the start of the gap after it. */
 const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonly Segment[] => {
   const missing: Segment[] = [];
   let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };
@@ -16,7 +16,7 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/** Every missing range of a run, in file order. Linear: a run may have as many chunks as it has files, and those by the thousand. */
+/** In file order. Linear: a run may have thousands of files and chunks. */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],

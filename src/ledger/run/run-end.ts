@@ -1,18 +1,19 @@
-// Ends a run before it is published, from its own process or any other, and lets others find out.
+// Ends a run before it is published, from any process, and tells others why.
 
 import type { Client } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RunState } from '../../core/model.ts';
 
-/** Errors that say of a file that what was read of it was not its content. */
+/** Errors that mean that the bytes read from a file were not its real content. */
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**
- * Records why a run ended, unless it was published, or another process has it, by now: then no row comes back. A file that was misread loses its
- * fingerprint: what is loaded of it is not kept, also when the good file comes back with the same size, time and ends
- * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full disk the error takes the place
- * that the row kept for it, `end_room`: a longer row would need a page elsewhere (test/fault/disk-full.test.ts).
+ * Returns no row if the run was published, or if another process has taken it over. A misread file
+ * loses its fingerprint, so that its rows are not kept even if the intact file returns with the
+ * same size, time and ends (test/integration/decoded.test.ts, "what was read of a damaged file is
+ * loaded again"). On a full disk, the error uses the space of `end_room`; a longer row would need
+ * another page (test/fault/disk-full.test.ts).
  */
 export const endRun = (
   runId: number,
@@ -43,8 +44,8 @@ export const endRun = (
 });
 
 /**
- * Ends a run from anywhere; its processes find out at their next chunk or step. So is one ended whose job is between two
- * deliveries. No row comes back when the run has ended.
+ * From any process; the run's own processes notice at their next chunk or step. Also cancels an
+ * ended run whose job will be delivered again. Returns no row if the run has ended for good.
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
@@ -64,7 +65,7 @@ interface RunOfJob {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The state of the newest run of a job; undefined before its first delivery. */
+/** Undefined before the job's first delivery. */
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(
@@ -74,7 +75,7 @@ export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob 
     )
   ).rows[0];
 
-/** Why a run cannot continue: it was cancelled, or another process took it over. */
+/** The run was cancelled, or another process took it over. */
 export const whyStopped = async (client: Client, runId: number): Promise<EtlError> => {
   const { rows } = await client.query('select error_code from etl.run where id = $1', [runId]);
   return rows[0]?.error_code === 'ETL_RUN_CANCELLED'

@@ -1,45 +1,44 @@
-// The plan and the notices of a run, kept within bounds for later.
+// Stores the plan, notices and advice of a run, with limited size.
 
 import { runQuery, type Client } from '../../db/client.ts';
-import { storableJson } from '../../db/sql.ts';
+import { storableJson, type Query } from '../../db/sql.ts';
 
-/** What is planned for a table: label and text, in the order of a byte. */
+/** In the order in which data is processed. */
 export interface PlannedRows {
-  /** With its schema. */
   readonly table: string;
   readonly isDerived: boolean;
   readonly rows: readonly (readonly [label: string, text: string])[];
 }
 
-/** What a run said, and when. */
 export interface Notice {
   /** ISO 8601. */
   readonly at: string;
   readonly text: string;
 }
 
-/** Some notices: the newest, and how many there were. */
+/** The newest notices, and the number of all notices. */
 export interface Said {
   readonly notices: readonly Notice[];
   readonly said: number;
 }
 
-/** What is kept of a run beside its numbers. */
 export interface RunStory extends Said {
   readonly plan: {
     readonly tables: readonly PlannedRows[];
-    /** Rows that were too many to be kept. */
+    /** Number of rows that were not stored because there were too many. */
     readonly rowsCut: number;
   };
-  /** OpenTelemetry's; null: it was not traced. */
+  /** OpenTelemetry's trace id; null: the run was not traced. */
   readonly traceId: string | null;
 }
 
-/** Of one text: a statement that makes a table of some hundred columns is longer, and the declaration has them all. */
+/**
+ * Only statements that create tables with hundreds of columns are longer; the declaration has them.
+ */
 const textCharsMax = 2_000;
-/** Of all texts of a plan: more than anybody reads, and little beside the run's rows in the ledger. */
+/** More than anybody reads, and small compared to the run's other rows. */
 const planCharsMax = 64_000;
-/** Notices of one run. One of more has a server that comes and goes, and says so again and again. */
+/** Only a server that comes and goes causes more notices, and these repeat. */
 export const noticesKept = 200;
 
 const cut = (text: string): string =>
@@ -47,23 +46,23 @@ const cut = (text: string): string =>
     ? text
     : `${text.slice(0, textCharsMax)} … (${text.length - textCharsMax} characters more)`;
 
-/** The first rows of a plan, as far as they have room, and how many there are more. */
+/** The first rows that fit. */
 export const cutPlan = (tables: readonly PlannedRows[]): RunStory['plan'] => {
   let [chars, rowsCut] = [0, 0];
   const hasRoom = (...texts: readonly string[]): boolean =>
     (chars += texts.reduce((sum, text) => sum + text.length, 0)) <= planCharsMax;
   const kept = tables.flatMap((table): PlannedRows[] => {
-    // What follows the first that has no room has none either.
+    // `chars` only grows: after the first row that does not fit, no row fits.
     const rows = table.rows
       .map(([label, text]) => [label, cut(text)] as const)
-      .filter(([label, text], place) => hasRoom(place === 0 ? table.table : '', label, text));
+      .filter(([label, text], index) => hasRoom(index === 0 ? table.table : '', label, text));
     rowsCut += table.rows.length - rows.length;
     return rows.length > 0 ? [{ ...table, rows }] : [];
   });
   return { tables: kept, rowsCut };
 };
 
-/** Keeps the plan of a run, or the newer one of a run that is continued, and the number of its trace. */
+/** A continued run replaces its plan. */
 export const keepPlan = async (
   client: Client,
   runId: number,
@@ -79,7 +78,7 @@ export const keepPlan = async (
   });
 };
 
-/** Keeps what a run said since it was kept last; of all that it said, the newest. */
+/** Keeps the newest of all notices. */
 export const keepNotices = async (client: Client, runId: number, { notices, said }: Said): Promise<void> => {
   const texts = notices.map(({ at, text }) => ({ at, text: cut(text) }));
   await runQuery(client, {
@@ -94,9 +93,14 @@ export const keepNotices = async (client: Client, runId: number, { notices, said
   });
 };
 
+/** Sentences that say where a run's time went and what would change that. */
+export const keepAdvice = (runId: number, advice: readonly string[]): Query => ({
+  text: 'update etl.run set advice = $2 where id = $1',
+  values: [runId, advice],
+});
+
 const nothing: RunStory = { plan: { tables: [], rowsCut: 0 }, notices: [], said: 0, traceId: null };
 
-/** What is kept of a run that is there. */
 export const storyOfRun = async (client: Client, runId: number): Promise<RunStory> => {
   const { rows } = await runQuery(client, {
     text: `select tables, rows_cut as "rowsCut", notices, said, trace_id as "traceId" from etl.run_plan where run_id = $1`,

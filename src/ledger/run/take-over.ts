@@ -1,11 +1,11 @@
-// How another process takes over an unfinished run, unchanged or with the current definition and files.
+// Takes over another process's unfinished run, with the same or another definition and files.
 
 import type { Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { SourceFile } from '../../core/model.ts';
 import type { NewRun } from './ledger.ts';
 
-/** Ends unfinished runs that a new one replaces: their staging tables are about to be dropped. */
+/** Their staging tables will be dropped. */
 export const abandonRuns = (pipeline: string, why: string): Query => ({
   text: `update etl.run
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
@@ -15,18 +15,18 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
-/** Attempts whose ends are kept: a run that many workers hand on has few errors. */
+/** A run that many workers take over probably has few different errors. */
 const earlierMax = 20;
 
-/** What is kept of the attempt that ended; nothing when its own process goes on after a lost connection. */
+/** SQL: adds the last attempt's end, unless the same process continues after a lost connection. */
 const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is null then earlier else
         case when jsonb_array_length(earlier) >= ${earlierMax} then earlier - 0 else earlier end || jsonb_build_object(
           'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
 
 /**
- * Continues an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
- * loaders of an earlier one stop. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
- * only a new request continues it.
+ * Continues a run over the session that holds the pipeline's lock, as its next generation: loaders
+ * of the last one stop. Waits for their current chunks, whose transactions lock the run's row.
+ * Returns no row if the run was cancelled for the same job: only a new request continues it.
  */
 export const adoptRun = (
   runId: number,
@@ -42,15 +42,14 @@ export const adoptRun = (
 });
 
 /**
- * Shuts out all loaders of the run, after waiting for the chunks in flight: its loaded data can no longer change.
- * Only the holder of the pipeline's lock asks.
+ * Stops all loaders, after waiting for their current chunks: the loaded data can no longer change.
+ * Called only by the holder of the pipeline's lock.
  */
 export const fenceRun = (runId: number): Query => ({
   text: 'update etl.run set generation = generation + 1 where id = $1',
   values: [runId],
 });
 
-/** The run is one of this definition from now on. */
 export const redefineRun = (
   runId: number,
   {
@@ -70,13 +69,13 @@ export const redefineRun = (
   ],
 });
 
-/** Forgets all files of the run but these, with their chunks and rejects. */
+/** With their chunks and rejects. */
 export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 'id'>[]): Query => ({
   text: 'delete from etl.source_file where run_id = $1 and id <> all ($2)',
   values: [runId, kept.map(({ id }) => id)],
 });
 
-/** Moves files out of the way of new places, each of which may be used once. */
+/** Each ordinal must be unique, also while others are being set. */
 export const freeOrdinals = (runId: number): Query => ({
   text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
   values: [runId],
@@ -88,15 +87,14 @@ export const setOrdinals = (files: readonly Pick<SourceFile, 'id' | 'ordinal'>[]
   values: [files.map(({ id }) => id), files.map(({ ordinal }) => ordinal)],
 });
 
-/** The loss by a crash: chunks of the run under its old epoch. */
-export interface LostChunks {
+interface LostChunks {
   readonly chunks: number;
   readonly records: number;
 }
 
 /**
- * Gives a run the epoch of the server after a crash. Everything it had in unlogged staging is gone, so those chunks no
- * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, still count.
+ * Gives a run the server's epoch after a crash. Its chunks no longer count, except those of `kept`
+ * tables, which are logged; its rejects will be found again.
  */
 export const renewEpoch = async (
   client: Client,

@@ -35,9 +35,9 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-/** From 1; undefined: loaded by an earlier version. */
+/** Number of the session, from 1; undefined: a crash emptied all of its chunks. */
 const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
-  session === null ? undefined : sessions.indexOf(session) + 1;
+  sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
 /** Epochs of the map, the earliest first, with the number of crashes before each. That of the run counts them; others are those just before. */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {

@@ -1,26 +1,29 @@
-// Arguments and results of the functions about schedules. Types only, because the library exports them.
+// Arguments and results of the functions for schedules. Only types, for the library.
 
 import type { SiteOptions } from '../options.ts';
 
-/** The outcome of a slot. */
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
 
 export interface ScheduleOptions extends SiteOptions {
-  /** Five fields: minute, hour, day of month, month, day of week; a sixth in front of them is the second. */
+  /**
+   * Minute, hour, day of month, month, day of week; an optional sixth field in front is the second.
+   */
   readonly cron: string;
-  /** As the tz database names it, 'Europe/Berlin'. Default: UTC. */
+  /** A name of the tz database, such as 'Europe/Berlin'. Default: UTC. */
   readonly timeZone?: string;
   /** Values for the pipeline's `params`. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. Default: the working directory. */
   readonly directory?: string;
-  /** Run once for slots that were missed while no worker ran. Default: skip them. */
+  /** True: one run makes up for slots that were missed while no worker ran. Default: none. */
   readonly catchUp?: boolean;
-  /** From 1, which comes first; runs without one go before all that have one. */
+  /** From 1, which is first. A run without a priority goes before all runs with a priority. */
   readonly priority?: number;
   /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
-  /** A slot is late when its run is not published this long after it. Default: only a slot that was missed is late. */
+  /**
+   * A slot is late if its run is not published in this time. Default: only a missed slot is late.
+   */
   readonly lateAfterMs?: number;
 }
 
@@ -34,34 +37,36 @@ export interface Schedule {
   readonly catchUp: boolean;
   readonly paused: boolean;
   readonly queue: string;
-  /** null: only a slot that was missed is late. */
+  /** null: only a missed slot is late. */
   readonly lateAfterMs: number | null;
   /** The next five slots, ISO 8601 in the schedule's zone, even if paused. */
   readonly next: readonly string[];
   /** The newest handled slot, and its outcome. */
   readonly lastSlot: string | null;
   readonly lastOutcome: SlotOutcome | null;
-  /** The newest requested run and its outcome: pending, enqueued, published, unchanged or an error code. */
+  /**
+   * The newest requested run. Its state: pending, enqueued, published, unchanged or an error code.
+   */
   readonly job: string | null;
   readonly jobState: string | null;
 }
 
 export interface ScheduleHistoryOptions extends SiteOptions {
-  /** At most so many; default: 20. The newest 1,000 are kept. */
+  /** Maximum number of slots. Default: 20. The newest 1,000 are stored. */
   readonly limit?: number;
 }
 
-/** A slot of a schedule that was dealt with, or a run that somebody asked for. */
+/** A handled slot of a schedule, or a run that was requested by hand. */
 export interface ScheduleSlot {
-  /** When it was due, or asked for. */
+  /** When it was due, or requested. */
   readonly slot: Date;
-  /** The first of the slots before it that were missed and are not caught up one by one; null: none. */
+  /** The first of the missed slots before it that are not caught up; null: none. */
   readonly first: Date | null;
   /** skipped: a run of the schedule was still waiting or active. missed: no worker ran. */
   readonly outcome: SlotOutcome | 'asked for';
   readonly job: string | null;
-  /** How its run ended: published, unchanged or the code of an error; null: it has none, or has not ended. */
+  /** How its run ended: published, unchanged or an error code; null: no run, or not ended. */
   readonly state: string | null;
-  /** Number of its run; null: none began. */
+  /** Id of its run; null: none started. */
   readonly run: number | null;
 }

@@ -1,4 +1,5 @@
-// Notifies receivers of late slots: those without a published run within the time that their schedule declares, and missed ones.
+// Notifies receivers of late slots, whose run is not published in the declared time, and missed
+// slots.
 
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -9,12 +10,9 @@ import { insertNotifications } from '../../report/notify/outbox.ts';
 import { lateSlot } from '../../report/notify/events.ts';
 import type { Look } from '../watch.ts';
 
-/** Who is notified of the slots of a pipeline. */
-export interface Audience {
-  readonly receiversOf: (pipeline: string) => readonly Receiver[];
-}
+type ReceiversOf = (pipeline: string) => readonly Receiver[];
 
-/** What is late for longer is no news any more: the schedule was not watched then, or declared no time. */
+/** Older late slots are not reported: the schedule was not watched then. */
 const newsHours = 24;
 
 interface LateSlot {
@@ -28,7 +26,6 @@ interface LateSlot {
   readonly now: Date;
 }
 
-/** The oldest late slot without a notification, locked. */
 const selectLate = (except: readonly string[]): Query => ({
   text: `select s.id::text as id, s.schedule, c.pipeline, s.slot, s.outcome, s.job_state as state, clock_timestamp() as now,
       (select max(id) from etl.run where job = s.job)::float8 as run
@@ -48,10 +45,10 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** Enqueues the notifications of one slot. Returns undefined if no slot is late, else the slot and whether anybody is notified. */
+/** Undefined: no slot is late. `isNotified`: this worker has receivers for the slot. */
 const notifyOne = (
   client: Client,
-  { receiversOf }: Audience,
+  receiversOf: ReceiversOf,
   except: readonly string[],
 ): Promise<{ readonly slot: LateSlot; readonly isNotified: boolean } | undefined> =>
   withTransaction(client, async () => {
@@ -67,13 +64,13 @@ const notifyOne = (
     return { slot, isNotified: true };
   });
 
-export const lookForLate = (audience: Audience, logger: Logger): Look => ({
+export const lookForLate = (receiversOf: ReceiversOf, logger: Logger): Look => ({
   everyMs: scheduleCheckMs,
   problem: 'the server cannot be queried for late slots',
   look: async (client) => {
     const withoutReceivers: string[] = [];
     for (;;) {
-      const found = await notifyOne(client, audience, withoutReceivers);
+      const found = await notifyOne(client, receiversOf, withoutReceivers);
       if (found === undefined) return;
       const { slot, isNotified } = found;
       if (isNotified)

@@ -1,6 +1,6 @@
 // Lists schedules with their next slots and last outcomes.
 
-import { runQuery, type Client } from '../../db/client.ts';
+import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { slotsShown } from '../../core/limits.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -8,7 +8,6 @@ import type { Schedule, ScheduleSlot } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
-/** One schedule, with its next slots. */
 export const scheduleOf = (row: store.ScheduleRow): Schedule => {
   const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue, lateAfterMs } = row;
   const { lastSlot, lastOutcome, job, jobState } = row;
@@ -37,13 +36,13 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
   };
 };
 
-/** Over the caller's connection; a database without bookkeeping has no schedules. */
+/** None in a database without bookkeeping. */
 export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
-  if (!(await runQuery(client, store.selectIsThere('schedule'))).rows[0].there) return [];
+  if (!(await isThere(client, 'etl.schedule'))) return [];
   return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
 
-/** With the schedule that was meant, if there is one like it. */
+/** With a suggestion if a similar name exists. */
 export const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
   const names = (await listSchedules(client)).map((schedule) => schedule.name);
   const near = nearest(name, names);
@@ -51,16 +50,15 @@ export const unknownSchedule = async (client: Client, name: string): Promise<Etl
   return new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion });
 };
 
-/** Slots that are shown unless another number is asked for. */
 const slotsListed = 20;
 
-/** Over the caller's connection. Errors: ETL_SCHEDULE_UNKNOWN when there is neither such a schedule nor was one. */
+/** Errors: ETL_SCHEDULE_UNKNOWN if the schedule never existed. */
 export const listSlots = async (
   client: Client,
   name: string,
   limit = slotsListed,
 ): Promise<readonly ScheduleSlot[]> => {
-  const isKept = (await runQuery(client, store.selectIsThere('schedule_slot'))).rows[0].there;
+  const isKept = await isThere(client, 'etl.schedule_slot');
   const slots: readonly ScheduleSlot[] = isKept
     ? (await runQuery(client, store.selectSlots(name, limit))).rows
     : [];
@@ -70,6 +68,6 @@ export const listSlots = async (
   return slots;
 };
 
-/** The next slots of all schedules that are not paused. */
+/** Of all schedules that are not paused. */
 export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
   (await runQuery(client, store.selectComingSlots())).rows;

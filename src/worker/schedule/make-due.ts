@@ -1,9 +1,12 @@
-// Enqueues the runs of due schedules. Every worker looks, and the first one handles a slot, once:
+// Enqueues the runs of due schedules. Every worker looks; the first worker handles a slot, once:
 //
-//   due -> decided on, with the row locked -> pending -> on the queue, under a name made of schedule and slot -> enqueued
+//   due -> decided, with the row locked -> pending -> on the queue -> enqueued
 //
-// If a worker dies between two of these, the next look of another one continues with the row; a queue takes a job only once
-// (test/services/schedules.test.ts, "a worker died before or after").
+// The job's id contains schedule and slot.
+//
+// If a worker dies between two of these steps, another worker's next look continues from the row. A
+// queue accepts a job id only once (test/services/schedules.test.ts, "a worker died before or
+// after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../ledger/run/failure.ts';
@@ -22,18 +25,21 @@ import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
-export interface SlotOptions {
+interface SlotOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
   /** Called for every handled slot. */
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
-/** Whether a run of the schedule still waits, is active, or will be tried again. */
+/** True if a run of the schedule is waiting, active, or will be tried again. */
 export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<boolean> =>
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
-/** Handles rows one by one, each in a transaction of its own, and reports it after the commit; the next look retries a failed one. */
+/**
+ * Handles each row in its own transaction, and reports it after the commit. The next look retries a
+ * failed row.
+ */
 const forEachRow = async (
   client: Client,
   logger: Logger,
@@ -65,7 +71,7 @@ const forEachRow = async (
   }
 };
 
-/** Only the newest due slot counts; it is late when no worker ran at its time. */
+/** Only the newest due slot is enqueued. It is late if no worker ran at its time. */
 const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';
@@ -101,7 +107,6 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
     };
   });
 
-/** Puts decided runs on the queue. */
 export const enqueuePending = (
   client: Client,
   queues: Queues,

@@ -5,17 +5,15 @@ import { createAsker, loadPromClient } from '../scrape.ts';
 import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
-export interface ScheduleMetrics {
-  /** Called for every slot that this worker handled. */
-  readonly slotDealt: (schedule: string, outcome: SlotOutcome) => void;
-}
-
-/** Makes the metrics in a registry. `readSlots` is asked at every scrape until the signal; paused schedules have no slots. */
+/**
+ * Calls `readSlots` at every scrape until the signal; paused schedules have no slots. Returns a
+ * function to call for every slot that this worker handled.
+ */
 export const createScheduleMetrics = (
   registry: Registry,
   readSlots: () => Promise<readonly ComingSlot[]>,
   over: AbortSignal,
-): ScheduleMetrics => {
+): ((schedule: string, outcome: SlotOutcome) => void) => {
   const prometheus = loadPromClient();
   const registers = [registry];
   const slots = new prometheus.Counter({
@@ -24,7 +22,7 @@ export const createScheduleMetrics = (
     labelNames: ['schedule', 'outcome'] as const,
     registers,
   });
-  // Both gauges ask at the same moment.
+  // Both gauges share one query.
   const ask = createAsker(readSlots, over);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
     const made: Gauge<'schedule'> = new prometheus.Gauge({
@@ -45,5 +43,5 @@ export const createScheduleMetrics = (
     ({ slotSeconds }) => slotSeconds,
   );
   gauge('sluice_schedule_late_seconds', 'How long that slot has been due', ({ lateSeconds }) => lateSeconds);
-  return { slotDealt: (schedule, outcome) => slots.inc({ schedule, outcome }) };
+  return (schedule, outcome) => slots.inc({ schedule, outcome });
 };

@@ -1,4 +1,4 @@
-// The door to schedules: sets, lists, removes, pauses and resumes them, and runs one by hand.
+// The library's functions for schedules.
 
 import { randomUUID } from 'node:crypto';
 import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
@@ -17,7 +17,7 @@ import { enqueuePending, isBusy } from './make-due.ts';
 import { readCalendar, type Calendar } from './slots.ts';
 import * as store from './store.ts';
 
-/** For statements that must find their schedule. */
+/** Errors: ETL_SCHEDULE_UNKNOWN. */
 const changeOne = async (client: Client, name: string, query: ReturnType<typeof store.pauseSchedule>) => {
   const { rowCount } = await runQuery(client, query);
   if (rowCount === 0) throw await unknownSchedule(client, name);
@@ -29,7 +29,7 @@ const lockOne = async (client: Client, name: string): Promise<store.ScheduleRow>
   return rows[0];
 };
 
-/** Names become part of job names, which take no colon. */
+/** Names become part of job ids, which cannot contain a colon. */
 const refuseName = (name: string): void => {
   if (/^[a-z0-9][a-z0-9_-]*$/.test(name) && name.length <= identifierBytesMax) return;
   const problem = `a name has lower-case letters, digits, - and _, ${identifierBytesMax} at most`;
@@ -48,10 +48,10 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
 };
 
 /**
- * Sets a schedule, or replaces the one of that name, which stays paused if it was.
+ * Sets a schedule, or replaces the schedule with this name, which stays paused if it was.
  *
- * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its parameters, ETL_USAGE (the queue's name, a
- * parameter that is secret), those of the server.
+ * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its
+ * parameters, ETL_USAGE (the queue's name, a secret parameter), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
   const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority, lateAfterMs } = options;
@@ -70,15 +70,15 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
   });
 };
 
-/** Removes it; a run that is already on the queue stays. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Removes a schedule; its run stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
 const remove = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.deleteSchedule(name)));
 
-/** Skips its slots until it is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Skips slots until the schedule is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
 const pause = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
 
-/** Resumes with the next slot; skipped slots are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Continues with the next slot; skipped slots are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
 const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) =>
     withTransaction(client, async () => {
@@ -90,8 +90,8 @@ const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   );
 
 /**
- * Enqueues a run now, also of a paused schedule. If one of its runs waits or is active, returns that one. Errors:
- * ETL_SCHEDULE_UNKNOWN, those of server and queue.
+ * Enqueues a run now, even if the schedule is paused. If a run of the schedule is waiting or
+ * active, returns that run. Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
  */
 const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun> => {
   const { address, queues } = await openSite(options);
@@ -110,13 +110,13 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
 };
 
 /**
- * What became of its newest slots and of runs that were asked for, newest first; also of a schedule that was removed. Errors:
- * ETL_SCHEDULE_UNKNOWN.
+ * Lists a schedule's newest slots and requested runs with their outcomes, newest first; even of a
+ * removed schedule. Errors: ETL_SCHEDULE_UNKNOWN.
  */
 const history = (name: string, options: ScheduleHistoryOptions = {}): Promise<readonly ScheduleSlot[]> =>
   withBookkeeping(options, (client) => listSlots(client, name, options.limit));
 
-/** Schedules of a database: runs that its workers do at set times. */
+/** Schedules of a database: runs that its workers start at set times. */
 export const schedule = {
   set,
   history,

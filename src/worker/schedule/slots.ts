@@ -1,33 +1,37 @@
-// When a schedule is due: from a cron expression and a time zone to instants, whatever the zone's clocks do.
+// When a schedule is due: converts a cron expression and a time zone to instants, across clock
+// changes.
 //
-// cron-parser is asked for times on a clock that never changes, UTC's; a zone is a clock whose offset changes now and then:
-//   a time that the clock jumps over is due at the jump · a time that it shows twice is due the first time
-//   a schedule of every hour is due once in each hour that passes, both of two that look the same
+// cron-parser computes times on a clock without changes, UTC's. A zone's clock has an offset that
+// changes now and then:
+//
+//   a time that the clock skips is due when the clock changes
+//   a repeated time is due the first time
+//   an hourly schedule is due once in each hour that passes, also in both hours that look the same
 
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 
-/** Slots of one schedule; instants are milliseconds since 1970. */
+/** Slots of one schedule. Instants are milliseconds since 1970. */
 export interface Calendar {
-  /** The first slot after an instant. */
+  /** Returns the first slot after an instant. */
   readonly next: (afterMs: number) => number;
-  /** The last slot up to an instant, searched from the slot `firstMs` on. */
+  /** Returns the last slot up to an instant, searched from the slot `firstMs` on. */
   readonly newest: (firstMs: number, nowMs: number) => number;
-  /** An instant as the zone's clock shows it, with its offset: '2026-03-29T03:00:00+02:00'. */
+  /** Formats an instant in the zone's time, with its offset: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A zone changes its clock at most once within this. */
+/** A zone changes its clock at most once within this time. */
 const stepMsMax = 36 * hourMs;
 
 /** Clocks are set back by less than this. */
 const setBackMsMax = 3 * hourMs;
 
-/** Offset of the zone's clock at an instant, in milliseconds. */
+/** Offset from UTC at an instant, in milliseconds. */
 type OffsetAt = (instantMs: number) => number;
 
 const zoneOffsets = (timeZone: string): OffsetAt => {
@@ -57,7 +61,7 @@ const zoneOffsets = (timeZone: string): OffsetAt => {
   };
 };
 
-/** The first instant after `from`, and not after `to`, whose offset differs from that of `from`. */
+/** The first instant after `from`, and up to `to`, with another offset than `from`. */
 const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | undefined => {
   const offset = offsetAt(from);
   if (offsetAt(to) === offset) return undefined;
@@ -72,18 +76,18 @@ const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | u
 
 interface Rule {
   readonly offsetAt: OffsetAt;
-  /** The next time of the expression on a clock that never changes. */
+  /** The expression's next time, on a clock without changes. */
   readonly wallAfter: (wallMs: number) => number;
   readonly isEveryHour: boolean;
 }
 
-/** Where a search goes on: at an instant that is a slot itself when `isIncluded`. */
+/** If `isIncluded`, the instant itself may be a slot. */
 interface Start {
   readonly at: number;
   readonly isIncluded: boolean;
 }
 
-/** After a change of the clock: a time that it shows twice is no slot the second time, except of an hourly schedule. */
+/** A repeated time is no slot, except for an hourly schedule. */
 const startAt = ({ offsetAt, isEveryHour }: Rule, change: number, offsetBefore: number): Start => ({
   at: change + (isEveryHour ? 0 : Math.max(0, offsetBefore - offsetAt(change))),
   isIncluded: true,
@@ -113,7 +117,10 @@ const nextSlot = (rule: Rule, after: number): number => {
   }
 };
 
-/** Goes back as far as it must, and then from slot to slot: a schedule of every second may have been left for a year. */
+/**
+ * Searches back in growing steps, then forward from slot to slot: a schedule of every second may be
+ * a year behind.
+ */
 const newestSlot = (rule: Rule, first: number, now: number): number => {
   let slot = first;
   for (let backMs = minuteMs; now - backMs > first; backMs *= 24) {
@@ -132,7 +139,7 @@ const showInstant = (offsetAt: OffsetAt, instantMs: number): string => {
   return `${iso(instantMs + offset, 0, 19)}${offset < 0 ? '-' : '+'}${iso(Math.abs(offset), 11, 16)}`;
 };
 
-/** Loaded late with luxon, so only users of schedules pay for both. */
+/** Loaded on demand, because it also loads luxon. */
 const loadCronParser = (): typeof CronParser =>
   createRequire(import.meta.url)('cron-parser') as typeof CronParser;
 
@@ -146,7 +153,7 @@ const readCron = (cron: string): CronParser.CronExpression => {
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };
 
-/** Reads an expression and a zone. Errors: ETL_SCHEDULE_INVALID, which says what is wrong with either. */
+/** Errors: ETL_SCHEDULE_INVALID, which says what is wrong. */
 export const readCalendar = (schedule: string, cron: string, timeZone: string): Calendar => {
   const readOrRefuse = <T>(what: string, read: () => T): T => {
     try {
@@ -158,7 +165,7 @@ export const readCalendar = (schedule: string, cron: string, timeZone: string): 
   };
   const expression = readOrRefuse(`cron '${cron}'`, () => {
     const read = readCron(cron);
-    // A search finds out that the 30th of February never comes.
+    // Fails for a time that never comes, such as the 30th of February.
     read.next();
     return read;
   });

@@ -24,9 +24,9 @@ export interface ScheduleRow {
   readonly lastSlot: Date | null;
   readonly lastOutcome: SlotOutcome | null;
   readonly job: string | null;
-  /** The queue that it was asked for on. */
+  /** The queue of `job`. */
   readonly jobQueue: string | null;
-  /** pending -> enqueued -> published, unchanged, or the code of an error. */
+  /** pending -> enqueued -> published, unchanged or an error code. */
   readonly jobState: string | null;
   /** The server's clock, which all workers share. */
   readonly now: Date;
@@ -37,16 +37,11 @@ const columns = `name, pipeline, definition_hash as definition, params,
   catch_up as "catchUp", paused, queue, late_after * 1000 as "lateAfterMs", next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
 
-/** Whether the bookkeeping is new enough to have a table. */
-export const selectIsThere = (table: 'schedule' | 'schedule_slot'): Query => ({
-  text: `select to_regclass('etl.${table}') is not null as there`,
-});
-
 export const selectSchedules = (): Query => ({
   text: `select ${columns} from etl.schedule order by name`,
 });
 
-/** One schedule, locked until the transaction ends. */
+/** Locks the schedule until the transaction ends. */
 export const selectSchedule = (name: string): Query => ({
   text: `select ${columns} from etl.schedule where name = $1 for update`,
   values: [name],
@@ -54,7 +49,7 @@ export const selectSchedule = (name: string): Query => ({
 
 export const selectNow = (): Query => ({ text: 'select clock_timestamp() as now' });
 
-/** A schedule that has been due for so long, locked; the named ones wait for the next look. */
+/** Locks a schedule that has been due for `ms` milliseconds. */
 const selectDueFor = (ms: number, locked: string, except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where not paused and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
@@ -62,15 +57,13 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
   values: [except, ms],
 });
 
-/** One that is due; rows that others have locked are left to the next query. */
+/** Skips schedules that other sessions have locked. */
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
-/**
- * One that has been due so long that its lock's holder may be frozen: wait for the lock, and the watchdog terminates a frozen holder.
- */
+/** Waits for a lock whose holder may be frozen; the watchdog terminates a frozen holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
-/** A schedule whose run may not be on the queue yet; as `selectDue`. */
+/** Its run may not be on the queue yet. Skips schedules that other sessions have locked. */
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
@@ -78,7 +71,6 @@ export const selectPending = (except: readonly string[]): Query => ({
   values: [except],
 });
 
-/** Schedules whose runs must be known to these queues. */
 export const selectEnqueued = (queues: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule where job_state = 'enqueued' and job_queue = any ($1)`,
   values: [queues],
@@ -99,7 +91,7 @@ export interface NewSchedule {
   readonly lateAfterMs: number | undefined;
 }
 
-/** Replaces the schedule of that name: a pause stays, and with the same times a due slot. */
+/** A replaced schedule stays paused if it was. If its times do not change, a due slot stays due. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
@@ -128,7 +120,7 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
   ],
 });
 
-/** A slot to come, or one that is due, in seconds of the server's clock. */
+/** The next slot of a schedule; `lateSeconds` if it is due already. */
 export interface ComingSlot {
   readonly schedule: string;
   readonly slotSeconds: number;
@@ -157,21 +149,21 @@ export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
   values: [name, nextSlot],
 });
 
-/** A slot that was decided on, or a run that somebody asked for. */
+/** A slot with its outcome, or a run that was requested by hand. */
 export interface Decision {
   readonly name: string;
   readonly slot: Date;
-  /** The first of those that were missed before it, if any were. */
+  /** The first of the slots that were missed before it; undefined: none. */
   readonly first: Date | undefined;
   readonly outcome: SlotOutcome | 'asked for';
-  /** Put on the queue after the commit; undefined: no run. */
+  /** Added to the queue after the commit; undefined: no run. */
   readonly job: string | undefined;
 }
 
-/** Slots of a schedule that are kept: years of nights. */
+/** Years of nightly runs. */
 const slotsKept = 1_000;
 
-/** Records a slot, and decides on its run: putting that on the queue comes after the commit. */
+/** Sets the run to pending: it is added to the queue after the commit. */
 export const recordDecision = ({ name, slot, first, outcome, job }: Decision): Query => ({
   text: `with decided as (
       insert into etl.schedule_slot (schedule, slot, first, outcome, job) values ($1, $2, $3, $4, $5)
@@ -183,7 +175,6 @@ export const recordDecision = ({ name, slot, first, outcome, job }: Decision): Q
   values: [name, slot, first, outcome, job],
 });
 
-/** The newest slot that was dealt with, and the next one. */
 export const moveOn = (name: string, slot: Date, outcome: SlotOutcome, nextSlot: Date): Query => ({
   text: 'update etl.schedule set last_slot = $2, last_outcome = $3, next_slot = $4 where name = $1',
   values: [name, slot, outcome, nextSlot],
@@ -196,20 +187,19 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** Job of a slot: the same from every worker, so that a queue takes it once. Seconds are shown if there are any. */
+/** All workers create the same id, so a queue accepts it only once. Seconds are omitted if 0. */
 export const jobOfSlot = (name: string, slot: Date): string => {
   const [time = ''] = slot.toISOString().split('.');
   return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;
 };
 
-/** Job of a run that somebody asked for by hand. */
 export const jobByHand = (name: string, id: string): string => `${jobPrefix}${name}-${id}`;
 
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
 /**
- * Records how a schedule's run ended. A finished one is not changed: a worker that was paused until another took its job may still
- * fail.
+ * A successful end is not changed: a worker that was paused while another worker took its job may
+ * fail later.
  */
 export const recordJobEnd = (job: string, state: string): Query => ({
   text: `with slot as (
@@ -221,7 +211,7 @@ export const recordJobEnd = (job: string, state: string): Query => ({
   values: [job, state],
 });
 
-/** The newest slots of a schedule, newest first, with the runs that came of them. */
+/** Newest first. */
 export const selectSlots = (name: string, limit: number): Query => ({
   text: `select s.slot, s.first, s.outcome, s.job, s.job_state as state, r.id::float8 as run
     from etl.schedule_slot s
@@ -230,10 +220,10 @@ export const selectSlots = (name: string, limit: number): Query => ({
   values: [name, limit],
 });
 
-/** The job of a schedule. Errors: ETL_JOB_INVALID. */
+/** Errors: ETL_JOB_INVALID. */
 export const runJobOf = (row: ScheduleRow): RunJob => {
   const { job, jobQueue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
-  const options = { fresh: false, fullRefresh: false, resume: false };
+  const options = { fresh: false, fullRefresh: false, resume: false, allowShrink: [] };
   const data = readRunRequest({ pipeline, definition, params, definedBy, options }, job!);
   return { job: job!, queue: jobQueue!, data, ...(priority !== null && { priority }) };
 };

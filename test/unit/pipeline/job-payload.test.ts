@@ -7,7 +7,7 @@ const request = {
   pipeline: 'noaa',
   definition: 'a'.repeat(64),
   params: { year: '2011', months: [1, 2], note: 'a backslash \\u0000 and 𝄞' },
-  options: { fresh: false, fullRefresh: true, resume: false },
+  options: { fresh: false, fullRefresh: true, resume: false, allowShrink: [] },
 };
 
 describe('readRunRequest', () => {

@@ -1,7 +1,7 @@
--- The bookkeeping schema: what was planned, what is loaded, what was refused, what is published.
--- Documented column by column in docs/reference/schema.md.
+-- The bookkeeping schema: planned runs, loaded chunks, rejects, published tables.
+-- docs/reference/schema.md describes all columns.
 
--- Staging tables of all pipelines.
+-- Schema of the staging tables of all pipelines.
 create schema if not exists etl_staging;
 
 create table etl.run (
@@ -10,76 +10,84 @@ create table etl.run (
   state           text not null default 'planned'
                   check (state in ('planned', 'loading', 'loaded', 'publishing', 'published', 'failed', 'cancelled')),
   definition_hash text not null,
-  -- Hash of each table's declaration: tells which one changed.
+  -- Hash of each table's declaration: tells which table changed.
   table_hashes    jsonb not null,
-  -- Hash of what shapes the staged rows of each table with files: a table whose hash is the same keeps what is loaded of it.
+  -- Hash of what shapes the staged rows of each table with files. While it is unchanged, loaded
+  -- rows are kept.
   staged_hashes   jsonb not null default '{}',
-  -- How the files of each table are written, and the fields of its columns: rejected records are parsed again without the pipeline.
+  -- Dialects of each table's files, and the fields of its columns, to parse rejected records
+  -- without the pipeline.
   formats         jsonb not null default '{}',
-  -- The parameters as they are shown, and those that make the definition again, in another process or later.
+  -- Parameters for display, and the parameters that reproduce the definition in another process or
+  -- later.
   params          jsonb not null default '{}',
   pinned_params   jsonb not null default '{}',
-  -- The job of the run queue that the run is for: a second delivery of the job finds the run of the first. Without a job, the workers
-  -- of the default queue help.
+  -- The run's job on the run queue: a second delivery of the job finds this run. Without a job,
+  -- workers of the default queue help.
   job             text,
   queue           text not null default 'default',
   host            text not null,
   pid             integer not null,
   workers         integer not null,
-  -- The server process whose session holds the pipeline's lock for the run: every chunk's transaction asks whether it still does.
+  -- Server process whose session holds the pipeline's lock for the run. Every chunk's transaction
+  -- checks that it still does.
   session         integer,
-  -- Tells the coordinators of one run apart: raised by each that takes the run over, compared in every chunk's transaction.
+  -- Increased by each coordinator that takes over the run, and compared in every chunk's
+  -- transaction.
   generation      integer not null default 1,
-  -- The crash epoch under which the run's chunks count; a crash of the server gives the run a new one.
+  -- Crash epoch under which the run's chunks count. After a crash of the server, the run gets the
+  -- new epoch.
   epoch           uuid not null,
   crashes_seen    integer not null default 0,
-  -- Whether it loads everything again; so it does, too, when it is continued.
+  -- True if the run loads everything again, also when it is continued.
   full_refresh    boolean not null default false,
-  -- Largest id of etl.correction that the run knows.
+  -- Largest id in etl.correction that the run knows.
   corrections     bigint not null default 0,
   started_at      timestamptz not null default clock_timestamp(),
-  -- How earlier attempts ended, oldest first (startedAt, endedAt, errorCode, error), and when the newest attempt began; null: the run
-  -- was never continued.
+  -- How earlier attempts ended, oldest first (startedAt, endedAt, errorCode, error), and when the
+  -- newest attempt started; null: the run was never continued.
   earlier         jsonb not null default '[]',
   continued_at    timestamptz,
   loaded_at       timestamptz,
   finished_at     timestamptz,
   error_code      text,
   error           text,
-  -- The hook `published` has not ended yet: the next start of the pipeline calls it.
+  -- True until the hook `published` has ended: the next start of the pipeline calls it.
   hook_pending    boolean not null default false,
-  -- Of a run that put earlier versions back: the run that it went back to; 0: no run loaded that version.
+  -- Set if the run is a rollback: the run whose tables it restored; 0: the tables from before the
+  -- first run.
   rolled_back_to  bigint,
-  -- Tables that the run has built and could not publish, because of sessions with older snapshots: the next attempt publishes them.
-  -- Their `basis` says what they were made of.
+  -- Tables that the run built and could not publish, because of sessions with older snapshots. The
+  -- next attempt publishes them. Their `basis` identifies what they were built from.
   kept_build      jsonb,
-  -- Sums of a published run's files and chunks, an element for each table with files, in declared order: adding them up takes as long
-  -- as the run has chunks. Null: not published.
+  -- Sums of a published run's files and chunks, one element for each table with files, in declared
+  -- order. Stored, because adding up takes as long as the run has chunks. Null: not published.
   totals          jsonb,
-  -- Where the time went and what would change that, in sentences. Null: the run was short, or was not published.
+  -- Sentences that say where the time went and what would change that. Null: the run was short, or
+  -- was not published.
   advice          text[],
-  -- Room for the end of a run on a full disk: the row is as long from the beginning as with its error, so that nothing of it has to
-  -- move elsewhere, and its page has room for another version of it.
+  -- Reserves space for the end of the run on a full disk. Replacing this text by the error keeps
+  -- the row as long, and the fillfactor leaves space on the page for the new version of the row.
   end_room        text default repeat('.', 700)
 ) with (fillfactor = 50);
 alter table etl.run alter column end_room set storage plain;
 create index run_pipeline on etl.run (pipeline, id desc);
 create index run_job on etl.run (job) where job is not null;
--- Runs in the order in which they are listed.
+-- Runs in the order of lists.
 create index run_newest on etl.run (finished_at desc nulls first, id desc);
 
--- What a run was going to do, and what it said on its way.
+-- The plan of a run, and its notices.
 create table etl.run_plan (
   run_id   bigint primary key references etl.run on delete cascade,
   -- For each table: table, isDerived, and rows of label and text, as `etl plan` prints them.
   tables   jsonb not null default '[]',
-  -- Rows that were too many to be kept.
+  -- Number of rows that were not stored because there were too many.
   rows_cut integer not null default 0,
-  -- at, text; oldest first, the newest of them all.
+  -- Notices (at, text), oldest first; only the newest are stored.
   notices  jsonb not null default '[]',
-  -- How many were said.
+  -- Number of all notices.
   said     integer not null default 0,
-  -- OpenTelemetry's number of the trace of the run; null: it was not traced.
+  -- OpenTelemetry's trace id; null: the run was not traced.
   trace_id text
 );
 
@@ -88,34 +96,35 @@ create table etl.source_file (
   run_id      bigint not null references etl.run on delete cascade,
   table_name  text not null,
   ordinal     integer not null,
-  -- A file is known by its source, its location there, and its member in an archive.
+  -- A file is identified by its source, its location there, and its member in an archive.
   source      text not null default 'file',
   location    text not null,
   member      text,
   name        text not null,
-  -- Bytes as they are stored.
+  -- Size as stored, for example compressed.
   bytes       bigint not null,
   fingerprint text not null,
   decoding    text,
   encoding    text not null default 'utf-8',
-  -- Where a member is in its archive, as the archive's format says it.
+  -- Location of a member in its archive, in the archive format's own terms.
   part        jsonb,
-  -- Which of the dialects in etl.run.formats the file is read in.
+  -- Index of the file's dialect in etl.run.formats.
   reading     integer not null default 0,
   header      text[] not null,
-  -- How lines end, as the first one says: lf, crlf, cr.
+  -- Line end, from the first line: lf, crlf, cr.
   line_end    text not null default 'lf',
-  -- Data in decoded bytes; its end is null until somebody has seen it.
+  -- Where the data begins and ends, in decoded bytes; data_end is null until a loader has found it.
   data_byte   bigint not null,
   data_line   bigint not null,
   data_end    bigint,
-  -- Texts that hold for the whole file, and what its header has otherwise than the table names.
+  -- Constant values for the whole file, and how its header differs from the table's.
   constants   jsonb not null default '{}',
   differs     jsonb,
   unique (run_id, table_name, ordinal)
 );
 
--- One row a chunk, written in the transaction of its COPY: the proof that these bytes are in staging.
+-- One row per chunk, written in the transaction of its COPY: the proof that these bytes are in
+-- staging.
 create table etl.chunk (
   file_id      bigint not null references etl.source_file on delete cascade,
   byte_start   bigint not null,
@@ -128,10 +137,10 @@ create table etl.chunk (
   rejected     bigint not null,
   filtered     bigint not null,
   epoch        uuid not null,
-  -- Who loaded it.
-  session      integer default pg_backend_pid(),
+  -- Server process that loaded the chunk.
+  session      integer not null default pg_backend_pid(),
   committed_at timestamptz not null default clock_timestamp(),
-  -- When an earlier load of it was committed, which a crash took.
+  -- When an earlier load of the chunk was committed, whose rows a crash emptied.
   lost_at      timestamptz,
   primary key (file_id, byte_start)
 );
@@ -146,22 +155,23 @@ create table etl.reject (
   line        bigint not null,
   last_line   bigint,
   record      bigint not null,
-  -- The first fault of the record; the others are in more_faults.
+  -- The first fault of the record; other faults are in more_faults.
   column_name text,
   code        text not null,
   reason      text not null,
   fault_count integer not null default 1,
   more_faults jsonb not null default '[]',
   raw         text not null,
-  -- The correction that was tried in place of the record, and was refused as well.
+  -- A correction of the record that was tried and refused.
   correction  bigint
 );
 create index reject_run on etl.reject (run_id, table_name, file_id, byte);
--- A file that is deleted takes its rejects along: without an index each looks through all of them.
+-- Without this index, deleting a file would search all rejects.
 create index reject_file on etl.reject (file_id);
 
--- Corrections of rejected records, by pipeline, table, version of a file, and byte. A correction that is replaced gets a new id, so
--- the largest id that a run knows tells which ones it has not seen.
+-- Corrections of rejected records, by pipeline, table, version of a file, and byte. A replaced
+-- correction gets a new id, so the largest id that a run knows tells which corrections are new to
+-- it.
 create table etl.correction (
   id          bigint generated always as identity primary key,
   pipeline    text not null,
@@ -181,7 +191,8 @@ create table etl.correction (
   unique (pipeline, table_name, file_key, byte)
 );
 
--- Rejects that a correction took the place of, written in the transaction that loaded it.
+-- Rejects that were replaced by a correction, written in the transaction that loaded the
+-- correction.
 create table etl.corrected (
   file_id    bigint not null references etl.source_file on delete cascade,
   byte       bigint not null,
@@ -190,7 +201,7 @@ create table etl.corrected (
   primary key (file_id, byte)
 );
 
--- What the data tests of a run found in what it was about to publish; rows: the first failing ones.
+-- Results of a run's data tests; rows: the first failing rows.
 create table etl.data_test (
   run_id     bigint not null references etl.run on delete cascade,
   place      integer not null,
@@ -213,37 +224,41 @@ create table etl.published_table (
   table_name    text not null,
   table_oid     oid not null,
   strategy      text not null,
-  -- Rows that readers had before; null: there was no table.
+  -- Rows before the publication; null: there was no table.
   rows_before   bigint,
   rows          bigint not null,
-  -- What became of records that are merged: inserted, updated, unchanged, deleted, superseded. Null: no rows were merged.
+  -- Number of merged records by outcome: inserted, updated, unchanged, deleted, superseded. Null:
+  -- no rows were merged.
   changes       jsonb,
-  -- Partitions that were replaced; null: all were. And those that the table had with the commit: if it has others, people have dropped,
-  -- detached or attached some since, and `rows` does not say how many rows it has.
+  -- Names of the replaced partitions; null: all were replaced. Then the oids of all partitions at
+  -- the commit: if the table has others now, somebody has dropped, detached or attached partitions,
+  -- and `rows` is not the table's number of rows.
   partitions    text[],
   partition_oids oid[],
   seconds       double precision not null,
-  -- What we made of the table: what else it has is somebody's own.
+  -- What we created of the table. Any other column, constraint or index was added by somebody else.
   columns       text[],
   not_null      text[],
   primary_key   text[],
   indexes       text[] not null,
   constraints   text[],
-  -- The run that loaded the rows, if a later run put them back.
+  -- Set if a later run restored the rows: the run that loaded them.
   version       bigint,
   published_at  timestamptz not null default clock_timestamp(),
   primary key (run_id, table_name)
 );
 
--- Which version of which file is in production of which table, written in the transaction that publishes it. It does not refer to
--- etl.run: a file whose run was deleted is still in production, and must not be loaded twice.
+-- Which version of which file is in production of which table, written in the publishing
+-- transaction. No foreign key to etl.run: a file whose run was deleted is still in production, and
+-- must not be loaded twice.
 create table etl.published_file (
   pipeline     text not null,
   schema_name  text not null,
   table_name   text not null,
   -- SHA-256 of source, location and member, which are too long for an index.
   file_key     bytea not null,
-  -- The version: the id that it had in etl.source_file, which is in the column _file of its rows, if the table has that.
+  -- The version: its id in etl.source_file, which is the value of the column _file of its rows, if
+  -- the table has this column.
   file_id      bigint not null,
   source       text not null,
   location     text not null,
@@ -254,51 +269,54 @@ create table etl.published_file (
   run_id       bigint not null,
   records      bigint not null,
   rows         bigint not null,
-  -- Rows that have left with replaced partitions.
+  -- Rows that were deleted with replaced partitions.
   replaced     bigint not null default 0,
-  -- Largest id of etl.correction that its run knew.
+  -- Largest id in etl.correction that its run knew.
   corrections  bigint not null,
-  -- Taken out on request: it is not loaded again before it changes.
+  -- True if removed on request: the file is not loaded again before it changes.
   unloaded     boolean not null default false,
-  -- When the run that loaded it began, before it looked at the file for the last time: a file that was changed long before is known
-  -- again by its size and time alone.
-  seen_at      timestamptz,
+  -- When the run that loaded it started, before the run last looked at the file. A file that was
+  -- changed long before is recognized by size and time alone.
+  seen_at      timestamptz not null,
   published_at timestamptz not null default clock_timestamp(),
   primary key (pipeline, schema_name, table_name, file_key)
 );
--- Finds copies among very many files: those of one size, the newest first.
+-- Finds copies among very many files: files of the same size.
 create index published_file_size on etl.published_file (table_name, bytes, file_id);
 
--- Earlier versions of published tables, in the schema etl_kept: one row a table there.
+-- Earlier versions of published tables, each a table in the schema etl_kept.
 create table etl.kept_table (
   id          bigint generated always as identity primary key,
   pipeline    text not null,
   schema_name text not null,
   table_name  text not null,
-  -- The run that loaded these rows; 0: no run did.
+  -- The run that loaded these rows; 0: none.
   run_id      bigint not null,
   -- The run that replaced them.
   replaced_by bigint not null,
   kept_name   text not null,
   table_oid   oid not null,
   rows        bigint,
-  -- Names that its indexes had in production, in the order of their names in etl_kept; null: its rows are a copy, without indexes.
+  -- Names of its indexes in production, in the order of their names in etl_kept; null: the rows are
+  -- a copy, without indexes.
   indexes     text[],
   kept_at     timestamptz not null default clock_timestamp(),
   unique (kept_name)
 );
 create index kept_table_pipeline on etl.kept_table (pipeline, id);
 
--- Emptied by the server whenever it empties unlogged staging: its one row is the crash epoch.
+-- The server empties this table whenever it empties unlogged staging. Its one row is the crash
+-- epoch.
 create unlogged table etl.canary (
   only_row boolean primary key default true check (only_row),
   epoch    uuid not null
 );
 
--- What failed before there was a run: newest rows only, so that a schedule that fails every minute does not fill a disk.
+-- Failures before a run started. Only the newest are stored, so that a schedule that fails every
+-- minute does not fill a disk.
 create table etl.failure (
   id         bigint generated always as identity primary key,
-  -- Null when the job could not be read.
+  -- Null if the job could not be read.
   pipeline   text,
   job        text,
   queue      text not null,
@@ -309,11 +327,12 @@ create table etl.failure (
   failed_at  timestamptz not null default clock_timestamp()
 );
 
--- Which runs are wanted when. Here and not on the queue, so that a queue that is emptied loses no schedule.
+-- Schedules are stored here and not on the queue, so that an emptied queue loses no schedule.
 create table etl.schedule (
   name            text primary key,
   pipeline        text not null,
-  -- The hash of the definition with pinned_params, the parameters as they were when the schedule was set.
+  -- Hash of the definition with pinned_params, the parameters at the time when the schedule was
+  -- set.
   definition_hash text not null,
   params          jsonb not null default '{}',
   pinned_params   jsonb not null default '{}',
@@ -323,47 +342,48 @@ create table etl.schedule (
   priority        integer,
   catch_up        boolean not null,
   paused          boolean not null default false,
-  -- Seconds after which a slot without a published run is late; null: only when it was missed.
+  -- Seconds after which a slot without a published run is late; null: only a missed slot is late.
   late_after      double precision,
-  -- The first slot that nobody has dealt with.
+  -- The first slot that was not handled yet.
   next_slot       timestamptz not null,
   last_slot       timestamptz,
   last_outcome    text check (last_outcome in ('enqueued', 'skipped', 'missed')),
-  -- Newest run asked for, by a slot or by hand, and the queue that it was asked for on. pending: it is decided on, and may not be on
-  -- the queue yet.
+  -- The newest run, by a slot or requested by hand, and its queue. job_state pending: the run may
+  -- not be on the queue yet.
   job             text,
   job_queue       text,
   job_state       text
 );
 create index schedule_job on etl.schedule (job) where job is not null;
 
--- Each slot of a schedule, or run that somebody asked for, and what became of it. The newest ones of a schedule; they outlive it.
+-- Slots of schedules and runs requested by hand, with their outcomes. Only the newest of each
+-- schedule; they outlive the schedule.
 create table etl.schedule_slot (
   id         bigint generated always as identity primary key,
   schedule   text not null,
-  -- When it was due; of a run that was asked for: when that was.
+  -- When the slot was due, or when the run was requested.
   slot       timestamptz not null,
-  -- The first of the slots since the one before that nobody dealt with, and that are not caught up one by one.
+  -- The first of the slots since the previous row that were not handled and are not caught up.
   first      timestamptz,
   outcome    text not null check (outcome in ('enqueued', 'skipped', 'missed', 'asked for')),
   decided_at timestamptz not null default clock_timestamp(),
   job        text,
-  -- How its run ended: published, unchanged or the code of an error. Null: it has not.
+  -- How its run ended: published, unchanged or an error code. Null: it has not ended.
   job_state  text,
-  -- When it was found late.
+  -- When a notification said that the slot is late.
   late_at    timestamptz
 );
 create index schedule_slot_schedule on etl.schedule_slot (schedule, id);
 create index schedule_slot_job on etl.schedule_slot (job) where job is not null;
 
--- Queues of runs by name: a worker serves those that it is told to.
+-- Names of the run queues that were ever used.
 create table etl.queue (
   name text primary key
 );
 insert into etl.queue values ('default');
 
--- What this database has written into Redis beside its jobs, under each prefix: a copy of the database does not know what the
--- original wrote after the copy was made.
+-- Marks that this database has written into Redis, by prefix of its jobs. A copy of the database
+-- does not know the marks that the original writes later.
 create table etl.queue_owner (
   prefix text not null,
   mark   text not null,
@@ -371,23 +391,24 @@ create table etl.queue_owner (
   primary key (prefix, mark)
 );
 
--- Notifications and their deliveries, a row for each receiver: written in the transaction of what they tell.
+-- Notifications and their deliveries, one row for each receiver, written in the transaction that
+-- they report.
 create table etl.notification (
   id          bigint generated always as identity primary key,
-  -- What the receiver knows it by, the same in each attempt.
+  -- Id of the message for the receiver, the same in each attempt.
   message     uuid not null default gen_random_uuid(),
   event       text not null check (event in ('failed', 'published', 'rejects', 'late')),
   pipeline    text,
   run_id      bigint references etl.run on delete cascade,
   channel     text not null,
-  -- Names of the environment variables that hold the receiver's URL and its secret.
+  -- Names of the environment variables with the receiver's URL and its secret.
   url_name    text not null,
   secret_name text,
   payload     json not null,
   created_at  timestamptz not null default clock_timestamp(),
   state       text not null default 'pending' check (state in ('pending', 'delivered', 'given up')),
   attempts    integer not null default 0,
-  -- Of a pending one: not before this.
+  -- Earliest time of the next attempt, if pending.
   next_at     timestamptz not null default clock_timestamp(),
   ended_at    timestamptz,
   -- Why the last attempt failed.
@@ -396,22 +417,22 @@ create table etl.notification (
 create index notification_pending on etl.notification (next_at) where state = 'pending';
 create index notification_run on etl.notification (run_id) where run_id is not null;
 
--- What visitors of the page did: a row is written before each action, and its outcome after that.
+-- Actions of the page's visitors. A row is written before each action, and its outcome afterwards.
 create table etl.audit (
   id         bigint generated always as identity primary key,
-  -- The form that was sent: each is taken once.
+  -- Id of the form that was sent: each form is accepted once.
   form       uuid not null unique,
   asked_at   timestamptz not null default clock_timestamp(),
-  -- Null: its process did not live to say what became of it.
+  -- Null: the process ended before the action did.
   ended_at   timestamptz,
   action     text not null check (action in ('cancel', 'retry', 'run', 'pause', 'resume', 'board')),
   kind       text not null check (kind in ('run', 'schedule', 'pipeline', 'queue')),
   subject    text not null,
-  -- Who, as the service says in which the page is mounted.
+  -- The person's name, if the program around the page provides it.
   person     text,
-  -- Of the connection; behind a proxy the proxy's.
+  -- Address of the connection; behind a proxy, the proxy's.
   address    text,
-  -- A browser with the token, by a few letters.
+  -- A few letters that identify the browser.
   visitor    text not null,
   error_code text,
   -- What was done, or why not.
