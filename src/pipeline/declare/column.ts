@@ -1,4 +1,4 @@
-// column.*: what a user writes for one column. Builders are frozen and typed; nothing is checked here.
+// column.*: builds the frozen declaration of one column. definePipeline checks it later.
 
 import type { z } from 'zod';
 import type { ColumnType } from '../../format/types/contract.ts';
@@ -7,42 +7,44 @@ import { freezeDeep } from '../freeze.ts';
 import { serverColumns } from './server-column.ts';
 import type { ZodSchema } from './schema-types.ts';
 
-/** A part of a file's path: made by `path(…)`. */
+/** A part of a file's path, made by `path(…)`. */
 export interface PathPart {
   readonly path: RegExp;
 }
 
 /**
- * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
- * of the file's path.
+ * Names a field of a file: by its header text, by its position from 1, by alternative header texts of
+ * which each file has one (`{ from: ['Id', 'ID'] }`), or as a part of the file's path (`path(…)`).
  */
 export type Field = string | number | { readonly from: readonly string[] } | PathPart;
 
 /**
- * A part of the path of each file, the same for all its records: `column.text(path(/region=(\w+)/))`.
+ * Takes a value from the path of a file, the same for all its records:
+ * `column.text(path(/region=(\w+)/))`.
  *
- * @param pattern finds the part: its group, or all that it matches when it has none. A file whose path it does not match ends the run.
+ * @param pattern its group is the value, or the whole match if it has no group. The run fails if the
+ *   pattern does not match the path of a file.
  */
 export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
 
-/** A field, or several that are joined, with the option `separator` between. */
+/** A field, or a list of fields whose texts are joined with the option `separator`. */
 export type Headers = Field | readonly Field[];
 
-/** What the columns of every type can say, also as modifiers. */
+/** Options that every column type accepts. */
 export interface CommonOptions {
-  /** Field texts that mean "no value" in this column, beside those of csv(…, { nulls }). */
+  /** Field texts that mean "no value" in this column, in addition to those of csv(…, { nulls }). */
   readonly nulls?: readonly string[];
-  /** Field texts that stand for another text: { T: '0' }. */
+  /** Field texts to replace by other texts before the type reads them: { T: '0' }. */
   readonly tokens?: Readonly<Record<string, string>>;
-  /** Text between fields that are joined; none by default. */
+  /** Text to put between joined fields. Default: the empty text. */
   readonly separator?: string;
 }
 
-/** Key of the raw declaration; registered, so that two copies of sluice understand each other. @public in declarations of types. */
+/** Key of a column's declaration. Symbol.for, so that two copies of sluice share the key. @public */
 export const columnState: unique symbol = Symbol.for('sluice.column') as never;
 declare const valueTypes: unique symbol;
 
-/** A column as it was written, not yet checked: plain JavaScript may have put anything here. */
+/** The declaration of a column, unchecked: a pipeline in JavaScript can pass values of any type. */
 export interface ColumnState {
   readonly type: string;
   readonly headers: unknown;
@@ -56,11 +58,11 @@ export interface ColumnState {
   readonly rules: readonly { readonly kind: string; readonly value: unknown }[];
   readonly checks: readonly { readonly test: unknown; readonly message: unknown }[];
   readonly schema: unknown;
-  /** Modifiers that there are not. */
+  /** Names of called modifiers that do not exist. */
   readonly unknown: readonly string[];
 }
 
-/** A Zod schema that fits a column: it reads the column's value and gives one that the column can store. */
+/** Allows a Zod schema whose input and output types fit the JavaScript value of the column. */
 export type SchemaFor<Schema extends ZodSchema, Value> = [Value] extends [z.input<Schema>]
   ? StoresAs<Schema, Value>
   : [z.input<Schema>] extends [Value]
@@ -70,53 +72,66 @@ type StoresAs<Schema extends ZodSchema, Value> = [z.output<Schema>] extends [Val
   ? unknown
   : { readonly 'the schema must give': Value };
 
-/** How many characters a text has: exactly so many, or a range whose ends are included. */
+/** Length of a text in characters: an exact number, or a range with inclusive bounds. */
 export type Length = number | { readonly min?: number; readonly max?: number };
 
-/** One column; `Value` is its JavaScript value in checks, schemas and rows. Modifiers give a new column. */
+/**
+ * A declared column. Each modifier returns a changed copy. `Value` is the JavaScript type of its
+ * values in checks, schemas and rows.
+ */
 export interface Column<Value, Nullable extends boolean = boolean> {
   readonly [columnState]: ColumnState;
   readonly [valueTypes]?: { readonly value: Value; readonly nullable: Nullable };
-  /** A null token becomes null instead of rejecting the record. */
+  /** Allows null. Without this modifier, a record without a value is rejected. */
   nullable(): Column<Value, true>;
-  /** More field texts that mean "no value". */
+  /** Adds field texts that mean "no value": `.nulls(['NA', '-'])`. */
   nulls(texts: readonly string[]): Column<Value, Nullable>;
-  /** Field texts that stand for another text: `.tokens({ T: '0' })`. */
+  /** Replaces field texts by other texts before the type reads them: `.tokens({ T: '0' })`. */
   tokens(texts: Readonly<Record<string, string>>): Column<Value, Nullable>;
-  /** The value of a missing field; the record is then not rejected. */
+  /** Stores this value for a record without a value: `.default(0)`. */
   default(value: Value): Column<Value, Nullable>;
-  /** Rejects values below the bound, of numbers, dates and times: `.min(0)`, `.min('2011-01-01')`. Nulls are not tested. */
+  /**
+   * Rejects records whose value is smaller: `.min(0)`, `.min('2011-01-01')`. For numbers, dates and
+   * times. Nulls pass.
+   */
   min(least: Value | number): Column<Value, Nullable>;
-  /** Rejects values above the bound: `.max(100)`. */
+  /** Rejects records whose value is greater: `.max(100)`. For numbers, dates and times. Nulls pass. */
   max(most: Value | number): Column<Value, Nullable>;
-  /** Rejects all values but these: `.oneOf(['AA', 'SP'])`. */
+  /** Rejects records whose value is not in the list: `.oneOf(['AA', 'SP'])`. Nulls pass. */
   oneOf(values: readonly Value[]): Column<Value, Nullable>;
-  /** Rejects texts that the pattern does not match: `.pattern(/^[A-Z]{2}$/)`. */
+  /** Rejects records whose text does not match: `.pattern(/^[A-Z]{2}$/)`. Nulls pass. */
   pattern(pattern: RegExp): Column<Value, Nullable>;
-  /** Rejects texts of another length in characters: `.length({ min: 1, max: 80 })`, `.length(2)`. */
+  /** Rejects records whose text is shorter or longer: `.length({ min: 1, max: 80 })`. Nulls pass. */
   length(characters: Length): Column<Value, Nullable>;
-  /** Rejects records whose value fails the test; `message` becomes the reason. Nulls are not tested. */
+  /**
+   * Rejects records for whose value the test returns false, with `message` as the reason:
+   * `.check((code) => code !== 'XX', 'is a test code')`. Nulls are not tested.
+   */
   check(test: (value: Value) => boolean, message: string): Column<Value, Nullable>;
-  /** Changes the field's text before the type reads it; null means "no value". */
+  /** Changes the field's text before the type reads it. The function returns null for "no value". */
   map(change: (text: string) => string | null): Column<Value, Nullable>;
-  /** Rejects records whose value the schema refuses, and stores what the schema gives. */
+  /** Rejects records whose value the Zod schema refuses, and stores the schema's output. */
   zod<Schema extends ZodSchema>(
     schema: Schema & SchemaFor<Schema, Value>,
   ): Column<z.output<Schema> & Value, Nullable>;
 }
 
+/** A column of any type. */
 export type AnyColumn = Column<any>;
 
-/** Asked for by whatever inspects or awaits an object; not misspelt. */
+/** Properties that await and JSON.stringify look up on any object: not misspelt modifiers. */
 const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
 
-/** The property of an object by its name, or a placeholder for a misspelt name. */
+/** Returns the property of this name, or a placeholder if the name is misspelt. */
 const readOr = (known: object, name: PropertyKey, misspelt: (name: string) => unknown): unknown =>
   typeof name !== 'string' || notMisspelt.has(name) || name in known
     ? Reflect.get(known, name)
     : misspelt(name);
 
-/** As with types, a modifier that there is not makes a column, which definePipeline refuses with a suggestion. */
+/**
+ * Builds a column. An unknown modifier does not throw; it is recorded in the column, so that
+ * definePipeline can refuse it with the table, the column and a suggestion.
+ */
 const build = (state: ColumnState): AnyColumn => {
   freezeDeep(state);
   const change = (changed: Partial<ColumnState>): AnyColumn => build({ ...state, ...changed });
@@ -159,7 +174,7 @@ const start = (type: string, headers: unknown, options: unknown, sqlType?: unkno
     unknown: [],
   }) as Column<any, false>;
 
-/** The builder of a type: it takes the type's own options beside those of every column. */
+/** The builder of a column type. Its options argument is optional if all options of the type are. */
 type Builder<Type> =
   Type extends ColumnType<infer Value, infer Own>
     ? Partial<Own> extends Own
@@ -167,7 +182,7 @@ type Builder<Type> =
       : (headers: Headers, options: CommonOptions & Own) => Column<Value, false>
     : never;
 
-/** The column types that `column` offers. */
+/** The names of the column types that `column` offers. */
 export const columnTypeNames = Object.keys(columnTypes) as readonly ColumnTypeName[];
 
 const builderOf =
@@ -175,7 +190,7 @@ const builderOf =
   (headers: unknown, options: unknown): Column<any, false> =>
     start(type, headers, options);
 
-/** A function, so that declaration files name each builder and not what a type is within. */
+/** A function, so that declaration files list each builder and not the internals of the types. */
 const buildersOf = <Types extends object>(
   types: Types,
 ): { readonly [Name in keyof Types]: Builder<Types[Name]> } =>
@@ -184,26 +199,28 @@ const buildersOf = <Types extends object>(
 const builders = {
   ...buildersOf(columnTypes),
   ...serverColumns,
-  /** Any other type of the server, by its name: `column.of('citext', 'Name')`. */
+  /** A column of any other PostgreSQL type, by its name: `column.of('citext', 'Name')`. */
   of: (sqlType: string, headers: Headers, options?: CommonOptions): Column<string, false> =>
     start('of', headers, options, sqlType),
 };
 
+/** One builder for each column type. */
 export type ColumnBuilders = Readonly<typeof builders>;
 
 /**
- * The column types: `column.text('Header')`, `column.numeric('Price', { precision: 12, scale: 2 })`, …
+ * Declares a column, with one builder for each type: `column.text('Name')`,
+ * `column.numeric('Price', { precision: 12, scale: 2 })`, `column.timestamptz('Sold at').nullable()`.
+ * The first argument names the field of the file; the modifiers of the result are rules for the values.
  *
- * A name that is no type makes a column all the same, which definePipeline refuses with table, column and a
- * suggestion: calling undefined would say much less.
+ * An unknown type does not throw here: definePipeline refuses it with table, column and a suggestion.
  */
 export const column: ColumnBuilders = new Proxy(Object.freeze(builders), {
   get: (known, name) => readOr(known, name, builderOf),
 });
 
-/** The modifiers that a column offers. */
+/** The names of the modifiers that a column offers. */
 export const columnModifierNames: readonly string[] = Object.keys(start('text', '', {}));
 
-/** What was declared, or undefined when the value was not made by column.*. */
+/** Returns the declaration of a column, or undefined if the value was not made by column.*. */
 export const stateOf = (value: unknown): ColumnState | undefined =>
   typeof value === 'object' && value !== null ? (value as Partial<AnyColumn>)[columnState] : undefined;

@@ -1,4 +1,4 @@
-// csv(): the files of a table and how they are written.
+// csv(): declares the files of a table and how they are written.
 
 import { z } from 'zod';
 import type { Dialect } from '../../core/declaration/declaration.ts';
@@ -7,31 +7,38 @@ import type { S3Options } from '../../input/sources/s3/declared.ts';
 import { freezeDeep } from '../freeze.ts';
 import { mustBe } from '../problems.ts';
 
-/** Options of csv(); the defaults follow RFC 4180 with a header line. */
+/** Options of csv(): the dialect of the files, and how to read them. Defaults: RFC 4180, with header. */
 export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
-  /** Label of an encoding, such as 'windows-1252' or 'utf-16le'; 'detect': as the byte order mark says, else UTF-8. */
+  /**
+   * Encoding of the files, such as 'windows-1252' or 'utf-16le'. 'detect': the encoding of the byte
+   * order mark, or UTF-8 without one. Default: 'utf-8'.
+   */
   readonly encoding?: string;
-  /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
+  /**
+   * Allows parameters to lead to files outside the working directory, or outside the directory that
+   * the path names before the parameter. Default: false.
+   */
   readonly anywhere?: boolean;
-  /** Lines at the end of each file that are no records. */
+  /** Number of lines at the end of each file to skip, such as a line of totals. Default: 0. */
   readonly skipEnd?: number;
-  /** How often a compressed file may be larger than it is stored. */
+  /** Largest allowed ratio of decompressed to compressed size. Default: 1,000. */
   readonly maxRatio?: number;
-  /** How many bytes a compressed file may become. */
+  /** Largest allowed decompressed size of a file, in bytes. Default: 1 TiB. */
   readonly maxBytes?: number;
 }
 
-/** Where files are, and what is true of these alone: each option takes the place of that of csv(). */
+/** A location of files with its own options, which override those of csv(). */
 export interface LocationOptions extends CsvOptions {
-  /** A path or glob. */
+  /** A path, glob or URL. */
   readonly path: string;
-  /** Fields that all their records have beside their own, named by columns as those are. */
+  /** Fields to add to every record of these files: `{ region: 'north' }`. Columns name them as usual. */
   readonly constants?: Readonly<Record<string, string | number>>;
 }
 
+/** A path, glob or URL, alone or with its own options. */
 export type Location = string | LocationOptions;
 
-/** A source as it was written; definePipeline checks it, so that problems name their table. */
+/** The result of csv(), unchecked: definePipeline checks it, so that errors can name the table. */
 export interface CsvSource {
   readonly kind: 'csv';
   readonly paths: unknown;
@@ -39,11 +46,15 @@ export interface CsvSource {
 }
 
 /**
- * Reads a table from CSV files.
+ * Declares the files of a table: `csv('exports/sales-*.csv', { delimiter: ';' })`. Compressed files
+ * (gzip, zstd, brotli) and members of zip archives are decompressed while they are read.
  *
- * @param paths path or glob, or several, relative to the working directory; with options or constants of its own, `{ path: 'a/*.csv', delimiter: ';', constants: { region: 'a' } }`.
- * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true ·
- *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
+ * @param paths a path, glob or URL, or a list; paths are relative to the working directory. A location
+ *   can override options: `{ path: 'a/*.csv', delimiter: ';', constants: { region: 'a' } }`.
+ * @param options defaults: delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' ·
+ *   lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true · trim false ·
+ *   skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged 'reject' ·
+ *   anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });

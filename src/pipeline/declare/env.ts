@@ -1,9 +1,10 @@
-// env(): a secret in an environment variable instead of in the pipeline.
+// env(): names a secret in an environment variable, so that the pipeline does not contain the secret.
 
 import type { Secret } from '../../core/declaration/secret.ts';
 
 /**
- * Names an environment variable that holds a secret of a source: `csv(url, { bearer: env('TOKEN') })`. Every process that reads the
- * source reads the variable itself, when it makes a request; its value is never stored, logged or printed.
+ * Names an environment variable that contains a secret: `csv(url, { bearer: env('TOKEN') })`. Each
+ * process reads the variable from its own environment when it makes a request. The secret is never
+ * stored, logged or printed.
  */
 export const env = (name: string): Secret => Object.freeze({ kind: 'env', name });

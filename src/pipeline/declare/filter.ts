@@ -1,4 +1,4 @@
-// Filters: which records of a source a table wants; the others are counted as filtered.
+// Filters choose which records of the files are loaded. Other records are counted as filtered.
 
 import { z } from 'zod';
 import type { FilterSpec } from '../../core/declaration/declaration.ts';
@@ -7,14 +7,20 @@ import { freezeDeep } from '../freeze.ts';
 import { fieldSchema } from '../field.ts';
 import { functionSchema, mustBe, texts } from '../problems.ts';
 
-/** Wants records whose field holds something other than blanks and the dialect's null tokens. */
+/**
+ * Matches records whose field has a value: neither blank nor one of the texts of csv(…, { nulls }).
+ * Example: `filter: present('Id')`.
+ */
 export const present = (header: Field): FilterSpec => freezeDeep({ kind: 'present', header });
 
-/** Wants records whose field, trimmed, is one of these texts. */
+/**
+ * Matches records whose field is one of these texts, after trimming blanks.
+ * Example: `filter: oneOf('Type', ['SALE', 'RETURN'])`.
+ */
 export const oneOf = (header: Field, values: readonly string[]): FilterSpec =>
   freezeDeep({ kind: 'oneOf', header, values });
 
-/** What a function sees a field as: its name or position, the first name where there are several. */
+/** The key of a field in the argument of `when`: its position or name, the first name of `from`. */
 type KeyOf<Named extends Field> = Named extends { readonly from: readonly [infer First, ...unknown[]] }
   ? First & string
   : Named extends PathPart
@@ -22,10 +28,11 @@ type KeyOf<Named extends Field> = Named extends { readonly from: readonly [infer
     : Exclude<Named, object>;
 
 /**
- * Wants records for which the function says true.
+ * Matches records for which the function returns true.
+ * Example: `filter: when(({ Type, Id }) => Type === 'SALE' || Id === null, ['Type', 'Id'])`.
  *
- * @param test gets the named fields, trimmed; null where the field is a null token.
- * @param headers fields that the function looks at.
+ * @param test gets the named fields of a record, trimmed; null for a null token.
+ * @param headers the fields that the function needs.
  */
 export const when = <const Header extends Field>(
   test: (fields: Readonly<Record<KeyOf<Header>, string | null>>) => boolean,
@@ -50,7 +57,7 @@ const oneFilter = z.discriminatedUnion(
   mustBe('present(…), oneOf(…), when(…), or a list of them'),
 );
 
-/** One filter or several, all of which must want the record. */
+/** Schema of a filter, or of a list of filters that must all match. */
 export const filterSchema = z
   .preprocess(
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),

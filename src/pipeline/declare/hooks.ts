@@ -1,29 +1,41 @@
-// Hooks of a pipeline: its author's code before and after a load, as written and as checked.
+// The hooks of a pipeline: their types for authors, and their schema.
 
 import { z } from 'zod';
 import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../core/declaration/hook.ts';
 import { mustBe, strict, wholeNumber } from '../problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 
-/** What is done before a load, after it, with its publication and after that: a function, or a SQL file. */
+/** SQL files or functions that a run calls at certain points. */
 export interface Hooks {
-  /** Each time the run begins to load, also when it is continued. An error ends the run; nothing is published. */
+  /**
+   * Called when the run begins to load, and again each time it is continued. If the hook fails, the
+   * run fails and publishes nothing.
+   */
   readonly before?: Hook;
-  /** When everything is loaded, before tables are built. An error ends the run; nothing is published. */
+  /**
+   * Called when all files are loaded, before tables are built. If the hook fails, the run fails and
+   * publishes nothing.
+   */
   readonly after?: Hook;
-  /** In the publishing transaction, exactly once, where names already mean the new tables. Readers wait for it. */
+  /**
+   * Executed once in the publishing transaction, after the tables were swapped. Readers wait until it
+   * ends, so keep it short: grants and the like. If it fails, nothing is published.
+   */
   readonly publishing?: SqlFile;
-  /** When the run is published, at least once. An error does not take that back. */
+  /**
+   * Called after the run was published, at least once: again if the process is killed during the
+   * call. If the hook fails, the command fails, but the tables remain published.
+   */
   readonly published?: Hook;
-  /** When the run has failed: once, by the process that it failed in. An error is reported beside that of the run. */
+  /** Called once after the run failed, unless the process was killed. */
   readonly failed?: FailedHook;
-  /** How long each may take, in milliseconds. Default: ten minutes. */
+  /** Timeout of each hook, in milliseconds. Default: 600,000 (ten minutes). */
   readonly timeoutMs?: number;
 }
 
 const timeoutMsDefault = 600_000;
 
-/** Timers cannot wait longer. */
+/** The longest delay of a Node timer. */
 const timeoutMsMax = 2 ** 31 - 1;
 
 const hookSchema = <Called extends Hook | FailedHook>() => {

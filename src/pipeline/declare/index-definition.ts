@@ -1,4 +1,4 @@
-// index(): an index of a production table.
+// index(): declares an index of a production table.
 
 import { z } from 'zod';
 import type { IndexSpec } from '../../core/declaration/declaration.ts';
@@ -6,26 +6,31 @@ import { freezeDeep } from '../freeze.ts';
 import { defaultName, nameProblem } from '../names.ts';
 import { boolean, choice, mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';
 
+/** Options of index(). */
 export interface IndexOptions<Name extends string = string> {
-  /** Access method; 'btree' by default. */
+  /** Access method. Default: 'btree'. */
   readonly using?: IndexSpec['using'];
+  /** Creates a unique index (btree only). Default: false. */
   readonly unique?: boolean;
-  /** SQL condition of a partial index. */
+  /** SQL condition that makes a partial index: `'price > 0'`. */
   readonly where?: string;
-  /** Columns stored beside the key (btree, gist, spgist). */
+  /** Columns to store in the index beside its key (btree, gist, spgist). */
   readonly include?: readonly Name[];
-  /** Made from table and columns by default. */
+  /** Default: `<table>_<columns>_idx`. */
   readonly name?: string;
 }
 
-/** An index as it was written; definePipeline checks it, so that problems name their table. */
+/** A declared index, unchecked: definePipeline checks it, so that errors can name the table. */
 export interface IndexDefinition<Name extends string = string> {
   readonly kind: 'index';
   readonly columns: Name | readonly Name[];
   readonly options: IndexOptions<Name>;
 }
 
-/** An index over one column or several, built when the rows are in: `index('day', { using: 'brin' })`. */
+/**
+ * Declares an index over one or more columns: `index('day', { using: 'brin' })`,
+ * `index(['store', 'day'], { unique: true })`. It is built after the rows are inserted.
+ */
 export const index = <const Name extends string>(
   columns: Name | readonly Name[],
   options: IndexOptions<Name> = {},
@@ -41,7 +46,7 @@ const optionsSchema = strict({
   name: z.string(mustBe('a name')).optional(),
 });
 
-/** The checked index, or undefined and the problems. */
+/** Checks a declared index. Returns undefined, and adds problems, if it is not valid. */
 export const indexSpec = (input: unknown, table: string, problems: Problems): IndexSpec | undefined => {
   const written = input as Partial<IndexDefinition> | null | undefined;
   if (written?.kind !== 'index')

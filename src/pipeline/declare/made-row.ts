@@ -1,10 +1,10 @@
-// The row of a table that SQL makes: declared as a z.object, and read into what its columns must hold.
+// Reads the `row` of a table that SQL makes: a z.object, whose keys are the table's columns.
 
 import { z } from 'zod';
 import type { MadeColumn } from '../../core/declaration/declaration.ts';
 import { mustBe } from '../problems.ts';
 
-/** A z.object of any copy of Zod 4. Zod 3 has other types and other schemas. */
+/** Accepts a z.object of any copy of Zod 4. Objects of Zod 3 have a different structure. */
 export const zodObject = z.custom<z.ZodObject>(
   (value) => value instanceof z.core.$ZodObject,
   mustBe('a z.object({ … }) of Zod 4'),
@@ -13,13 +13,13 @@ export const zodObject = z.custom<z.ZodObject>(
 const isKind = (type: string): type is Exclude<MadeColumn['value'], 'any'> =>
   ['string', 'number', 'bigint', 'boolean'].includes(type);
 
-/** The schema within `.optional()`, `.default()`, `.pipe()` and the like; undefined: there is none. */
+/** Returns the schema inside `.optional()`, `.default()`, `.pipe()` and similar, or undefined. */
 export const innerOf = (schema: z.ZodType): z.ZodType | undefined => {
   const { innerType, in: input } = schema.def as { readonly innerType?: z.ZodType; readonly in?: z.ZodType };
   return innerType ?? input;
 };
 
-/** The type of the values that a schema reads: its own, that of the schema within, or that of its literals. */
+/** Returns the JavaScript type that a schema reads: `z.enum(['a', 'b']).optional()` reads a string. */
 const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
   const inner = innerOf(schema);
   if (inner !== undefined) return valueOf(inner);
@@ -37,7 +37,7 @@ const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
   return isKind(word) ? word : 'any';
 };
 
-/** The columns of a declared row, in its order. */
+/** Returns the columns of a declared row, in declared order. */
 export const madeColumns = ({ shape }: z.ZodObject): readonly MadeColumn[] =>
   Object.entries(shape as Readonly<Record<string, z.ZodType>>).map(([name, schema]) => ({
     name,

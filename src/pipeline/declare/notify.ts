@@ -1,4 +1,4 @@
-// webhook() and slack(): who is notified of the outcome of a pipeline's runs, as written and as checked.
+// webhook() and slack(): declare who is notified of the outcome of a pipeline's runs, and check it.
 
 import { z } from 'zod';
 import { notifyEvents, type NotifyEvent, type Receiver } from '../../core/declaration/notification.ts';
@@ -7,16 +7,20 @@ import { isSecret, type Secret } from '../../core/declaration/secret.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { choice, mustBe } from '../problems.ts';
 
-/** What nobody who asked for nothing else wants to miss. */
 const onDefault: readonly NotifyEvent[] = ['failed', 'late'];
 
+/** Options of slack() and webhook(). */
 export interface NotifyOptions {
-  /** Which events: 'failed', 'published', 'rejects', 'late'. Default: 'failed' and 'late'. */
+  /**
+   * Events to send. failed: a run failed · published: a run was published · rejects: a run rejected
+   * records · late: a scheduled run is late. Default: ['failed', 'late'].
+   */
   readonly on?: readonly NotifyEvent[];
 }
 
+/** Options of webhook(). */
 export interface WebhookOptions extends NotifyOptions {
-  /** The secret that signs its requests, as Standard Webhooks writes them: whsec_ and base64. */
+  /** Secret that signs the requests, in the format of Standard Webhooks: whsec_ and base64. */
   readonly secret?: Secret;
 }
 
@@ -24,12 +28,19 @@ const receiver = (channel: ChannelName, url: Secret, options: WebhookOptions = {
   Object.freeze({ kind: 'receiver', channel, url, on: onDefault, ...options });
 
 /**
- * Sends each event as JSON to the URL that an environment variable holds, signed as Standard Webhooks says:
+ * Sends events as JSON to a URL, signed according to Standard Webhooks if `secret` is set:
  * `webhook(env('HOOK'), { on: ['failed', 'published'], secret: env('HOOK_SECRET') })`.
+ *
+ * @param url the environment variable that contains the URL.
  */
 export const webhook = (url: Secret, options?: WebhookOptions): Receiver => receiver('webhook', url, options);
 
-/** Sends each event as a few lines of text to an incoming webhook of Slack, or of a chat that takes the same: `slack(env('SLACK'))`. */
+/**
+ * Sends events as short texts to an incoming webhook of Slack, or of a compatible chat:
+ * `slack(env('SLACK'))`.
+ *
+ * @param url the environment variable that contains the URL of the incoming webhook.
+ */
 export const slack = (url: Secret, options?: NotifyOptions): Receiver => receiver('slack', url, options);
 
 const secretSchema = z.custom<Secret>(
@@ -57,7 +68,7 @@ const receiverSchema = z
 
 export const notifySchema = z.array(receiverSchema, mustBe('a list such as [webhook(env(…))]'));
 
-/** Receivers that are named outside of a pipeline. Errors: ETL_USAGE. */
+/** Checks receivers that are declared outside of a pipeline. Errors: ETL_USAGE. */
 export const checkReceivers = (given: unknown = []): readonly Receiver[] => {
   const read = notifySchema.safeParse(given);
   if (read.success) return read.data;

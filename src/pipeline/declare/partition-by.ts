@@ -1,4 +1,4 @@
-// range(), list() and hash(): how the production table is divided into partitions.
+// range(), list() and hash(): declare how the production table is partitioned.
 
 import { z } from 'zod';
 import {
@@ -9,7 +9,7 @@ import {
 import { freezeDeep } from '../freeze.ts';
 import { choice, mustBe, strict, wholeNumber } from '../problems.ts';
 
-/** Partitions as they were written; definePipeline checks them, so that problems name their table. */
+/** Declared partitioning, unchecked: definePipeline checks it, so that errors can name the table. */
 export interface PartitionDefinition<Name extends string = string> {
   readonly kind: 'partitions';
   readonly column: Name;
@@ -19,23 +19,26 @@ export interface PartitionDefinition<Name extends string = string> {
 const define = <Name extends string>(column: Name, of: object): PartitionDefinition<Name> =>
   freezeDeep({ kind: 'partitions', column, of });
 
-/** One partition for each day, week, month, quarter or year of a date or timestamp: `range('observed_at', 'month')`. */
+/**
+ * Partitions by time, with one partition for each day, week, month, quarter or year of a date or
+ * timestamp column: `range('observed_at', 'month')`. Values with a time zone are partitioned in UTC.
+ */
 export const range = <const Name extends string>(
   column: Name,
   unit: PartitionUnit,
 ): PartitionDefinition<Name> => define(column, { by: 'range', unit });
 
-/** One partition for each value: `list('state')`. */
+/** Partitions by value, with one partition for each value of the column: `list('state')`. */
 export const list = <const Name extends string>(column: Name): PartitionDefinition<Name> =>
   define(column, { by: 'list' });
 
-/** So many partitions, of which a hash of the value chooses one: `hash('id', 8)`. */
+/** Partitions by a hash of the column, with a fixed number of partitions, at most 100: `hash('id', 8)`. */
 export const hash = <const Name extends string>(
   column: Name,
   partitions: number,
 ): PartitionDefinition<Name> => define(column, { by: 'hash', partitions });
 
-/** The rows of a table are read once for each partition. */
+/** Bounded, because building the table reads its staged rows once for each partition. */
 const partitionsMax = 100;
 const what = "range('column', 'month'), list('column') or hash('column', 8)";
 

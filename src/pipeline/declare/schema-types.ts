@@ -1,12 +1,12 @@
-// Schemas of Zod 4 as types that every 4.x fits. Zod's own types refuse each other's from one minor version to the next, and a
-// user may well have another one than ours (test/package/guide.test.ts).
+// Types that the schemas of every Zod 4.x satisfy. Zod's own types are incompatible between minor
+// versions, and a user may have another version than ours (test/package/guide.test.ts).
 
-/** Any schema. */
+/** Any Zod 4 schema. */
 export interface ZodSchema {
   readonly _zod: { readonly input: any; readonly output: any };
 }
 
-/** A z.object, with this shape. */
+/** A z.object of Zod 4 with this shape. */
 export interface ZodObjectOf<Shape = any> extends ZodSchema {
   readonly _zod: ZodSchema['_zod'] & { readonly def: { readonly type: 'object'; readonly shape: Shape } };
 }

@@ -1,9 +1,9 @@
-// Columns that the server fills, as a user writes them. Nothing is checked here.
+// column.generated and column.identity: columns that the server fills. definePipeline checks them.
 
-/** Key of the raw declaration; registered, so that two copies of sluice understand each other. */
+/** Key of the declaration. Symbol.for, so that two copies of sluice share the key. */
 const serverColumnState: unique symbol = Symbol.for('sluice.server-column') as never;
 
-/** As it was written: plain JavaScript may have put anything here. */
+/** The declaration, unchecked: a pipeline in JavaScript can pass values of any type. */
 interface WrittenColumn {
   readonly kind: 'generated' | 'identity';
   readonly type?: unknown;
@@ -11,7 +11,7 @@ interface WrittenColumn {
   readonly when?: unknown;
 }
 
-/** A column that no file has a value for. */
+/** A column that the server fills. */
 export interface ServerColumn {
   readonly [serverColumnState]: WrittenColumn;
 }
@@ -20,14 +20,20 @@ const made = (written: WrittenColumn): ServerColumn =>
   Object.freeze({ [serverColumnState]: Object.freeze(written) });
 
 export const serverColumns = {
-  /** A column that the server computes from others of its row, and stores: `column.generated('numeric(12,2)', 'price * pieces')`. */
+  /**
+   * A stored generated column, which the server computes from other columns of the row:
+   * `column.generated('numeric(12,2)', 'price * pieces')`.
+   */
   generated: (sqlType: string, expression: string): ServerColumn =>
     made({ kind: 'generated', type: sqlType, expression }),
-  /** A bigint by which the server numbers the rows that come. by default: a statement may give another number. */
+  /**
+   * A bigint identity column, with which the server numbers new rows. With 'by default', an insert
+   * statement may provide its own number.
+   */
   identity: (when: 'always' | 'by default' = 'always'): ServerColumn => made({ kind: 'identity', when }),
 };
 
-/** What was declared, or undefined when the value is no such column. */
+/** Returns the declaration of a server-filled column, or undefined for any other value. */
 export const serverColumnOf = (value: unknown): WrittenColumn | undefined =>
   typeof value === 'object' && value !== null
     ? (value as Partial<ServerColumn>)[serverColumnState]

@@ -1,4 +1,4 @@
-// Limits as a number of records or a share of them: `10`, `'0.1%'`.
+// Schemas of limits: a number of records, such as 10, or a share of all records, such as '0.1%'.
 
 import { z } from 'zod';
 import type { RejectLimit } from '../../core/declaration/declaration.ts';

@@ -1,4 +1,4 @@
-// sqlFile(): SQL that lives in a file of its own.
+// sqlFile(): names a SQL file.
 
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -6,9 +6,9 @@ import type { SqlFile } from '../../core/declaration/hook.ts';
 import { mustBe } from '../problems.ts';
 
 /**
- * Names a file with one SELECT that gives the rows of a table.
+ * Names a SQL file: the SELECT that returns the rows of a table (`transform`), a data test or a hook.
  *
- * @param path relative to the pipeline file, absolute, or `new URL('./daily.sql', import.meta.url)`.
+ * @param path absolute, relative to the pipeline file, or `new URL('./daily.sql', import.meta.url)`.
  */
 export const sqlFile = (path: string | URL): SqlFile =>
   Object.freeze({ kind: 'sqlFile', path: path instanceof URL ? fileURLToPath(path) : path });

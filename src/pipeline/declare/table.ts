@@ -1,4 +1,4 @@
-// The tables of a pipeline as a user writes them, as TypeScript types.
+// TypeScript types of the tables that a user declares in definePipeline({ tables }).
 
 import type { z } from 'zod';
 import type { TestDefinition } from '../../publish/data-tests/contract.ts';
@@ -18,120 +18,173 @@ import type { IndexDefinition } from './index-definition.ts';
 import type { PartitionDefinition } from './partition-by.ts';
 import type { ZodObjectOf, ZodSchema } from './schema-types.ts';
 
+/** The columns of a table, by name, in the order of the production table. */
 export type Columns = Readonly<Record<string, AnyColumn | ServerColumn>>;
 
+/** How few rows of a table may be published. A run that violates the guard publishes nothing. */
 export interface Guard {
+  /** Least number of rows. Default: 0. */
   readonly rowsMin?: number;
+  /** Largest share of production's rows that one run may remove. Default: '50%'. */
   readonly shrinkMax?: `${number}%`;
 }
 
-/** A unique constraint with a name of its own. */
+/** A unique constraint with a name of your choice. */
 export interface UniqueKey<Name extends string> {
   readonly columns: Name | readonly Name[];
+  /** Default: `<table>_<columns>_key`. */
   readonly name?: string;
 }
 
-/** A table that a foreign key refers to: of this pipeline, or of another schema. */
+/** The table that a foreign key references. */
 export interface Referenced {
+  /** Schema of a table outside this pipeline. Leave it out for a table of this pipeline. */
   readonly schema?: string;
   readonly table: string;
-  /** Its primaryKey by default, if it is a table of this pipeline. */
+  /** Default, only for a table of this pipeline: its primaryKey. */
   readonly columns?: string | readonly string[];
 }
 
+/** A foreign key: `{ columns: 'store_id', references: 'store.id' }`. */
 export interface ForeignKey<Name extends string> {
   readonly columns: Name | readonly Name[];
-  /** 'store' (its primaryKey), 'store.id', 'public.store.id', or { schema, table, columns }. */
+  /**
+   * The referenced table and columns. Examples: 'store' (the primaryKey of table store), 'store.id',
+   * 'public.store.id' (a table outside this pipeline), or { schema, table, columns }.
+   */
   readonly references: string | Referenced;
-  /** What becomes of a row when the one that it refers to is deleted: no action (the deletion is refused), by default. */
+  /**
+   * What happens to a row when somebody deletes the row that it references. Default: 'no action',
+   * which means that PostgreSQL refuses the delete.
+   */
   readonly onDelete?: 'no action' | 'cascade' | 'set null';
-  /** `<table>_<columns>_fkey` by default. */
+  /** Default: `<table>_<columns>_fkey`. */
   readonly name?: string;
 }
 
+/** Keys of every table. `Name` is the union of its column names. */
 interface CommonKeys<Name extends string> {
+  /** Columns of the primary key. They cannot be nullable. Default: no primary key. */
   readonly primaryKey?: readonly Name[];
+  /** Indexes, built after the rows are inserted: `[index('day'), index('store', { unique: true })]`. */
   readonly indexes?: readonly IndexDefinition<Name>[];
-  /** Divides production: range('observed_at', 'month'), list('state') or hash('id', 8). */
+  /**
+   * Partitions the production table: `range('observed_at', 'month')`, `list('state')` or
+   * `hash('id', 8)`. Default: not partitioned.
+   */
   readonly partitionBy?: PartitionDefinition<Name>;
-  /** Conditions of SQL that no row may make false, by the names of their constraints: `{ price_positive: 'price > 0' }`. */
+  /** Check constraints, SQL conditions by constraint name: `{ price_positive: 'price > 0' }`. */
   readonly checks?: Readonly<Record<string, string>>;
-  /** Unique constraints: a column, a list of columns, or `{ columns, name }`. */
+  /** Unique constraints, each a column, a list of columns, or `{ columns, name }`. */
   readonly unique?: readonly (Name | readonly Name[] | UniqueKey<Name>)[];
-  /** Foreign keys to tables of this pipeline, or to others: `{ columns: 'store_id', references: 'store.id' }`. */
+  /** Foreign keys: `[{ columns: 'store_id', references: 'store.id' }]`. */
   readonly foreignKeys?: readonly ForeignKey<Name>[];
-  /** What its rows are tested for before they are published: `[expect.unique('id'), expect.notNull('email', { severity: 'warn' })]`. */
+  /**
+   * Data tests that the rows must pass before they are published:
+   * `[expect.unique('id'), expect.notNull('email', { severity: 'warn' })]`.
+   */
   readonly tests?: readonly TestDefinition<Name>[];
-  /** Comment on the production table. */
+  /** Comment on the production table. Default: the existing comment is kept. */
   readonly comment?: string;
-  /** Comments on its columns: `{ price: 'in euro' }`. */
+  /** Comments on columns: `{ price: 'in euro' }`. */
   readonly columnComments?: { readonly [Each in Name]?: string };
-  /** Statistics targets of columns, for the planner: `{ customer: 1000 }`. */
+  /** Statistics targets of columns for `analyze`, from 0 to 10,000: `{ customer: 1000 }`. */
   readonly statistics?: { readonly [Each in Name]?: number };
-  /** Storage parameters of the table: `{ fillfactor: 80, autovacuum_vacuum_scale_factor: 0.02 }`. */
+  /** Storage parameters: `{ fillfactor: 80, autovacuum_vacuum_scale_factor: 0.02 }`. */
   readonly storage?: Readonly<Record<string, number | string | boolean>>;
-  /** Of the table and all its indexes. */
+  /** Tablespace of the table and all its indexes. */
   readonly tablespace?: string;
-  /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
-   *  '50%' by default. false: it is published whatever it holds. */
+  /**
+   * Nothing is published if the table has fewer than `rowsMin` rows, or lost a larger share of
+   * production's rows than `shrinkMax`. Default: `{ rowsMin: 0, shrinkMax: '50%' }`. False: no limit.
+   */
   readonly guard?: Guard | false;
-  /** Earlier versions that are kept when the table is replaced, for `etl rollback`. None by default. */
+  /** Number of replaced versions of the table to keep for `etl rollback`, 1 to 100. Default: none. */
   readonly keep?: number;
 }
 
-/** A way of publishing, with its choices: 'error' and 'keep' by default. */
+/**
+ * Appends the rows of new files. `changed` says what to do with a file that changed since it was
+ * loaded: 'error' (default), 'reload' or 'ignore'. `gone` says what to do with the rows of a file
+ * that no longer exists: 'keep' (default) or 'unload'.
+ */
 type Append = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
 
-/** Only partitions that rows of new and changed files belong to are replaced, by the rows of the files that are listed. */
+/**
+ * Replaces only the partitions that contain rows of new or changed files. Needs partitionBy with
+ * range(…) or list(…).
+ */
 interface ReplaceTouched {
   readonly mode: 'replace';
   readonly only: 'touched';
 }
 
-/** How the rows that SQL makes are merged by primary key. */
+/** Merges the rows that SQL makes into production, by primary key. */
 interface MergeRows<Name extends string> {
   readonly mode: 'merge';
-  /** Columns of an existing row that change; all by default. A new row has all of them in any case. */
+  /** Columns of an existing row to update. Default: all. A new row always gets all columns. */
   readonly update?: readonly Name[];
-  /** A row with a smaller value of this column loses against the one that is there; null is the smallest. */
+  /**
+   * A column that compares versions: a row replaces an existing row only if its value is not smaller.
+   * Null is the smallest value.
+   */
   readonly newer?: Name;
-  /** upsert: rows that change are written where they are · rebuild: the table is built again and swapped, if nothing depends on it.
-   *  What costs less by default. */
+  /**
+   * upsert: changed rows are updated in place · rebuild: the table is rebuilt and swapped, unless
+   * other objects depend on it. Default: whichever costs less.
+   */
   readonly by?: MergeSpec['by'];
 }
 
-/** How records are merged by primary key. */
+/** Merges the records of new files into production, by primary key. */
 interface Merge<Name extends string> extends MergeRows<Name> {
-  /** A file that changed since it was loaded: an error, which is the default, merged again, or left. */
+  /** For a file that changed since it was loaded: fail (default), merge it again, or ignore it. */
   readonly changed?: MergeSpec['changed'];
-  /** Rows of a file that is no longer there stay. */
+  /** Rows of a file that no longer exists are always kept. */
   readonly gone?: MergeSpec['gone'];
-  /** Records that delete the row of their key: present(…), oneOf(…), when(…), or a list, of which all must hold. */
+  /**
+   * Records that delete the row with their key: present(…), oneOf(…), when(…), or a list of filters
+   * that must all match.
+   */
   readonly deleted?: FilterSpec | readonly FilterSpec[];
-  /** Two records of a key in one run. last: the last one counts, in the order of the files, which is the default · reject: an error. */
+  /**
+   * For several records of one key in one run. last (default): the last record wins, in the order of
+   * files and lines · reject: the run fails.
+   */
   readonly twice?: MergeSpec['twice'];
 }
 
-/** How versions of rows are kept by primary key. */
+/** Keeps every version of a row, by primary key, each with the time range in which it was valid. */
 interface History<Name extends string> extends Partial<
   Pick<HistorySpec, 'from' | 'to' | 'changed' | 'gone'>
 > {
   readonly mode: 'history';
-  /** The column that says when a record became valid; when the run started by default. */
+  /** The column with the time at which a record became valid. Default: the start of the run. */
   readonly at?: Name;
-  /** Records that end the version of their key: present(…), oneOf(…), when(…), or a list, of which all must hold. */
+  /**
+   * Records that end the current version of their key: present(…), oneOf(…), when(…), or a list of
+   * filters that must all match.
+   */
   readonly deleted?: FilterSpec | readonly FilterSpec[];
 }
 
+/** Keys of every table that is loaded from files. */
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {
+  /** The files and how they are written: `csv('exports/*.csv', { delimiter: ';' })`. */
   readonly source: CsvSource;
-  /** Rejected records that are tolerated: a number, or a share such as '0.1%'. None by default. */
+  /**
+   * Number or share of rejected records that a run tolerates: 100 or '0.1%'. With more rejects the run
+   * publishes nothing. Default: 0.
+   */
   readonly rejectLimit?: number | `${number}%`;
   /**
-   * replace: production has the rows of all files, every time; only: 'touched': in the partitions that new and changed files touch · append: files that are new are put beside what is there. changed: a
-   * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go ·
-   * merge: records of files that are new take the place of rows with their primary key · history: the same, and earlier versions of a
-   * row stay, each with the time from which and to which it was valid.
+   * How a run changes the production table. Default: 'replace'.
+   *
+   * - 'replace': production contains exactly the rows of all files. With only: 'touched', a run
+   *   replaces only the partitions with rows of new or changed files.
+   * - 'append': a run adds the rows of new files.
+   * - 'merge': a run inserts, updates and deletes rows by primary key, from the records of new files.
+   * - 'history': like merge, but replaced versions of a row are kept with their time ranges.
    */
   readonly publish?:
     | 'replace'
@@ -143,48 +196,67 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
     | Merge<Name>
     | History<Name>;
   /**
-   * What a run makes of columns that differ from those of a table that stays. refuse: nothing, it stops · add: columns that allow null
-   * or have a default are added · retype: types are also changed to wider ones.
+   * For a production table that is kept (append, merge, history) and whose columns differ from the
+   * declared ones. refuse (default): the run fails · add: adds new columns that are nullable or have a
+   * default · retype: also changes column types to wider ones.
    */
   readonly evolve?: Evolve;
-  /** A file that has the same content as another file of the table, under another name. refuse: the run stops, which is the default ·
-   *  load: its records are loaded, too. */
+  /**
+   * For a file with the same content as another file of the table. refuse (default): the run fails ·
+   * load: both files are loaded.
+   */
   readonly copies?: 'refuse' | 'load';
   readonly from?: undefined;
 }
 
 /** A table of typed columns, loaded from files. */
 export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared & string> | LineageName> {
+  /** Columns by name: `{ id: column.bigint('Id'), note: column.text('Note').nullable() }`. */
   readonly columns: Declared & Columns;
   /**
-   * Columns that say where each row is from; true: all of them. _file: id of its file in etl.published_file · _line: line of the file
-   * at which its record starts · _loaded_at: when the run started · _run: id of the run.
+   * Adds columns that tell where each row comes from. True: all four. _file: id of the file in
+   * etl.published_file · _line: line of the file at which the record starts · _loaded_at: start of the
+   * run · _run: id of the run. Default: none.
    */
   readonly lineage?: boolean | readonly LineageName[];
-  /** none: rows go straight into the new logged table; slower to load, nothing to fill, nothing that a crash can take. */
+  /**
+   * typed (default): rows are loaded into an unlogged staging table, then copied into the new table ·
+   * none: rows are loaded directly into the new, logged table. That is slower to load, but nothing is
+   * copied and a crash of the server loses no rows.
+   */
   readonly staging?: 'typed' | 'none';
-  /** A file without the field of a column or filter. error: it ends the run, which is the default · null: every value is missing, so
-   *  that it becomes the column's default, or null. A column that has neither is never missing. */
+  /**
+   * For a file that lacks the field of a column or filter. error (default): the run fails · null: all
+   * values of the field are missing, so the column gets its default, or null. The field of a column
+   * that has no default and is not nullable must exist in any case.
+   */
   readonly missing?: 'error' | 'null';
-  /** A file with a field that no column and no filter names. ignore: the default · error: it ends the run. */
+  /** For a file with a field that no column or filter names. Default: 'ignore'. error: the run fails. */
   readonly extra?: 'ignore' | 'error';
-  /** Records that are wanted: present(…), oneOf(…), when(…), or a list. All by default. */
+  /**
+   * Which records to load: present(…), oneOf(…), when(…), or a list of filters that must all match.
+   * Default: all records.
+   */
   readonly filter?: FilterSpec | readonly FilterSpec[];
   readonly transform?: undefined;
   readonly row?: undefined;
 }
 
-/** Columns that may be named; any, where none are declared. */
+/** Column names that other keys may use: any text if SQL makes the columns and no `row` declares them. */
 type NameOf<Declared> = unknown extends Declared ? string : keyof Declared & string;
 
-/** The columns that the SQL gives, as a z.object of their JavaScript values: checked when the table is built. */
 interface RowKey<Declared> {
+  /**
+   * The columns that the SQL returns, as JavaScript values: `z.object({ day: z.string() })`. A run
+   * fails if the SQL returns other columns or types.
+   */
   readonly row?: ZodObjectOf<Declared & Readonly<Record<string, ZodSchema>>>;
 }
 
-/** A table whose files land in staging as text, byte for byte; its SQL makes the rows. */
+/** A table whose files are staged unchanged, every field as text. Its SQL file makes the rows. */
 export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
   readonly staging: 'text';
+  /** One SELECT that reads the staged texts and returns the rows: `sqlFile('sale.sql')`. */
   readonly transform: SqlFile;
   readonly columns?: undefined;
   readonly filter?: undefined;
@@ -196,11 +268,14 @@ export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>
 /** A table that SQL makes from other tables of the pipeline. */
 export interface DerivedTable<Declared, TableName extends string>
   extends CommonKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
+  /** The tables of this pipeline that the SQL reads. They are built first. */
   readonly from: readonly NoInfer<TableName>[];
+  /** One SELECT that returns the rows: `sqlFile('revenue.sql')`. */
   readonly transform: SqlFile;
   /**
-   * replace: readers see the old rows, then all the new ones · merge: its rows are merged by primary key, and its SQL may read
-   * `<table>_new`, the rows that the run brings to a table.
+   * replace (default): the table contains exactly the rows of its SELECT · merge: the rows are merged
+   * by primary key. The SELECT can then read `<table>_new` and `<table>_old`: the rows that the run adds
+   * to and removes from a table of `from`.
    */
   readonly publish?: 'replace' | 'merge' | MergeRows<NoInfer<NameOf<Declared>>>;
   readonly source?: undefined;
@@ -211,13 +286,13 @@ export interface DerivedTable<Declared, TableName extends string>
   readonly lineage?: undefined;
 }
 
-/** One table; `Declared` are its columns, or the shape of its `row`. */
+/** One table. `Declared` is the type of its columns, or of its `row`. */
 export type Table<Declared, TableName extends string = string> =
   | TypedTable<Declared>
   | TextTable<Declared>
   | DerivedTable<Declared, TableName>;
 
-/** The columns of each table; unknown where SQL makes them and no `row` declares them. */
+/** The columns of each table, by table name: unknown if SQL makes them and no `row` declares them. */
 export type Tables = Readonly<Record<string, unknown>>;
 
 type RowValue<Declared> =
@@ -227,7 +302,7 @@ type RowValue<Declared> =
       ? z.output<Declared>
       : unknown;
 
-/** One row of a table with these columns, as files have it; not known where none are declared. */
+/** One row of a table with these columns, without columns that the server fills. */
 export type RowOf<Declared> = unknown extends Declared
   ? Record<string, unknown>
   : {
