@@ -1,4 +1,4 @@
-// What a pipeline file imports from sluice.
+// The exports of sluice that a pipeline file can import.
 
 export { expect } from '../publish/data-tests/registry.ts';
 export { EtlError } from '../core/errors/errors.ts';

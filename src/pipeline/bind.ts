@@ -1,4 +1,5 @@
-// bindPipeline(): a pipeline plus its parameters and its directory is everything that one run needs to know.
+// bindPipeline(): combines a pipeline with its parameters and directory to the specification of a
+// run.
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,18 +16,21 @@ import { variedPaths } from './varied-paths.ts';
 type Params = Readonly<Record<string, unknown>>;
 
 export interface Binding {
-  /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */
-  readonly params?: Readonly<Record<string, unknown>>;
-  /** Directory that SQL files are relative to: that of the pipeline file. */
+  /**
+   * Parameters by name: texts (`--param year=2011`) or values. The pipeline's `params` parses them.
+   */
+  readonly params?: Params;
+  /** Directory of the pipeline file. Paths of SQL files are relative to it. */
   readonly directory: string;
 }
 
 /**
- * Reads the parameters and gives the frozen specification of a run.
+ * Parses the parameters and returns the frozen specification of a run.
  *
- * @throws EtlError ETL_PARAM naming the first parameter that is missing, unknown or not valid ·
- *   ETL_SOURCE_OUTSIDE when one leads to another SQL file ·
- *   ETL_DEFINITION and ETL_DEFINITION_CYCLE when the tables that these parameters give are not valid
+ * @throws EtlError ETL_PARAM for the first parameter that is missing, unknown or not valid ·
+ *   ETL_SOURCE_OUTSIDE if a parameter selects a SQL file outside the directory that the author
+ *   named · ETL_DEFINITION and ETL_DEFINITION_CYCLE if the tables are not valid with these
+ *   parameters
  */
 export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Binding): PipelineSpec => {
   const values = readParams(pipeline, params);
@@ -50,7 +54,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
   });
 };
 
-/** A parameter does not choose which file is executed. Errors: ETL_SOURCE_OUTSIDE. */
+/** Refuses a parameter that leads to a SQL file elsewhere. Errors: ETL_SOURCE_OUTSIDE. */
 const confineSql = (
   { name, transform }: TableSpec,
   varied: readonly VariedPath[],
@@ -82,7 +86,10 @@ const readParams = (pipeline: Pipeline, params: Params): Params => {
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
-/** `.meta({ secret: true })`, also below `.optional()`, `.default()` and the like. */
+/**
+ * True for a schema with `.meta({ secret: true })`, also inside `.optional()`, `.default()` and
+ * similar.
+ */
 const isSecret = (schema: z.ZodType): boolean => {
   const inner = innerOf(schema);
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
@@ -90,7 +97,7 @@ const isSecret = (schema: z.ZodType): boolean => {
 
 const schemaOf = ({ params }: Pipeline, name: string): z.ZodType | undefined => params?.shape[name];
 
-/** What the ledger stores instead of a secret parameter. */
+/** Stored in the ledger in place of a secret parameter. */
 const secretShown = '***';
 
 const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
@@ -103,7 +110,7 @@ const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
     ),
   );
 
-/** The value after a round trip through JSON; undefined when JSON cannot hold it. */
+/** Returns the value after a round trip through JSON, or undefined if JSON cannot express it. */
 const kept = (value: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(value)) as unknown;
@@ -112,7 +119,10 @@ const kept = (value: unknown): unknown => {
   }
 };
 
-/** Prefers the values as they were given: a schema that transforms may refuse its own result. */
+/**
+ * Returns the parameters, without secrets, in a form that JSON can store and that parses to the
+ * same values. Prefers the given form, because a schema with a transform may refuse its own output.
+ */
 const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
   Object.freeze(
     Object.fromEntries(

@@ -1,4 +1,4 @@
-// definePipeline(): checks a declaration as a whole and gives the pipeline that every door takes.
+// definePipeline(): checks a whole declaration and returns the frozen pipeline.
 
 import { z } from 'zod';
 import type { RejectLimit, TableSpec } from '../core/declaration/declaration.ts';
@@ -16,12 +16,12 @@ import type { RowOf, Table, Tables } from './declare/table.ts';
 import { limitSchema } from './declare/share.ts';
 import { tableSpecs } from './check/table-spec.ts';
 
-/** Marks what definePipeline made; registered, so that another copy of sluice is understood too. @public in declarations of types. */
+/** Marks a pipeline. Symbol.for, so that another copy of sluice recognizes the pipeline. @public */
 export const pipelineBrand: unique symbol = Symbol.for('sluice.pipeline') as never;
 declare const tableTypes: unique symbol;
 declare const paramTypes: unique symbol;
 
-/** A declared pipeline: opaque, frozen, not yet bound to parameters and files. */
+/** A pipeline made by definePipeline: frozen, and not yet bound to parameters. */
 export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly kind: 'pipeline';
   readonly [pipelineBrand]: true;
@@ -35,39 +35,54 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[] | undefined;
   readonly params: z.ZodObject | undefined;
-  /** As written: an object, or a function of the parameters that gives it. */
+  /**
+   * The declared tables, unchecked: an object, or a function of the parameters that returns one.
+   */
   readonly tables: unknown;
 }
 
-/** The type of one row: `Row<typeof noaa, 'observation'>`. Of a table that SQL makes it is what its `row` declares. */
+/**
+ * The type of one row of a table: `Row<typeof noaa, 'observation'>`. For a table that SQL makes,
+ * its `row` declares the type.
+ */
 export type Row<P extends Pipeline, Name extends TableName<P>> = RowOf<TablesOf<P>[Name]>;
 
+/** The columns of each table of a pipeline, by table name. */
 export type TablesOf<P> = P extends { readonly [tableTypes]?: infer Declared }
   ? NonNullable<Declared>
   : never;
+
+/** The names of a pipeline's tables. */
 export type TableName<P> = keyof TablesOf<P> & string;
 
 interface Named {
-  /** Names the pipeline in commands, logs and staging tables. */
+  /**
+   * Name of the pipeline in commands, logs and staging tables: lower-case letters, digits and _.
+   */
   readonly name: string;
-  /** Schema of the production tables; it is created when it does not exist. */
+  /** Schema of the production tables. It is created if it does not exist. */
   readonly schema: string;
   /**
-   * Schemas in which SQL files, types and `where` of an index find names without a schema, after the new tables and
-   * `schema`: ['public'] for extensions in that schema. Everybody who may create objects in them can change what that SQL does.
+   * Schemas in which your SQL (SQL files, types of column.of, `where` of an index) finds
+   * unqualified names, after the pipeline's own tables: ['public'] for extensions in that schema.
+   * Everybody who may create objects in such a schema can change what your SQL does. Default: none.
    */
   readonly searchPath?: readonly string[];
-  /** Rejects that all tables together may have, beside the limit of each: a count, or a share of all records ('0.1%'). */
+  /**
+   * Number or share of rejected records that a run tolerates in all tables together, in addition to
+   * the limit of each table: 100 or '0.1%'. Default: no such limit.
+   */
   readonly rejectLimit?: number | `${number}%`;
   /**
-   * How long publishing waits for sessions that took their snapshot before the new tables were built, in milliseconds: they would see these
-   * tables empty. Then rows of small tables are replaced in place, else the run ends with ETL_PUBLISH_SNAPSHOT. False: it does not wait, and
-   * such sessions may see a table empty, or other tables as they were before. 600,000 by default.
+   * How long publishing waits, in milliseconds, for sessions whose snapshot is older than the new
+   * tables: such sessions would see these tables empty. When the time is over, the rows of small
+   * tables are replaced in place; otherwise the run fails with ETL_PUBLISH_SNAPSHOT. False:
+   * publishing does not wait, and such sessions may see a table empty. Default: 600,000.
    */
   readonly snapshotWaitMs?: number | false;
-  /** SQL files or functions that are called before and after a load. None by default. */
+  /** SQL files or functions that a run calls before and after it loads. Default: none. */
   readonly hooks?: Hooks;
-  /** Who is notified by HTTP of what becomes of its runs: `[webhook(env('HOOK'))]`. Nobody by default. */
+  /** Who is notified by HTTP of the outcome of runs: `[webhook(env('HOOK'))]`. Default: nobody. */
   readonly notify?: readonly Receiver[];
 }
 
@@ -76,11 +91,14 @@ type TablesInput<Declared> = {
 };
 
 /**
- * One signature and no overloads, and the object only without `params`: so the compiler points at the very name that is wrong,
- * and not at the call. Proved by test/types/pipeline.ts.
+ * The argument of definePipeline. One signature without overloads, and `tables` as an object only
+ * without `params`: so the compiler's error is at the wrong name and not at the call of
+ * definePipeline. Proved by test/types/pipeline.ts.
  */
 interface Definition<Params extends ZodObjectOf, Declared extends Tables> extends Named {
+  /** Parameters of a run: `z.object({ year: z.coerce.number().int() })`. Default: none. */
   readonly params?: Params;
+  /** The tables by name. With `params`, a function of the parsed parameters that returns them. */
   readonly tables:
     | ((params: z.output<Params>) => TablesInput<Declared> & ([Params] extends [never] ? never : unknown))
     | ([Params] extends [never] ? TablesInput<Declared> : never);
@@ -89,10 +107,26 @@ interface Definition<Params extends ZodObjectOf, Declared extends Tables> extend
 /**
  * Declares a pipeline: which files become which tables.
  *
- * @param definition name, schema and tables; with `params`, a z.object, `tables` is a function of the parsed
- *   parameters. Values from the command line are strings, so numbers need z.coerce.number().
- * @returns the frozen pipeline: the default export of a pipeline file, and what runPipeline takes.
- * @throws EtlError ETL_DEFINITION with every problem, naming table and column · ETL_DEFINITION_CYCLE
+ * ```ts
+ * export default definePipeline({
+ *   name: 'shop',
+ *   schema: 'shop',
+ *   tables: {
+ *     sale: {
+ *       source: csv('exports/sales-*.csv'),
+ *       columns: { id: column.bigint('Id'), note: column.text('Note').nullable() },
+ *       primaryKey: ['id'],
+ *     },
+ *   },
+ * });
+ * ```
+ *
+ * @param definition name, schema and tables. With `params`, a z.object, `tables` is a function of
+ *   the parsed parameters. Parameters from the command line are strings, so numbers need
+ *   z.coerce.number().
+ * @returns the frozen pipeline, for the default export of a pipeline file, or for runPipeline.
+ * @throws EtlError ETL_DEFINITION: lists all problems of the declaration, with table and column ·
+ *   ETL_DEFINITION_CYCLE: derived tables depend on each other in a circle.
  */
 export const definePipeline = <Declared extends Tables, Params extends ZodObjectOf = never>(
   definition: Definition<Params, Declared>,
@@ -118,10 +152,10 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   return Object.freeze(pipeline);
 };
 
-/** Readers with older snapshots disturb nobody while a run waits, and most reports are over in that time. */
+/** Waiting blocks nobody, and most reports end within ten minutes. */
 export const snapshotWaitMsDefault = 600_000;
 
-/** A day. */
+/** One day. */
 const snapshotWaitMsMax = 86_400_000;
 const snapshotWaitText = `a number of milliseconds from 0 to ${snapshotWaitMsMax}, or false`;
 
@@ -148,7 +182,10 @@ const definitionSchema = strict(
   'an object with name, schema and tables',
 );
 
-/** Problems inside the tables are still found when something around them is wrong. */
+/**
+ * Reads the definition. If it is not valid, the tables are still returned, so that they are
+ * checked.
+ */
 const readDefinition = (definition: unknown, problems: Problems): z.output<typeof definitionSchema> => {
   const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<
     string,
@@ -171,7 +208,7 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
   return read;
 };
 
-/** The tables of a pipeline with these parameters, checked. Throws ETL_DEFINITION or ETL_DEFINITION_CYCLE. */
+/** Checks the tables for these parameters. Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE. */
 export const tablesWith = (
   pipeline: Pipeline,
   params: Readonly<Record<string, unknown>>,
@@ -182,7 +219,7 @@ export const tablesWith = (
   return freezeDeep(specs);
 };
 
-/** The tables as they are written, with these parameters. */
+/** Returns the declared tables for these parameters, unchecked. Errors: ETL_DEFINITION. */
 export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
   if (typeof pipeline.tables !== 'function') return pipeline.tables;
   try {
@@ -194,6 +231,6 @@ export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, u
   }
 };
 
-/** Whether a value was made by definePipeline, of this copy of sluice or another. */
+/** True if the value was made by definePipeline of any copy of sluice. */
 export const isPipeline = (value: unknown): value is Pipeline =>
   typeof value === 'object' && value !== null && (value as Partial<Pipeline>)[pipelineBrand] === true;

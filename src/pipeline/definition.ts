@@ -1,4 +1,4 @@
-// A bound pipeline with the text of its SQL files, and the hashes that identify it.
+// A pipeline bound to parameters, with the texts of its SQL files and the hashes that identify it.
 
 import type { PipelineSpec, RecordedFormats } from '../core/declaration/declaration.ts';
 import type { TestSpec } from '../core/declaration/data-test.ts';
@@ -9,15 +9,17 @@ import type { Pipeline } from './define-pipeline.ts';
 import { definitionHash, stagedHashes, tableHashes } from './hash.ts';
 import { readSqlFile, type SqlText } from '../db/sql-file.ts';
 
-/** What identifies a definition. */
+/** Hashes of the definition and of its tables. */
 export interface DefinitionHashes {
   readonly definition: string;
   readonly tables: Readonly<Record<string, string>>;
-  /** Of what shapes the staged rows of each table with files. */
+  /** For each table with files: the hashes of stagedHashes. */
   readonly staged: Readonly<Record<string, string>>;
 }
 
-/** How the files of each table are written, so that their rejects are taken apart without the definition. */
+/**
+ * Returns the dialects and field names of each table, to show its rejects without the definition.
+ */
 export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormats>> =>
   Object.fromEntries(
     tables.flatMap((table) => {
@@ -32,20 +34,21 @@ export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<strin
 
 export interface Definition {
   readonly spec: PipelineSpec;
+  /** The SQL text of each table with a `transform`, by table name. */
   readonly sqlTexts: ReadonlyMap<string, SqlText>;
-  /** Those of hooks. */
   readonly hookTexts: ReadonlyMap<HookName, SqlText>;
-  /** Those of data tests. */
   readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
   readonly hashes: DefinitionHashes;
 }
 
-/** A pipeline file that is loaded again in each thread, because functions cannot be sent there. */
+/**
+ * The pipeline file that each thread imports itself, because functions cannot be sent to threads.
+ */
 export interface PipelineFile {
   /** Absolute path. */
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Hash of the definition that the main thread has of it. */
+  /** The main thread's definition hash, with which a thread checks that the file did not change. */
   readonly definition: string;
 }
 
@@ -78,7 +81,7 @@ const readTestFiles = async ({
   return texts;
 };
 
-/** Binds the pipeline and reads its SQL. Errors: those of the declaration and of its SQL files. */
+/** Binds the pipeline and reads its SQL files. Errors: those of bindPipeline and readSqlFile. */
 export const readDefinition = async (pipeline: Pipeline, binding: Binding): Promise<Definition> => {
   const spec = bindPipeline(pipeline, binding);
   const sqlTexts = await readSqlFiles(spec);

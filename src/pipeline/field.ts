@@ -1,4 +1,5 @@
-// How a declaration names a field of a file, as a schema.
+// The schema of a declared field name: a header text, a position, alternatives or a part of the
+// path.
 
 import { z } from 'zod';
 import { mustBe, oneOrMore, text, wholeNumber } from './problems.ts';

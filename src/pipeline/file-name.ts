@@ -1,4 +1,4 @@
-// Which files may be pipelines, by their names. Workers, the commands and the shell's completion ask.
+// Tells pipeline files by their names, for workers, commands and the shell's completion.
 
-/** Whether it is a TypeScript or JavaScript file, and not only a declaration of types. */
+/** True for a TypeScript or JavaScript file, except declaration files (.d.ts). */
 export const isPipelineFile = (name: string): boolean => /(?<!\.d)\.[cm]?[jt]s$/.test(name);

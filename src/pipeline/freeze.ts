@@ -1,6 +1,6 @@
-// Freezes what a pipeline declares, so that no stage can change it.
+// Freezes the declaration of a pipeline, so that no step of a run can change it.
 
-/** Freezes plain objects and lists all the way down; Zod schemas and functions are left alone. */
+/** Freezes plain objects and lists recursively. Zod schemas and functions are not frozen. */
 export const freezeDeep = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || !isPlain(value)) return value;
   for (const part of Object.values(value)) freezeDeep(part);

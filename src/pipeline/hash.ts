@@ -1,4 +1,5 @@
-// definitionHash(): one word for everything in a definition that can change what a run makes.
+// Hashes of a definition, of its tables and of their staged rows: a changed hash means changed
+// rows.
 
 import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
@@ -7,8 +8,8 @@ import type { PipelineSpec } from '../core/declaration/declaration.ts';
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
 /**
- * A hash of each table's declaration, SQL file included, by which a changed table is found. `tests`, `keep` and `copies`
- * do not count, because they change no row.
+ * Hashes the declaration of each table, including its SQL file. `tests`, `keep` and `copies` are
+ * left out, because they do not change any row.
  */
 export const tableHashes = (
   spec: PipelineSpec,
@@ -26,9 +27,13 @@ export const tableHashes = (
   );
 
 /**
- * Hashes of what shapes the staged rows of each table with files: first that of the table, then one of each reading.
- * Parameters count, because functions may hold them, and schemas where the server looks types up. What is built from
- * the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
+ * Hashes everything that determines the staged rows of each table with files. The result is one
+ * text per table: the hash of the table, then a hash for each reading (locations with the same
+ * options), separated by blanks.
+ *
+ * Parameters are included, because functions of the declaration can use them. Schemas are included
+ * if a column has a type of the server (column.of). Options that apply after staging are left out:
+ * keys, indexes, SQL, publish, limits, guard.
  */
 export const stagedHashes = ({
   tables,
@@ -49,9 +54,10 @@ export const stagedHashes = ({
     }),
   );
 
-/** What shapes the rows of a file: the hashes of its table, and the place of its reading among them. */
 interface StagedAs {
+  /** Hashes of the file's table (stagedHashes). */
   readonly staged: string;
+  /** Index of the file's reading among the readings of the table. */
   readonly reading: number;
 }
 
@@ -60,18 +66,21 @@ const hashOfFile = ({ staged, reading }: StagedAs): string => {
   return `${ofTable} ${readings[reading]}`;
 };
 
-/** Whether two such hashes are of one declaration of the table, however its files are read. */
+/** True if two results of stagedHashes have the same table hash. Their readings may differ. */
 export const isOfOneTable = (one: string, other: string): boolean =>
   one.split(' ')[0] === other.split(' ')[0];
 
-/** Whether the rows of a file are shaped in the same way, however other files of its table are read. */
+/**
+ * True if two files are staged in the same way. Readings of other files of the table may differ.
+ */
 export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
   hashOfFile(one) === hashOfFile(other);
 
 /**
- * SHA-256, in hex, of the bound definition. The order of object keys and the directory do not matter; functions
- * count by their source text and Zod schemas by their definition, refinements included. What a function takes
- * from around it is not seen: a changed constant outside of it needs `--full-refresh`.
+ * Returns the SHA-256 of the bound definition, in hex. The order of object keys and the directory
+ * do not matter. Functions are hashed by their source text, Zod schemas by their definition.
+ * Variables outside a function are not hashed: when such a constant changes, a run needs
+ * `--full-refresh`.
  *
  * @param sqlTexts content of the SQL file of each table that has one, by table name.
  */
@@ -85,12 +94,11 @@ export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string,
     params,
     order,
     tables: tableHashes(spec, sqlTexts),
-    // Left out where there is none, so that adding the option changed no hash.
     ...(rejectLimit && { rejectLimit }),
   });
 };
 
-/** JSON with sorted keys that also writes what JSON cannot: functions, patterns, big numbers, Zod schemas. */
+/** JSON with sorted keys, extended by functions, regular expressions, bigints and Zod schemas. */
 const canonical = (value: unknown, outer: readonly object[]): string => {
   if (typeof value === 'function') return JSON.stringify(`function ${String(value)}`);
   if (typeof value === 'bigint') return `${value}n`;
@@ -107,7 +115,7 @@ const canonical = (value: unknown, outer: readonly object[]): string => {
 };
 
 const canonicalObject = (value: object, outer: readonly object[]): string => {
-  // A Zod schema or check: its definition says it all, the rest of the object is methods.
+  // `_zod.def` describes a Zod schema or check completely; its other properties are methods.
   const { _zod: zod } = value as { readonly _zod?: { readonly def: object } };
   const written = zod === undefined ? value : zod.def;
   const entries = Object.entries(written).toSorted(([one], [other]) => (one < other ? -1 : 1));

@@ -1,15 +1,19 @@
-// The data of jobs, checked when a job comes back: others can write to a queue, too.
+// Schemas of job data, which is checked when a job is received: other programs can write to a
+// queue.
 
 import { z } from 'zod';
 import { EtlError } from '../core/errors/errors.ts';
 import { segmentsPerJobMax, traceStateCharsMax } from '../core/limits.ts';
 
-/** A NUL and half of a surrogate pair, as JSON writes them. PostgreSQL stores neither, so the job would never end. */
+/**
+ * Finds a NUL or an unpaired surrogate in JSON. PostgreSQL cannot store such a text, so every
+ * attempt of the job would fail.
+ */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
 
-/** Values that W3C Trace Context allows; absent without tracing. */
+/** Trace context in the format of W3C Trace Context. Undefined without tracing. */
 const traceSchema = z
   .strictObject({
     traceparent: z
@@ -22,19 +26,21 @@ const traceSchema = z
       .optional(),
   })
   .optional()
-  // A job is done even if its trace is broken.
+  // An invalid trace must not prevent the job.
   .catch(undefined);
 
 const requestSchema = z
   .strictObject({
     pipeline: z.string().min(1),
-    /** Hash of the bound definition where the run was enqueued. */
+    /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
-    /** Texts of a command line, or values that JSON can hold. */
     params: z.record(z.string(), z.json()),
-    /** Parameters that `definition` was hashed with, if others: defaults of a schedule may depend on the day. */
+    /**
+     * Parameters with which `definition` was hashed, if they differ from `params`. Example: a
+     * schedule's default parameter is the current day.
+     */
     definedBy: z.record(z.string(), z.json()).optional(),
-    /** resume: go on with the pipeline's unfinished run. */
+    /** resume: continue the pipeline's unfinished run. */
     options: z.strictObject({
       fresh: z.boolean(),
       fullRefresh: z.boolean(),
@@ -42,9 +48,9 @@ const requestSchema = z
       /** Tables whose guard is ignored. */
       allowShrink: z.array(z.string()),
     }),
-    /** Key under which a second job is not added while the first waits or runs. */
+    /** While a job with this key waits or runs, no other job with the key is added. */
     dedupe: z.string().min(1).optional(),
-    /** The span that put it on the queue. */
+    /** The span in which the run was enqueued. */
     trace: traceSchema,
   })
   .refine(isStorable, 'a text contains a NUL or half of a character');
@@ -65,9 +71,9 @@ const segmentsSchema = z.strictObject({
     .min(1)
     .max(segmentsPerJobMax),
   pieceBytes: count(1).optional(),
-  /** Of the coordinator that cut the segments. */
+  /** Generation of the coordinator that made the segments. */
   generation: count(1),
-  /** The coordinator's span of loading. */
+  /** The coordinator's span for the load step. */
   trace: traceSchema,
 });
 

@@ -1,4 +1,4 @@
-// loadPipelineFile(): imports a user's TypeScript file and takes the pipeline that it exports.
+// loadPipelineFile(): imports a user's TypeScript file and returns the pipeline that it exports.
 
 import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { transpiledDirectory } from './transpiled.ts';
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
-  /** Directory of the file: SQL files are relative to it. */
+  /** Directory of the file. Paths of SQL files are relative to it. */
   readonly directory: string;
   /** Absolute path. */
   readonly file: string;
@@ -22,15 +22,15 @@ export interface LoadedPipeline {
 const exportHint = 'End the file with `export default definePipeline({ … })`.';
 
 /**
- * Imports a pipeline file, TypeScript or JavaScript; types are not checked. What the file imports from 'sluice'
- * is this very copy, already loaded, so the package need not even be installed where the file is.
+ * Imports a pipeline file in TypeScript or JavaScript, without checking its types. An import of
+ * 'sluice' in the file resolves to this loaded copy, so the package need not be installed there.
  *
- * A file is imported once per process: changes need a new process.
+ * A file is imported once per process, so changes of the file need a new process.
  *
  * @param path relative to the working directory, or absolute.
- * @param library what `import … from 'sluice'` gives; a door that exports more than authoring.ts says so.
- * @throws EtlError ETL_PIPELINE_FILE when the file is missing, cannot be read, fails, or exports no pipeline;
- *   errors of definePipeline pass through untouched
+ * @param library the module that `import … from 'sluice'` gets.
+ * @throws EtlError ETL_PIPELINE_FILE if the file is missing, cannot be read, throws or exports no
+ *   pipeline. Errors of definePipeline are thrown unchanged.
  */
 export const loadPipelineFile = async (
   path: string,
@@ -66,9 +66,8 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // Loading jiti takes 70 ms, so it is loaded only here, and as CommonJS: behind its ES module, Node first reads all
-  // of it for the names of its exports. Its default for interop stays, because its cache of transpiled files, which
-  // other programs share, does not tell one setting from another.
+  // Loading jiti takes 70 ms, so it is loaded only here, and as CommonJS: for its ES module, Node
+  // would first parse all of jiti to find the names of its exports.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
@@ -78,14 +77,15 @@ const importFile = async (path: string, file: string, library: object): Promise<
   try {
     return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
-    // The error is known by its name, because the file may have thrown it with another copy of sluice.
+    // Compared by name, because the error may come from another copy of sluice that the file
+    // imports.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
     const hint = 'Fix the file; `npx tsc --noEmit` shows more.';
     throw fileError(path, await thrownText(cause, file), hint, cause);
   }
 };
 
-/** Reports a file whose await never ends. Node itself would end the process without a message. */
+/** Throws if an await of the file never ends: Node itself would exit without a message. */
 const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
   let reportStuck: (() => void) | undefined;
   const stuck = new Promise<never>((_, reject) => {
@@ -113,10 +113,11 @@ const noPipeline = (path: string, exported: Readonly<Record<string, unknown>>): 
 const fileError = (file: string, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_PIPELINE_FILE', { file, problem, hint }, cause === undefined ? undefined : { cause });
 
-/** The message, and file:line:column of the user's own code that threw. */
+/** Returns the message of the error, with file:line:column of the user's code that threw it. */
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
-  // The message names the module, and its stack shows only where the imports begin.
+  // The message already names the missing module, and the stack does not contain the import
+  // statement.
   if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
   const line = thrown instanceof Error ? await thrownAt(thrown, file) : undefined;
   return line === undefined || message.includes(line) ? message : `${message} (${line})`;
@@ -124,7 +125,7 @@ const thrownText = async (thrown: unknown, file: string): Promise<string> => {
 
 const moduleMissing = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 
-/** The message without what transpiling did to names and columns, and without Node's list of requirers. */
+/** Removes names and columns that exist only in the transpiled code, and Node's "Require stack". */
 const plainMessage = (message: string, file: string): string =>
   message
     .replace(/\s*Require stack:[\s\S]*$/, '')

@@ -1,4 +1,4 @@
-// Which names a pipeline, its schema, its tables and its columns may have.
+// Checks the names of a pipeline, its schema, its tables and its columns.
 
 import { createHash } from 'node:crypto';
 import { stagingName } from '../db/staging.ts';
@@ -7,13 +7,13 @@ import { buildSchema, keptSchema } from '../db/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
 
-/** Schemas that belong to the server or to sluice itself. */
+/** Schemas of PostgreSQL and of sluice. */
 const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 
 /**
- * What is wrong with a name, or undefined. Names are quoted wherever we write them, but only plain lower-case
- * ones can be typed in psql without quotes, so we insist on those. Reserved words are fine.
+ * Returns what is wrong with a name, or undefined. Only lower-case names are allowed, because psql
+ * needs quotes for other names. Reserved words are allowed, because our SQL quotes every name.
  */
 export const nameProblem = (name: string): string | undefined => {
   const bytes = Buffer.byteLength(name);
@@ -28,8 +28,9 @@ export const nameProblem = (name: string): string | undefined => {
 };
 
 /**
- * What is wrong with a name that is made from a declared one. PostgreSQL cuts names silently, so two pipelines would
- * share a table. Proved by test/unit/pipeline/names.test.ts, "a name that is derived from others".
+ * Returns the problem if a name that we derive from a declared name is too long. PostgreSQL
+ * truncates names without an error, so two pipelines could use the same table. Proved by
+ * test/unit/pipeline/names.test.ts, "a name that is derived from others".
  */
 export const derivedProblem = (
   what: string,
@@ -53,7 +54,7 @@ export const pipelineNameProblem = (name: string): string | undefined => {
   return derived && `\`${name}\` is too long: ${derived}`;
 };
 
-/** Columns that every table of PostgreSQL has already ("System Columns" in its manual). */
+/** Column names that PostgreSQL reserves in every table ("System Columns" in its manual). */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
 
 export const columnNameProblem = (name: string): string | undefined =>
@@ -88,7 +89,10 @@ const plainVersion = (name: string): string =>
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '');
 
-/** A name as the server would give it. One that is too long is cut, and made unique by a hash of the whole. */
+/**
+ * Joins parts to a default name, such as `sale_day_idx` for ['sale', 'day'] and 'idx', as
+ * PostgreSQL does. A name that is too long is cut, and a hash of the full name keeps it unique.
+ */
 export const defaultName = (parts: readonly string[], end: string): string => {
   const whole = parts.join('_');
   if (Buffer.byteLength(`${whole}_${end}`) <= identifierBytesMax) return `${whole}_${end}`;

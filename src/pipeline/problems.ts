@@ -1,42 +1,46 @@
-// Collects everything that is wrong with a declaration, and the schemas that its parts have in common.
+// Collects the problems of a declaration, and has schemas that several parts of it use.
 
 import { z } from 'zod';
 import { EtlError } from '../core/errors/errors.ts';
 import { asList, onOneLine } from '../core/wording.ts';
 import { didYouMean } from '../core/nearest.ts';
 
-/** The problems of a declaration, one line each, in its order. The lines of a part begin with its place. */
+/** The problems of a declaration, one line each: `table sale, column price: must be …`. */
 export class Problems {
   readonly #place: string;
   readonly #lines: string[];
 
-  /** Those of a whole declaration; `at` gives those of a part. */
   constructor(place = '', lines: string[] = []) {
     this.#place = place;
     this.#lines = lines;
   }
 
-  /** The same problems, for a part of this part: its lines begin with `table observation, column wind: `. */
+  /**
+   * Returns an object that adds to the same lines, each prefixed with `part`, such as `column
+   * wind`.
+   */
   at(part: string): Problems {
     return new Problems(this.#place === '' ? part : `${this.#place}, ${part}`, this.#lines);
   }
 
-  /** How many lines all parts have added so far. */
+  /** Number of lines that all parts have added. */
   get count(): number {
     return this.#lines.length;
   }
 
-  /** Adds one line, which says of `key`, if there is one, what is wrong. Undefined: nothing is wrong. */
+  /**
+   * Adds the line `<key> <what>`, or `<what>` without a key. Does nothing if `what` is undefined.
+   */
   add(what: string | undefined, key?: string): undefined {
     if (what !== undefined) this.#lines.push(this.#line(key === undefined ? what : `${key} ${what}`));
   }
 
-  /** Adds one line unless it is there already. */
+  /** Adds a line, unless the same line exists. */
   addOnce(what: string): void {
     if (!this.#lines.includes(this.#line(what))) this.add(what);
   }
 
-  /** Reads a part, called `key` if it has a name. Of one that is not valid, gives undefined and adds lines. */
+  /** Parses the value of `key`. Returns undefined, and adds lines, if it is not valid. */
   parse<Schema extends z.ZodType>(
     schema: Schema,
     input: unknown,
@@ -51,7 +55,7 @@ export class Problems {
     return undefined;
   }
 
-  /** Throws ETL_DEFINITION when there are any. */
+  /** Throws ETL_DEFINITION if there are problems. */
   throwIfAny(pipeline: string): void {
     if (this.count > 0) throw this.error(pipeline);
   }
@@ -65,13 +69,13 @@ export class Problems {
   }
 }
 
-/** ['primaryKey', 0] as `primaryKey[0]`. */
+/** Formats ['primaryKey', 0] as `primaryKey[0]`. */
 const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((step, depth) => (typeof step === 'number' ? `[${step}]` : `${depth > 0 ? '.' : ''}${String(step)}`))
     .join('');
 
-/** A value as a message shows it. */
+/** Formats a value for a message. */
 export const show = (value: unknown): string => {
   if (typeof value === 'string') return `'${onOneLine(value)}'`;
   if (typeof value === 'function') return 'a function';
@@ -80,7 +84,7 @@ export const show = (value: unknown): string => {
   return String(value);
 };
 
-/** The Zod error setting of a value that must be `what`: the message says what came instead. */
+/** Zod error option with the message "must be <what>, not <value>". */
 export const mustBe = (what: string) => ({
   error: (issue: { readonly input?: unknown }) =>
     issue.input === undefined
@@ -88,34 +92,33 @@ export const mustBe = (what: string) => ({
       : `must be ${what}, not ${show(issue.input)}`,
 });
 
-/** The Zod error setting of a choice: the message lists the known values. */
+/** Zod error option whose message lists the allowed values. */
 export const mustBeOneOf = (values: readonly string[]) => ({
   error: (issue: { readonly input?: unknown }) =>
     `does not know ${show(issue.input)}; known values: ${values.map(show).join(', ')}`,
 });
 
-/** One of these texts. */
 export const choice = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, mustBeOneOf(values));
 
 export const boolean = z.boolean(mustBe('true or false'));
 
-/** A text that is not empty. */
+/** A text with at least one character. */
 export const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
 
 export const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 
-/** A whole number, both ends included. */
+/** An integer from `least` to `most`, inclusive. */
 export const wholeNumber = (what: string, least: number, most = Infinity) =>
   z.int(mustBe(what)).min(least, mustBe(what)).max(most, mustBe(what));
 
-/** One value, which gives a list of one, or a list of at least one. */
+/** One value or a non-empty list of values; parses to a list. */
 export const oneOrMore = <Item extends z.ZodType>(item: Item, what: string) => {
   const must = mustBe(what);
   return z.union([item.transform((one) => [one]), z.array(item, must).min(1, must)], must);
 };
 
-/** An object that refuses unknown keys and suggests the known one. */
+/** An object without unknown keys: the message suggests the key that was probably meant. */
 export const strict = <Shape extends z.ZodRawShape>(shape: Shape, what = 'an object') =>
   z.strictObject(shape, {
     error: (issue) =>

@@ -1,4 +1,4 @@
-// rowSchema(): the Zod schema of a table's row, made from the same columns as everything else.
+// rowSchema(): makes the Zod schema of a table's rows from the declared columns.
 
 import { z } from 'zod';
 import type { ColumnSpec } from '../core/declaration/declaration.ts';
@@ -10,17 +10,21 @@ import { canonicalReader, typeOf } from '../format/types/registry.ts';
 import { ruleTests } from '../format/rows/column-rules.ts';
 import { didYouMean } from '../core/nearest.ts';
 
+/** A Zod object with one schema for each column. */
 export type RowSchema<Values> = z.ZodObject<{
   -readonly [Name in keyof Values]: z.ZodType<Values[Name]>;
 }>;
 
 /**
- * A Zod object of one row, with the JavaScript values that checks see: numeric and dates are strings, bigint is
- * bigint. What `.zod(schema)` declared reads the value again. A table that SQL makes gives its `row`, and without one a
- * loose object: any column, any value.
+ * Returns a Zod object that checks one row of a table by the rules of its columns: `rowSchema(shop,
+ * 'sale').parse({ id: 1n, note: null })`.
  *
- * @param params of a pipeline that has some.
- * @throws EtlError ETL_USAGE when the pipeline has no such table · ETL_PARAM
+ * Values are those that column checks get: numeric values and dates are strings, bigint is a
+ * bigint. For a column with `.zod(schema)`, that schema parses the value, too. For a table that SQL
+ * makes, returns its `row`; without `row`, a loose object that accepts everything.
+ *
+ * @param params parameters of the pipeline, if it has any.
+ * @throws EtlError ETL_USAGE: the pipeline has no such table · ETL_PARAM: a parameter is not valid.
  */
 export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   pipeline: P,
@@ -49,20 +53,21 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   return schema as unknown as RowSchema<Row<P, Name>>;
 };
 
-/** As it is written: a bound table has it as data only. */
+/** Returns the z.object `row` of a declared table: the bound table has only its columns as data. */
 const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodObject | undefined =>
   (
     callTables(pipeline, params as Readonly<Record<string, unknown>>) as Record<string, { row?: z.ZodObject }>
   )[table]?.row;
 
-/** real and double hold NaN and the infinities too. */
+/** Values of real and double columns, which can be NaN or infinite. */
 const float = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);
 
-/** varchar counts characters, Zod's max counts UTF-16 code units. */
+/**
+ * A text of at most `most` characters, as varchar counts: Zod's max would count UTF-16 code units.
+ */
 const characters = (most: number): z.ZodType =>
   z.string().refine((text) => [...text].length <= most, `at most ${most} characters`);
 
-/** What a type says of its values, as a schema. */
 const valueSchema = (shape: ValueShape): z.ZodType => {
   if (shape.kind === 'number') return z.int().min(shape.least).max(shape.most);
   if (shape.kind === 'bigint') return z.bigint().min(shape.least).max(shape.most);
@@ -72,7 +77,7 @@ const valueSchema = (shape: ValueShape): z.ZodType => {
 
 const plainSchemas = { float, boolean: z.boolean(), uuid: z.guid(), any: z.unknown() };
 
-/** The column's rules over JavaScript values, which they read as texts. */
+/** Adapts the column's rules, which test texts, to JavaScript values. */
 const valueTests = (column: ColumnSpec) => {
   const type = typeOf(column);
   const read = canonicalReader(type, column.options);
@@ -91,7 +96,7 @@ const columnSchema = (column: ColumnSpec): z.ZodType => {
   for (const { test, message } of valueTests(column)) schema = schema.refine(test, message);
   for (const { test, message } of column.checks)
     schema = schema.refine(test as (value: unknown) => boolean, message);
-  // Declared by the user with our .zod(), so it is a Zod schema; the stages know only its safeParse.
+  // The type ColumnSchema has only safeParse, but column checks ensured that this is a Zod schema.
   if (column.schema !== undefined) schema = schema.pipe(column.schema as unknown as z.ZodType);
   return column.nullable ? schema.nullable() : schema;
 };

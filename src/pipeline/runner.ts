@@ -1,14 +1,17 @@
-// Options of threads: their memory, and how they run this package's own sources before these are compiled.
+// Options of our worker threads: their memory, and a TypeScript loader if src/ runs uncompiled.
 
 import type { WorkerOptions } from 'node:worker_threads';
 
 /**
- * For a thread's short-lived objects, in megabytes. V8's own 48 fill up, in each thread, with what is long dead; with less, a load
- * takes as much processor time (docs/benchmarks/findings.md, "Memory").
+ * Memory for a thread's short-lived objects, in megabytes. V8's default of 48 fills up with garbage
+ * in every thread, and is no faster (docs/benchmarks/findings.md, "Memory").
  */
 const maxYoungGenerationSizeMb = 3;
 
-/** Options for a `Worker` whose module this is: TypeScript is transpiled as it is imported. */
+/**
+ * Returns the options of a `Worker` that runs this module. A TypeScript module is transpiled by
+ * jiti.
+ */
 export const runnerOptions = ({ pathname }: URL): WorkerOptions => ({
   ...(pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('jiti/register')] }),
   resourceLimits: { maxYoungGenerationSizeMb },

@@ -1,17 +1,18 @@
-// Where in the user's own files an error was thrown. The files run transpiled, so its lines are mapped back.
+// Finds the line of the user's own code that threw an error. Pipeline files run transpiled, so
+// lines of the stack are mapped back to lines of the source.
 
 import { readFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapping } from 'node:module';
 import { dirname } from 'node:path';
 
+/** A stack frame. Line and column are counted from 1. */
 interface Frame {
   readonly path: string;
-  /** Both count from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** As the user wrote it; the column is not always known. */
+/** Line and column in the user's source; the column is undefined if it is not known. */
 interface Original {
   readonly line: number;
   readonly column: number | undefined;
@@ -25,10 +26,10 @@ const framesOf = (error: Error): readonly Frame[] =>
     return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
   });
 
-/** The transpiled source of a file, with its source map at the end. */
+/** Transpiles a file, with the source map at the end of the result. */
 const transpile = async (file: string, source: string): Promise<string> => {
   const { createJiti } = await import('jiti');
-  // The cache has no source maps, which are needed only here.
+  // Without the cache, because cached files have no source map.
   return createJiti(file, { fsCache: false, sourceMaps: true }).transform({
     source,
     filename: file,
@@ -39,28 +40,33 @@ const transpile = async (file: string, source: string): Promise<string> => {
 
 const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/;
 
-/** A frame of the stack, as a line of the file that its author wrote. */
+/** Maps a stack frame to the user's source, or returns undefined if it cannot be mapped. */
 const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const { path, line, column } = frame;
-  // TypeScript is always transpiled. In other files, a column beyond the end of its line shows that they were.
+  // TypeScript is always transpiled. A JavaScript file was transpiled if the column is beyond its
+  // line.
   const source = await readFile(path, 'utf8').catch(() => '');
   if (!/\.[cm]?tsx?$/.test(path))
     return column <= (source.split('\n')[line - 1] ?? '').length ? frame : undefined;
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // The transpiled line may begin with code that is not from the file; then its start has no entry in the map.
+  // The transpiled line may begin with generated code, which the map does not contain. Then the
+  // start of the next line tells which source line it belongs to.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );
   const entry = found.find(({ originalLine }) => originalLine !== undefined);
   if (entry?.originalLine === undefined || entry.originalColumn === undefined) return undefined;
-  // Columns of the first line include the code that wraps the file.
+  // The first transpiled line begins with code that wraps the file, so its columns are shifted.
   const isExact = line > 1 || entry === found[1];
   return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
 };
 
-/** file:line:column of the innermost stack frame in the pipeline file, or else in a file that it imports. */
+/**
+ * Returns file:line:column of the innermost stack frame in the pipeline file, or in files it
+ * imports.
+ */
 export const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>

@@ -1,4 +1,4 @@
-// Where transpiled pipelines are kept.
+// The cache directory of transpiled pipeline files.
 
 import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,9 @@ import { codeOf } from '../core/errors/errors.ts';
 import { isOwn } from '../core/ownership.ts';
 
 /**
- * A directory that only this user can have filled, or false. In jiti's default, one directory for all users, another
- * user could have put code that would run as a pipeline: jiti compares only a hash of the source.
+ * Returns a directory that only this user can write to, or false if there is none. In jiti's
+ * default directory, which all users share, another user could plant code that runs as a pipeline:
+ * jiti finds cached files only by a hash of the source.
  */
 export const transpiledDirectory = (): string | false => {
   const directory = join(tmpdir(), `sluice-transpiled-${process.geteuid?.() ?? ''}`);

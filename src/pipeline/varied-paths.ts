@@ -1,5 +1,6 @@
-// Finds the paths that texts of parameters are part of. The tables are made once more for each text, with a mark at its
-// beginning and without characters that lead elsewhere. What a path and its variation share was written by the author.
+// Finds the file paths that contain a text of the parameters. For each text, the author's function
+// makes the tables again with a marked, harmless text in its place. The author wrote the part that
+// a path and its variation have in common, and only below that part may the parameter choose files.
 
 import { memberLocation } from '../input/decode/member-location.ts';
 import { mark } from '../input/sources/confine.ts';
@@ -7,7 +8,7 @@ import type { VariedPath } from '../core/declaration/declaration.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** The same values with another text in one place. */
+/** One text inside the parameters, and a function that returns the parameters with another text. */
 interface Variation {
   readonly text: string;
   readonly with: (text: string) => unknown;
@@ -29,12 +30,15 @@ const variationsOf = (value: unknown): readonly Variation[] => {
   );
 };
 
-/** Whether a text can lead out of a directory, or into another part of a URL, also together with others. */
+/**
+ * True if a text can lead out of a directory, or to another part of a URL, alone or joined with
+ * others.
+ */
 const mayLead = (text: string): boolean => /^\s*\.*\s*$|[/\\%:?#@&\0]|\.[^\w/\\]*\./.test(text);
 
 const neutral = (text: string): string => mark + text.replaceAll(/[^\w.-]/g, '_');
 
-/** The paths of all tables, in their order, by table. */
+/** Returns the declared paths of each table, in declared order, by table name. */
 const pathsOf = (tables: unknown): ReadonlyMap<string, readonly string[]> =>
   new Map(
     Object.entries(
@@ -50,12 +54,16 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   try {
     return read();
   } catch {
-    // The author's function refuses such a text, or looks it up.
+    // The author's function may refuse the marked text, or use it as the key of a lookup.
     return undefined;
   }
 };
 
-/** @param make gives the tables for other parameters, before they are checked */
+/**
+ * Returns the paths that contain a text of the parameters, each with its variations.
+ *
+ * @param make returns the unchecked tables for given parameters.
+ */
 export const variedPaths = (params: Params, make: (params: Params) => unknown): readonly VariedPath[] => {
   const variations = variationsOf(params);
   if (variations.length === 0) return [];
@@ -68,7 +76,8 @@ export const variedPaths = (params: Params, make: (params: Params) => unknown): 
       const others = varied.flatMap(({ text, paths: withOther }) => {
         const other = withOther?.get(table)?.[index];
         if (other === path) return [];
-        // A text that leads nowhere may be looked up, or be cut to a part without the mark.
+        // Without the mark, the text was not part of the path: it was a lookup key, or only a part
+        // of the text was used. A text that cannot lead elsewhere is then harmless.
         return other?.includes(mark) === true || mayLead(text) ? [other ?? ''] : [];
       });
       return others.length === 0 ? [] : [{ table, path, others }];

@@ -13,8 +13,9 @@ export interface PathPart {
 }
 
 /**
- * Names a field of a file: by its header text, by its position from 1, by alternative header texts of
- * which each file has one (`{ from: ['Id', 'ID'] }`), or as a part of the file's path (`path(…)`).
+ * Names a field of a file: by its header text, by its position from 1, by alternative header texts
+ * of which each file has one (`{ from: ['Id', 'ID'] }`), or as a part of the file's path
+ * (`path(…)`).
  */
 export type Field = string | number | { readonly from: readonly string[] } | PathPart;
 
@@ -22,8 +23,8 @@ export type Field = string | number | { readonly from: readonly string[] } | Pat
  * Takes a value from the path of a file, the same for all its records:
  * `column.text(path(/region=(\w+)/))`.
  *
- * @param pattern its group is the value, or the whole match if it has no group. The run fails if the
- *   pattern does not match the path of a file.
+ * @param pattern its group is the value, or the whole match if it has no group. The run fails if
+ *   the pattern does not match the path of a file.
  */
 export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
 
@@ -40,7 +41,9 @@ export interface CommonOptions {
   readonly separator?: string;
 }
 
-/** Key of a column's declaration. Symbol.for, so that two copies of sluice share the key. @public */
+/**
+ * Key of a column's declaration. Symbol.for, so that two copies of sluice share the key. @public
+ */
 export const columnState: unique symbol = Symbol.for('sluice.column') as never;
 declare const valueTypes: unique symbol;
 
@@ -95,20 +98,26 @@ export interface Column<Value, Nullable extends boolean = boolean> {
    * times. Nulls pass.
    */
   min(least: Value | number): Column<Value, Nullable>;
-  /** Rejects records whose value is greater: `.max(100)`. For numbers, dates and times. Nulls pass. */
+  /**
+   * Rejects records whose value is greater: `.max(100)`. For numbers, dates and times. Nulls pass.
+   */
   max(most: Value | number): Column<Value, Nullable>;
   /** Rejects records whose value is not in the list: `.oneOf(['AA', 'SP'])`. Nulls pass. */
   oneOf(values: readonly Value[]): Column<Value, Nullable>;
   /** Rejects records whose text does not match: `.pattern(/^[A-Z]{2}$/)`. Nulls pass. */
   pattern(pattern: RegExp): Column<Value, Nullable>;
-  /** Rejects records whose text is shorter or longer: `.length({ min: 1, max: 80 })`. Nulls pass. */
+  /**
+   * Rejects records whose text is shorter or longer: `.length({ min: 1, max: 80 })`. Nulls pass.
+   */
   length(characters: Length): Column<Value, Nullable>;
   /**
    * Rejects records for whose value the test returns false, with `message` as the reason:
    * `.check((code) => code !== 'XX', 'is a test code')`. Nulls are not tested.
    */
   check(test: (value: Value) => boolean, message: string): Column<Value, Nullable>;
-  /** Changes the field's text before the type reads it. The function returns null for "no value". */
+  /**
+   * Changes the field's text before the type reads it. The function returns null for "no value".
+   */
   map(change: (text: string) => string | null): Column<Value, Nullable>;
   /** Rejects records whose value the Zod schema refuses, and stores the schema's output. */
   zod<Schema extends ZodSchema>(
@@ -174,7 +183,9 @@ const start = (type: string, headers: unknown, options: unknown, sqlType?: unkno
     unknown: [],
   }) as Column<any, false>;
 
-/** The builder of a column type. Its options argument is optional if all options of the type are. */
+/**
+ * The builder of a column type. Its options argument is optional if all options of the type are.
+ */
 type Builder<Type> =
   Type extends ColumnType<infer Value, infer Own>
     ? Partial<Own> extends Own
@@ -209,10 +220,12 @@ export type ColumnBuilders = Readonly<typeof builders>;
 
 /**
  * Declares a column, with one builder for each type: `column.text('Name')`,
- * `column.numeric('Price', { precision: 12, scale: 2 })`, `column.timestamptz('Sold at').nullable()`.
- * The first argument names the field of the file; the modifiers of the result are rules for the values.
+ * `column.numeric('Price', { precision: 12, scale: 2 })`, `column.timestamptz('Sold
+ * at').nullable()`. The first argument names the field of the file; the modifiers of the result are
+ * rules for the values.
  *
- * An unknown type does not throw here: definePipeline refuses it with table, column and a suggestion.
+ * An unknown type does not throw here: definePipeline refuses it with table, column and a
+ * suggestion.
  */
 export const column: ColumnBuilders = new Proxy(Object.freeze(builders), {
   get: (known, name) => readOr(known, name, builderOf),

@@ -7,7 +7,10 @@ import type { S3Options } from '../../input/sources/s3/declared.ts';
 import { freezeDeep } from '../freeze.ts';
 import { mustBe } from '../problems.ts';
 
-/** Options of csv(): the dialect of the files, and how to read them. Defaults: RFC 4180, with header. */
+/**
+ * Options of csv(): the dialect of the files, and how to read them. Defaults: RFC 4180, with
+ * header.
+ */
 export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   /**
    * Encoding of the files, such as 'windows-1252' or 'utf-16le'. 'detect': the encoding of the byte
@@ -31,7 +34,10 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
 export interface LocationOptions extends CsvOptions {
   /** A path, glob or URL. */
   readonly path: string;
-  /** Fields to add to every record of these files: `{ region: 'north' }`. Columns name them as usual. */
+  /**
+   * Fields to add to every record of these files: `{ region: 'north' }`. Columns name them as
+   * usual.
+   */
   readonly constants?: Readonly<Record<string, string | number>>;
 }
 
@@ -49,12 +55,13 @@ export interface CsvSource {
  * Declares the files of a table: `csv('exports/sales-*.csv', { delimiter: ';' })`. Compressed files
  * (gzip, zstd, brotli) and members of zip archives are decompressed while they are read.
  *
- * @param paths a path, glob or URL, or a list; paths are relative to the working directory. A location
- *   can override options: `{ path: 'a/*.csv', delimiter: ';', constants: { region: 'a' } }`.
- * @param options defaults: delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' ·
- *   lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true · trim false ·
- *   skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged 'reject' ·
- *   anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
+ * @param paths a path, glob or URL, or a list; paths are relative to the working directory. A
+ *   location can override options: `{ path: 'a/*.csv', delimiter: ';', constants: { region: 'a' }
+ *   }`.
+ * @param options defaults: delimiter ',' · quote '"' · escape = quote · escapes null · quotes
+ *   'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true · trim
+ *   false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged
+ *   'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });

@@ -1,4 +1,5 @@
-// env(): names a secret in an environment variable, so that the pipeline does not contain the secret.
+// env(): names a secret in an environment variable, so that the pipeline does not contain the
+// secret.
 
 import type { Secret } from '../../core/declaration/secret.ts';
 

@@ -18,8 +18,8 @@ export interface Hooks {
    */
   readonly after?: Hook;
   /**
-   * Executed once in the publishing transaction, after the tables were swapped. Readers wait until it
-   * ends, so keep it short: grants and the like. If it fails, nothing is published.
+   * Executed once in the publishing transaction, after the tables were swapped. Readers wait until
+   * it ends, so keep it short: grants and the like. If it fails, nothing is published.
    */
   readonly publishing?: SqlFile;
   /**

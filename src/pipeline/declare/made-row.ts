@@ -19,7 +19,9 @@ export const innerOf = (schema: z.ZodType): z.ZodType | undefined => {
   return innerType ?? input;
 };
 
-/** Returns the JavaScript type that a schema reads: `z.enum(['a', 'b']).optional()` reads a string. */
+/**
+ * Returns the JavaScript type that a schema reads: `z.enum(['a', 'b']).optional()` reads a string.
+ */
 const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
   const inner = innerOf(schema);
   if (inner !== undefined) return valueOf(inner);

@@ -9,7 +9,9 @@ import {
 import { freezeDeep } from '../freeze.ts';
 import { choice, mustBe, strict, wholeNumber } from '../problems.ts';
 
-/** Declared partitioning, unchecked: definePipeline checks it, so that errors can name the table. */
+/**
+ * Declared partitioning, unchecked: definePipeline checks it, so that errors can name the table.
+ */
 export interface PartitionDefinition<Name extends string = string> {
   readonly kind: 'partitions';
   readonly column: Name;
@@ -21,7 +23,8 @@ const define = <Name extends string>(column: Name, of: object): PartitionDefinit
 
 /**
  * Partitions by time, with one partition for each day, week, month, quarter or year of a date or
- * timestamp column: `range('observed_at', 'month')`. Values with a time zone are partitioned in UTC.
+ * timestamp column: `range('observed_at', 'month')`. Values with a time zone are partitioned in
+ * UTC.
  */
 export const range = <const Name extends string>(
   column: Name,
@@ -32,7 +35,10 @@ export const range = <const Name extends string>(
 export const list = <const Name extends string>(column: Name): PartitionDefinition<Name> =>
   define(column, { by: 'list' });
 
-/** Partitions by a hash of the column, with a fixed number of partitions, at most 100: `hash('id', 8)`. */
+/**
+ * Partitions by a hash of the column, with a fixed number of partitions, at most 100: `hash('id',
+ * 8)`.
+ */
 export const hash = <const Name extends string>(
   column: Name,
   partitions: number,

@@ -6,9 +6,11 @@ import type { SqlFile } from '../../core/declaration/hook.ts';
 import { mustBe } from '../problems.ts';
 
 /**
- * Names a SQL file: the SELECT that returns the rows of a table (`transform`), a data test or a hook.
+ * Names a SQL file: the SELECT that returns the rows of a table (`transform`), a data test or a
+ * hook.
  *
- * @param path absolute, relative to the pipeline file, or `new URL('./daily.sql', import.meta.url)`.
+ * @param path absolute, relative to the pipeline file, or `new URL('./daily.sql',
+ *   import.meta.url)`.
  */
 export const sqlFile = (path: string | URL): SqlFile =>
   Object.freeze({ kind: 'sqlFile', path: path instanceof URL ? fileURLToPath(path) : path });

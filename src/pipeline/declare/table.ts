@@ -49,8 +49,8 @@ export interface Referenced {
 export interface ForeignKey<Name extends string> {
   readonly columns: Name | readonly Name[];
   /**
-   * The referenced table and columns. Examples: 'store' (the primaryKey of table store), 'store.id',
-   * 'public.store.id' (a table outside this pipeline), or { schema, table, columns }.
+   * The referenced table and columns. Examples: 'store' (the primaryKey of table store),
+   * 'store.id', 'public.store.id' (a table outside this pipeline), or { schema, table, columns }.
    */
   readonly references: string | Referenced;
   /**
@@ -66,7 +66,9 @@ export interface ForeignKey<Name extends string> {
 interface CommonKeys<Name extends string> {
   /** Columns of the primary key. They cannot be nullable. Default: no primary key. */
   readonly primaryKey?: readonly Name[];
-  /** Indexes, built after the rows are inserted: `[index('day'), index('store', { unique: true })]`. */
+  /**
+   * Indexes, built after the rows are inserted: `[index('day'), index('store', { unique: true })]`.
+   */
   readonly indexes?: readonly IndexDefinition<Name>[];
   /**
    * Partitions the production table: `range('observed_at', 'month')`, `list('state')` or
@@ -96,10 +98,13 @@ interface CommonKeys<Name extends string> {
   readonly tablespace?: string;
   /**
    * Nothing is published if the table has fewer than `rowsMin` rows, or lost a larger share of
-   * production's rows than `shrinkMax`. Default: `{ rowsMin: 0, shrinkMax: '50%' }`. False: no limit.
+   * production's rows than `shrinkMax`. Default: `{ rowsMin: 0, shrinkMax: '50%' }`. False: no
+   * limit.
    */
   readonly guard?: Guard | false;
-  /** Number of replaced versions of the table to keep for `etl rollback`, 1 to 100. Default: none. */
+  /**
+   * Number of replaced versions of the table to keep for `etl rollback`, 1 to 100. Default: none.
+   */
   readonly keep?: number;
 }
 
@@ -125,13 +130,15 @@ interface MergeRows<Name extends string> {
   /** Columns of an existing row to update. Default: all. A new row always gets all columns. */
   readonly update?: readonly Name[];
   /**
-   * A column that compares versions: a row replaces an existing row only if its value is not smaller.
-   * Null is the smallest value.
+   * A column that compares versions: a row replaces an existing row only if its value is not
+   * smaller. Null is the smallest value.
    */
   readonly newer?: Name;
   /**
-   * upsert: changed rows are updated in place · rebuild: the table is rebuilt and swapped, unless
-   * other objects depend on it. Default: whichever costs less.
+   * How rows are merged. Default: whichever costs less.
+   *
+   * - 'upsert': changed rows are updated in place.
+   * - 'rebuild': the table is rebuilt and swapped, unless other objects depend on it.
    */
   readonly by?: MergeSpec['by'];
 }
@@ -148,8 +155,10 @@ interface Merge<Name extends string> extends MergeRows<Name> {
    */
   readonly deleted?: FilterSpec | readonly FilterSpec[];
   /**
-   * For several records of one key in one run. last (default): the last record wins, in the order of
-   * files and lines · reject: the run fails.
+   * What to do with several records of one key in one run.
+   *
+   * - 'last' (default): the last record counts, in the order of files and lines.
+   * - 'reject': the run fails.
    */
   readonly twice?: MergeSpec['twice'];
 }
@@ -173,8 +182,8 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   /** The files and how they are written: `csv('exports/*.csv', { delimiter: ';' })`. */
   readonly source: CsvSource;
   /**
-   * Number or share of rejected records that a run tolerates: 100 or '0.1%'. With more rejects the run
-   * publishes nothing. Default: 0.
+   * Number or share of rejected records that a run tolerates: 100 or '0.1%'. With more rejects the
+   * run publishes nothing. Default: 0.
    */
   readonly rejectLimit?: number | `${number}%`;
   /**
@@ -183,7 +192,8 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
    * - 'replace': production contains exactly the rows of all files. With only: 'touched', a run
    *   replaces only the partitions with rows of new or changed files.
    * - 'append': a run adds the rows of new files.
-   * - 'merge': a run inserts, updates and deletes rows by primary key, from the records of new files.
+   * - 'merge': a run inserts, updates and deletes rows by primary key, from the records of new
+   *   files.
    * - 'history': like merge, but replaced versions of a row are kept with their time ranges.
    */
   readonly publish?:
@@ -196,14 +206,19 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
     | Merge<Name>
     | History<Name>;
   /**
-   * For a production table that is kept (append, merge, history) and whose columns differ from the
-   * declared ones. refuse (default): the run fails · add: adds new columns that are nullable or have a
-   * default · retype: also changes column types to wider ones.
+   * What to do if a production table that is not replaced (append, merge, history) has other columns
+   * than those declared.
+   *
+   * - 'refuse' (default): the run fails.
+   * - 'add': the run adds new columns that are nullable or have a default.
+   * - 'retype': the run also changes column types to wider ones.
    */
   readonly evolve?: Evolve;
   /**
-   * For a file with the same content as another file of the table. refuse (default): the run fails ·
-   * load: both files are loaded.
+   * What to do with a file that has the same content as another file of the table.
+   *
+   * - 'refuse' (default): the run fails.
+   * - 'load': both files are loaded.
    */
   readonly copies?: 'refuse' | 'load';
   readonly from?: undefined;
@@ -214,24 +229,34 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
   /** Columns by name: `{ id: column.bigint('Id'), note: column.text('Note').nullable() }`. */
   readonly columns: Declared & Columns;
   /**
-   * Adds columns that tell where each row comes from. True: all four. _file: id of the file in
-   * etl.published_file · _line: line of the file at which the record starts · _loaded_at: start of the
-   * run · _run: id of the run. Default: none.
+   * Adds columns that tell where each row comes from. True: all four. Default: none.
+   *
+   * - _file: id of the file, `file_id` in etl.published_file
+   * - _line: line of the file at which the record starts
+   * - _loaded_at: start of the run that loaded the record
+   * - _run: id of that run
    */
   readonly lineage?: boolean | readonly LineageName[];
   /**
-   * typed (default): rows are loaded into an unlogged staging table, then copied into the new table ·
-   * none: rows are loaded directly into the new, logged table. That is slower to load, but nothing is
-   * copied and a crash of the server loses no rows.
+   * Where rows are loaded.
+   *
+   * - 'typed' (default): into an unlogged staging table, then copied into the new table.
+   * - 'none': directly into the new, logged table. Loading is slower, but nothing is copied, and a
+   *   crash of the server loses no rows.
    */
   readonly staging?: 'typed' | 'none';
   /**
-   * For a file that lacks the field of a column or filter. error (default): the run fails · null: all
-   * values of the field are missing, so the column gets its default, or null. The field of a column
-   * that has no default and is not nullable must exist in any case.
+   * What to do with a file that lacks the field of a column or filter.
+   *
+   * - 'error' (default): the run fails.
+   * - 'null': all values of the field are missing, so the column gets its default, or null. The run
+   *   still fails if the column has no default and is not nullable.
    */
   readonly missing?: 'error' | 'null';
-  /** For a file with a field that no column or filter names. Default: 'ignore'. error: the run fails. */
+  /**
+   * For a file with a field that no column or filter names. Default: 'ignore'. error: the run
+   * fails.
+   */
   readonly extra?: 'ignore' | 'error';
   /**
    * Which records to load: present(…), oneOf(…), when(…), or a list of filters that must all match.
@@ -242,7 +267,10 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
   readonly row?: undefined;
 }
 
-/** Column names that other keys may use: any text if SQL makes the columns and no `row` declares them. */
+/**
+ * Column names that other keys may use: any text if SQL makes the columns and no `row` declares
+ * them.
+ */
 type NameOf<Declared> = unknown extends Declared ? string : keyof Declared & string;
 
 interface RowKey<Declared> {
@@ -273,9 +301,11 @@ export interface DerivedTable<Declared, TableName extends string>
   /** One SELECT that returns the rows: `sqlFile('revenue.sql')`. */
   readonly transform: SqlFile;
   /**
-   * replace (default): the table contains exactly the rows of its SELECT · merge: the rows are merged
-   * by primary key. The SELECT can then read `<table>_new` and `<table>_old`: the rows that the run adds
-   * to and removes from a table of `from`.
+   * How a run changes the production table.
+   *
+   * - 'replace' (default): the table contains exactly the rows of its SELECT.
+   * - 'merge': the rows are merged by primary key. The SELECT can then read `<table>_new` and
+   *   `<table>_old`: the rows that the run adds to, and removes from, a table of `from`.
    */
   readonly publish?: 'replace' | 'merge' | MergeRows<NoInfer<NameOf<Declared>>>;
   readonly source?: undefined;
@@ -292,7 +322,9 @@ export type Table<Declared, TableName extends string = string> =
   | TextTable<Declared>
   | DerivedTable<Declared, TableName>;
 
-/** The columns of each table, by table name: unknown if SQL makes them and no `row` declares them. */
+/**
+ * The columns of each table, by table name: unknown if SQL makes them and no `row` declares them.
+ */
 export type Tables = Readonly<Record<string, unknown>>;
 
 type RowValue<Declared> =
