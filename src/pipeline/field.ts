@@ -24,5 +24,5 @@ export const fieldSchema = z.union(
 
 export const fieldsSchema = oneOrMore(
   fieldSchema,
-  `${nameOrPosition}, path(/pattern/), or a list of them to glue together`,
+  `${nameOrPosition}, path(/pattern/), or a list of them to join`,
 );

@@ -92,11 +92,7 @@ export const mustBe = (what: string) => ({
       : `must be ${what}, not ${show(issue.input)}`,
 });
 
-/** Zod error option whose message lists the allowed values. */
-export const mustBeOneOf = (values: readonly string[]) => ({
-  error: (issue: { readonly input?: unknown }) =>
-    `does not know ${show(issue.input)}; known values: ${values.map(show).join(', ')}`,
-});
+export const mustBeOneOf = (values: readonly string[]) => mustBe(`one of ${values.map(show).join(', ')}`);
 
 export const choice = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, mustBeOneOf(values));

@@ -540,7 +540,7 @@ describe('refuses, and leaves production as it was', () => {
 
 it.each([
   { publish: 'append', change: { staging: 'none' }, problem: /needs staging: 'typed' or 'text'/ },
-  { publish: { mode: 'append', changed: 'twice' }, problem: /changed does not know 'twice'/ },
+  { publish: { mode: 'append', changed: 'twice' }, problem: /changed must be one of .*, not 'twice'/ },
   {
     publish: { mode: 'append', changed: 'reload' },
     change: { columns: { ...columns, _file: column.text('x') } },

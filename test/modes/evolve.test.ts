@@ -325,6 +325,6 @@ it('the server writes the rows again exactly where the notice says so', async ()
 });
 
 it('is no option of a table that is replaced', () => {
-  expect(() => pipeline(before, 'add', { publish: 'replace' })).toThrow(/evolve is for tables that stay/);
-  expect(() => pipeline(before, 'all' as 'add')).toThrow(/evolve does not know 'all'/);
+  expect(() => pipeline(before, 'add', { publish: 'replace' })).toThrow(/evolve has no effect/);
+  expect(() => pipeline(before, 'all' as 'add')).toThrow(/evolve must be one of .*, not 'all'/);
 });

@@ -238,7 +238,7 @@ it.each([
   {
     publish: 'history',
     change: { partitionBy: hash('id', 2) },
-    problem: /cannot be divided into partitions/,
+    problem: /cannot be partitioned/,
   },
   { publish: 'history', change: { staging: 'none' }, problem: /needs columns and staging: 'typed'/ },
 ])('is declared rightly or not at all: $problem', ({ publish, change = {}, problem }) => {

@@ -249,7 +249,7 @@ it.each([
   },
   { publish: { mode: 'merge', update: ['id'] }, problem: /`id` is in the primaryKey/ },
   { publish: { mode: 'merge', newer: 'at', update: ['price'] }, problem: /leaves out `at`/ },
-  { publish: { mode: 'merge', twice: 'first' }, problem: /twice does not know 'first'/ },
+  { publish: { mode: 'merge', twice: 'first' }, problem: /twice must be one of .*, not 'first'/ },
   { publish: { mode: 'append', update: ['price'] }, problem: /unknown key `update`/ },
 ])('is declared rightly or not at all: $problem', ({ publish, change = {}, problem }) => {
   expect(() => pipeline(publish, change)).toThrow(problem);

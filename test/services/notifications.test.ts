@@ -430,7 +430,7 @@ it.each([
   [
     'an event that there is not',
     [webhook(env('HOOK'), { on: ['succeeded' as never] })],
-    /does not know 'succeeded'/,
+    /must be one of .*, not 'succeeded'/,
   ],
   ['a secret that is not used', [slack(env('HOOK'), { secret: env('S') } as never)], /are not signed/],
 ])('are refused with %s', (_, notify, message) => {

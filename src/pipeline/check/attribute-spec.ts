@@ -1,4 +1,4 @@
-// Reads and checks the attributes of a table.
+// Checks the declared attributes of a table: comments, statistics, storage parameters, tablespace.
 
 import { z } from 'zod';
 import type { AttributesSpec } from '../../core/declaration/shape.ts';
@@ -7,9 +7,9 @@ import { mustBe, text, wholeNumber, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
 const parameterName =
-  'is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
+  'is not the name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
 
-/** The bounds are those of "CREATE TABLE" and "ALTER TABLE". The server judges other parameters. */
+/** Schemas of the keys. Bounds are PostgreSQL's; the server checks other storage parameters. */
 export const attributeShape = {
   columnComments: z
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of texts by column'))
@@ -41,7 +41,7 @@ export const attributeShape = {
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
-/** The attributes, where there are any. */
+/** Returns the attributes of the table, if it declares any. */
 export const readAttributes = (
   { columnComments, statistics, storage, tablespace }: Written,
   serverColumns: AttributesSpec['serverColumns'],
@@ -51,7 +51,7 @@ export const readAttributes = (
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
     checkColumnNames(Object.keys(columns ?? {}), known, problems.at(key));
   const written = { columnComments, statistics, storage, tablespace, serverColumns };
-  // A table without attributes has no key for them, so its hash stays the same.
+  // The key is left out, not undefined: a table's hash must not change when it has no attributes.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
   return Object.keys(attributes).length === 0 ? {} : { attributes };
 };

@@ -1,4 +1,5 @@
-// Reads and checks the rules of a column: each fits its type, and some value passes them.
+// Checks the rules of a column (min, max, oneOf, pattern, length): that they fit its type, and that
+// min is not above max.
 
 import { z } from 'zod';
 import type { ColumnRule } from '../../core/declaration/declaration.ts';
@@ -30,7 +31,7 @@ const patternSchema = z
 const valuesMust = mustBe('a list of at least one value');
 const valuesSchema = z.array(z.unknown(), valuesMust).min(1, valuesMust);
 
-/** Why the column's type has no such rule; undefined when it has. */
+/** Returns why the column's type does not allow the rule `kind`, or undefined if it does. */
 const misfit = (kind: string, column: TypedColumn): string | undefined => {
   const type = typeOf(column);
   if (kind === 'oneOf')
@@ -47,7 +48,10 @@ const readRule = (
 ): ColumnRule | undefined => {
   const problem = misfit(kind, column);
   if (problem !== undefined)
-    return problems.add(`is not for this column: ${typeOf(column).sql(column.options)} ${problem}`, kind);
+    return problems.add(
+      `does not apply to this column: ${typeOf(column).sql(column.options)} ${problem}`,
+      kind,
+    );
   switch (kind) {
     case 'pattern': {
       const pattern = problems.parse(patternSchema, value, kind);
@@ -71,20 +75,21 @@ const readRule = (
   }
 };
 
-/** Refuses bounds between which there is no value, and one that no value compares with. */
+/** Refuses a min above a max, and bounds with which no value can be compared, such as NaN. */
 const checkBounds = (rules: readonly ColumnRule[], column: TypedColumn, problems: Problems): void => {
   const compareTo = compareOf(typeOf(column), column.options);
   const boundsOf = (kind: 'min' | 'max'): string[] =>
     rules.flatMap((rule) => (rule.kind === kind ? [rule.bound] : []));
   const [mins, maxs] = [boundsOf('min'), boundsOf('max')];
   const incomparable = [...mins, ...maxs].find((bound) => compareTo!(bound)(bound) !== 0);
-  if (incomparable !== undefined) problems.add(`${incomparable} is not a bound: nothing is less or more`);
+  if (incomparable !== undefined)
+    problems.add(`${incomparable} is not a bound, because no value can be compared with it`);
   for (const min of mins)
     for (const max of maxs)
       if (compareTo!(max)(min) > 0) problems.add(`min ${min} is above max ${max}: no value would pass`);
 };
 
-/** The checked rules, or undefined and the problems. */
+/** Returns the checked rules, or undefined with problems added if one of them is not valid. */
 export const columnRules = (
   written: ColumnState['rules'],
   column: TypedColumn,

@@ -1,4 +1,4 @@
-// Reads what column.* declared, and checks it.
+// Checks the declaration of a column and returns its specification.
 
 import { z } from 'zod';
 import type {
@@ -27,7 +27,9 @@ import { boolean, functionSchema, mustBe, show, strict, text, texts, type Proble
 
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
 
-/** The schema of a type's option. Whether options fit together is for the type to judge. */
+/**
+ * Returns the schema of one option of a type. The type itself checks options against each other.
+ */
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
@@ -63,7 +65,7 @@ const modifiersSchema = z.object({
     .optional(),
 });
 
-/** Type names of other databases and languages, and what they are called here. */
+/** Type names of other databases and languages, with the names of our types to suggest instead. */
 const otherNames: Readonly<Record<string, string>> = {
   string: 'text',
   char: 'varchar',
@@ -79,7 +81,7 @@ const otherNames: Readonly<Record<string, string>> = {
   timestampz: 'timestamptz',
 };
 
-/** The checked column, or undefined and the problems. */
+/** Returns the checked column, or undefined with problems added. */
 export const columnSpec = (name: string, input: unknown, problems: Problems): ColumnSpec | undefined => {
   problems.add(columnNameProblem(name), 'the name');
   const state = stateOf(input);
@@ -119,7 +121,7 @@ export const columnSpec = (name: string, input: unknown, problems: Problems): Co
   return spec;
 };
 
-/** A default replaces a missing field, which nothing checked, so it must pass the column's checks itself. */
+/** Checks the default against the column's rules: during a load, nothing checks defaults. */
 const checkDefault = (spec: ColumnSpec, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
@@ -138,7 +140,7 @@ const unknownType = (type: string): string => {
   return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
 };
 
-/** The options of the type, and those of every column, or undefined and the problems. */
+/** Returns the options of the type and the common options, or undefined with problems added. */
 const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problems) => {
   const read = problems.parse(optionSchemas[type]!, state.options ?? {}) as
     | (ColumnOptions & z.output<z.ZodObject<typeof common>>)
@@ -154,7 +156,7 @@ const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problem
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);
 
-/** A strict schema for each type. The SQL type of column.of is an argument of its own, not an option. */
+/** Schemas of the options, by type. The SQL type of column.of is not an option but an argument. */
 const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   Object.entries(columnTypes).map(([name, { options }]) => {
     const shapes = Object.entries<OptionShape>(options).filter(([key]) => key !== 'sqlType');

@@ -1,4 +1,4 @@
-// Reads and checks the constraints of a table beside its primary key.
+// Checks the declared constraints of a table: checks, unique and foreignKeys.
 
 import { z } from 'zod';
 import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
@@ -51,7 +51,7 @@ const constraintsOf = (
   ...foreignKeysOf(table, foreignKeys),
 ];
 
-/** The constraints, where there are any. */
+/** Returns the constraints of the table, if it declares any. */
 export const readConstraints = (
   table: string,
   written: Written & { readonly partitionBy?: PartitionSpec | undefined },
@@ -70,6 +70,6 @@ export const readConstraints = (
     checkColumnNames(constraint.columns, known, here);
     if (constraint.kind === 'unique') checkHoldsPartition(constraint.columns, written.partitionBy, here);
   }
-  // A table without constraints has no key for them, so its hash stays the same.
+  // The key is left out, not undefined: a table's hash must not change when it has no constraints.
   return constraints.length === 0 ? {} : { constraints };
 };

@@ -1,4 +1,5 @@
-// Turns csv() as written into checked readings: the options of each location over those of csv().
+// Checks csv() and returns its readings: groups of locations whose files are read with the same
+// options. Options of a location override those of csv().
 
 import { z } from 'zod';
 import type { Dialect, Reading } from '../../core/declaration/declaration.ts';
@@ -25,7 +26,7 @@ import {
 
 const path = text('a path or glob');
 const pathsText = "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them";
-/** A location as it may be written. Its options are read later: which of them exist depends on its path. */
+/** A path, or an object with a path and options. The path decides later which options exist. */
 const location = z.union(
   [path.transform((one) => ({ path: one })), z.looseObject({ path })],
   mustBe(pathsText),
@@ -44,7 +45,7 @@ const constants = z.record(
 );
 
 const lineBreak = /[\r\n\0]/;
-const oneCharacter = mustBe('one ASCII character, not a line break');
+const oneCharacter = mustBe('one ASCII character other than a line break');
 const character = z
   .string(oneCharacter)
   .refine((value) => value.length === 1 && value < '\x80' && !lineBreak.test(value), oneCharacter);
@@ -52,16 +53,16 @@ const delimiter = z
   .string(mustBe('a text'))
   .refine(
     (value) => value !== '' && !lineBreak.test(value),
-    mustBe('at least one character, and no line break'),
+    mustBe('at least one character, without line breaks'),
   );
 const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
-/** The last lines are held in memory while a stream is read. */
+/** Bounded, because this number of lines is kept in memory while a file is read. */
 const lastLinesMax = 100;
 
 const unknownEncoding = (label: string): string => {
   const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
-  return `knows no encoding ${inQuotes(label)}${near === undefined ? '' : `; did you mean ${inQuotes(near)}?`}`;
+  return `does not know ${inQuotes(label)}${near === undefined ? '' : `; did you mean ${inQuotes(near)}?`}`;
 };
 
 const dialectShape = {
@@ -98,15 +99,17 @@ const dialectShape = {
     .optional(),
 };
 
-/** The message does not show the value, which may be a secret that should not be there. */
+/** The schema of a source's option. The message hides the value, which may be a secret. */
 const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
 const otherSourceOption = (owners: readonly string[]) =>
-  z.undefined(`is for ${owners.join(' and ')} alone, and none of the locations is one`).optional();
+  z.undefined(`is only for ${owners.join(' and ')}, and no location is one`).optional();
 
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** What is wrong with a location that names members of an archive. */
+/**
+ * Returns what is wrong with a location that names members of an archive, such as `a.zip!/*.csv`.
+ */
 const memberProblem = (written: string): string | undefined => {
   const { location: archive, member } = memberLocation(written);
   if (member === undefined) return undefined;
@@ -119,7 +122,7 @@ const memberProblem = (written: string): string | undefined => {
 type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** The options that the sources of some locations take, and those that none of them does. */
+/** Returns schemas of all source options. Options of sources that no location uses are refused. */
 const sourceShapeOf = (files: readonly string[] | undefined) => {
   const { taken, others } = optionsOf(files);
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
@@ -130,11 +133,11 @@ interface Located {
   readonly path: string;
   readonly constants: Readonly<Record<string, string>>;
   readonly options: DialectOptions & SourceOptions;
-  /** Whether it has options of its own. */
+  /** True if the location overrides options of csv(). */
   readonly isOwn: boolean;
 }
 
-/** A location with its own options over those of csv(), or undefined and the problems. */
+/** Returns a location with its options merged over `all`, or undefined with problems added. */
 const locatedAt = (
   written: z.output<typeof location>,
   all: DialectOptions & SourceOptions,
@@ -150,7 +153,7 @@ const locatedAt = (
   const said = Object.entries(own).filter(([, value]) => value !== undefined);
   const isOwn = said.length > 0;
   if (isExclusion(at) && (isOwn || Object.keys(fixed).length > 0))
-    problems.add('leaves files out, and has no options; write the path alone');
+    problems.add('excludes files, so it cannot have options; write the path alone');
   return { path: at, constants: fixed, options: { ...all, ...Object.fromEntries(said) }, isOwn };
 };
 
@@ -171,7 +174,7 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
   };
 };
 
-/** The different ways of reading, each with its locations. An exclusion applies to all of them. */
+/** Groups locations with the same options into readings. An exclusion belongs to every reading. */
 const groupReadings = (
   located: readonly Located[],
   isVerbatim: boolean,
@@ -179,7 +182,7 @@ const groupReadings = (
 ): readonly Reading[] => {
   const named = located.filter((one) => !isExclusion(one.path));
   const groups = new Map<string, { readonly reading: Reading; readonly paths: Set<string> }>();
-  // A list of nothing but exclusions is refused by the source.
+  // If all locations are exclusions, one of them is kept, so that the source refuses the list.
   for (const one of named.length === 0 ? located.slice(0, 1) : named) {
     const reading = readingOf(one, isVerbatim);
     const key = JSON.stringify(reading);
@@ -202,7 +205,11 @@ const groupReadings = (
 
 const partAt = (index: number): string => `path ${index + 1}`;
 
-/** The checked readings, or undefined and the problems. `isVerbatim`: COPY reads the fields. */
+/**
+ * Returns the checked readings of a table, or undefined with problems added.
+ *
+ * @param isVerbatim true for staging: 'text', where COPY and not our code parses the fields.
+ */
 export const readingsOf = (
   source: CsvSource,
   isVerbatim: boolean,
@@ -222,7 +229,7 @@ export const readingsOf = (
 
 const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
   const escapes = options.escapes ?? null;
-  // Dumps of servers have no quotes, unless declared, and write null as \N.
+  // Dumps of PostgreSQL and MySQL write null as \N, and have no quotes unless declared.
   const isDump = escapes === 'postgres' || escapes === 'mysql';
   const quote = options.quote === undefined ? (isDump ? null : '"') : options.quote;
   return {
@@ -233,7 +240,7 @@ const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
     header: options.header ?? true,
     match: options.match ?? 'exact',
     nulls: options.nulls ?? (isDump ? [] : ['']),
-    // COPY never reads a quoted field as null.
+    // COPY never reads a quoted field as null, so with staging: 'text' the default is false.
     quotedNulls: options.quotedNulls ?? (!isVerbatim || quote === null),
     quotes: options.quotes ?? 'strict',
     lineEnd: options.lineEnd ?? 'auto',

@@ -1,20 +1,26 @@
-// Declared columns, and their values (defaults, bounds) as the texts that loading uses.
+// Converts declared values (defaults, bounds) of columns to the texts that a load compares and
+// stores.
 
 import type { ColumnSpec } from '../../core/declaration/declaration.ts';
 import { isRefusal } from '../../format/types/contract.ts';
 import { canonicalReader, typeOf } from '../../format/types/registry.ts';
 import { show, type Problems } from '../problems.ts';
 
-/** The type of a column, with the options that it was declared with. */
 export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/** The names of a table's columns; undefined where SQL makes them and nothing declares them. */
+/**
+ * The names of a table's columns; undefined if SQL makes the columns and no `row` declares them.
+ */
 export type Known = readonly string[] | undefined;
 
-/** Types whose values are times. */
+/** Column types of points in time. */
 export const timeTypes: readonly string[] = ['timestamptz', 'timestamp', 'date'];
 
-/** The text of a value of the column, or undefined and a problem; `what` names the value. */
+/**
+ * Returns a declared value as the text that the column stores, or undefined with a problem added.
+ *
+ * @param what names the value in the problem, such as 'default'.
+ */
 export const valueText = (
   what: string,
   column: TypedColumn,

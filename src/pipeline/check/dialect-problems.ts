@@ -1,10 +1,10 @@
-// Which options of a dialect exclude each other, and which have no effect on files loaded verbatim.
+// Finds dialect options that exclude each other, or that have no effect with staging: 'text'.
 
 import type { Dialect } from '../../core/declaration/declaration.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { inQuotes } from '../../core/wording.ts';
 
-/** Options that exclude each other. */
+/** Returns the problems of dialect options that exclude each other. */
 export const dialectProblems = (dialect: Dialect): string[] => {
   const { delimiter, quote, escape, header, comment } = dialect;
   const problems: string[] = [];
@@ -35,7 +35,7 @@ export const dialectProblems = (dialect: Dialect): string[] => {
   return problems;
 };
 
-/** Options that exclude backslash escapes. */
+/** Returns the problems of options that cannot be combined with backslash escapes. */
 const escapesProblems = (dialect: Dialect): string[] => {
   const { escapes, quote, escape, delimiter, comment, trim } = dialect;
   if (escapes === null) return [];
@@ -52,7 +52,10 @@ const escapesProblems = (dialect: Dialect): string[] => {
 
 const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
-/** Blanks that the dialect or its null tokens need, and that trimming removes. */
+/**
+ * Returns the problems of a quote, comment or null token that consists of blanks, which trim
+ * removes.
+ */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
   if (trim === false) return [];
   const problems: string[] = [];
@@ -64,12 +67,15 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   for (const token of trim === true ? nulls : [])
     if (trimBlanks(token) !== token)
       problems.push(
-        `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
+        `nulls has ${inQuotes(token)}, which no trimmed field matches; leave out the blanks around it`,
       );
   return problems;
 };
 
-/** Options without effect on a file that is loaded verbatim, because COPY itself reads the fields. */
+/**
+ * Returns the problems of options without effect with staging: 'text', where COPY parses the
+ * fields.
+ */
 export const verbatimProblems = (dialect: Dialect): string[] => {
   const { nulls, ragged } = dialect;
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-// Reads foreign keys, and checks them against the tables that they refer to.
+// Checks declared foreign keys against the tables that they reference.
 
 import { z } from 'zod';
 import { deleteActions, type ForeignKeySpec, type TableRef } from '../../core/declaration/constraint.ts';
@@ -14,7 +14,7 @@ const referencesMust = mustBe("a table and its column, such as 'store.id', or { 
 const name = text(keyText);
 const names = oneOrMore(name, keyText);
 
-/** The table that is referred to; no columns: its primaryKey. */
+/** A referenced table. An empty list of columns means the table's primaryKey. */
 export interface Reference extends TableRef {
   readonly columns: readonly string[];
 }
@@ -65,14 +65,16 @@ export const foreignKeysOf = (
 const keysIn = ({ constraints = [] }: TableSpec): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/** The columns that identify a row: the primary key, and other unique keys without a condition. */
+/**
+ * Returns the primary key and all other unique keys without a condition, each as a list of columns.
+ */
 const uniqueIn = ({ primaryKey, indexes, constraints = [] }: TableSpec): readonly (readonly string[])[] => [
   primaryKey,
   ...indexes.filter(({ unique, where }) => unique && where === undefined).map(({ columns }) => columns),
   ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
 ];
 
-/** Types that the server compares with each other in a foreign key, in both directions. */
+/** Groups of types that PostgreSQL allows on either side of a foreign key. */
 const families: readonly (readonly string[])[] = [
   ['text', 'varchar'],
   ['smallint', 'integer', 'bigint'],
@@ -81,7 +83,10 @@ const families: readonly (readonly string[])[] = [
   timeTypes,
 ];
 
-/** Families, by their first type, whose values the server converts to any later one. */
+/**
+ * First types of the families of numbers, narrow to wide. A foreign key may lead from a narrower to
+ * a wider family: a smallint may reference a numeric, but not the reverse.
+ */
 const widening = ['smallint', 'numeric', 'real'];
 
 const canRefer = (from: string, to: string): boolean => {
@@ -91,11 +96,11 @@ const canRefer = (from: string, to: string): boolean => {
   return one === other || (widening.includes(one) && widening.indexOf(one) < widening.indexOf(other));
 };
 
-/** The declared columns; undefined where SQL makes them. */
+/** Returns the declared columns, or undefined if SQL makes the table's columns. */
 const columnsOf = (table: TableSpec) =>
   table.kind === 'source' && table.staging !== 'text' ? publishedColumns(table) : undefined;
 
-/** Whether foreign keys lead from one table to another, directly or through others. */
+/** True if foreign keys lead from table `from` to table `to`, directly or through other tables. */
 const leads = (from: string, to: string, tables: readonly TableSpec[], seen = new Set<string>()): boolean => {
   if (from === to) return true;
   if (seen.has(from)) return false;
@@ -109,7 +114,9 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
   );
 };
 
-/** Checks that the columns of both tables fit together. */
+/**
+ * Checks that both sides have as many columns, compatible types, and nullable ones for 'set null'.
+ */
 const checkColumns = (
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,
@@ -131,7 +138,7 @@ const checkColumns = (
   }
 };
 
-/** A foreign key with the columns that it refers to. */
+/** Checks a foreign key and returns it with the referenced columns, by default the primaryKey. */
 const withTarget = (
   table: TableSpec,
   key: ForeignKeySpec,
@@ -174,7 +181,7 @@ const withTarget = (
   return complete;
 };
 
-/** The tables with the columns that their foreign keys refer to. */
+/** Checks all foreign keys and returns the tables, with the referenced columns filled in. */
 export const withTargets = (tables: readonly TableSpec[], problems: Problems): readonly TableSpec[] =>
   tables.map((table) => {
     if (keysIn(table).length === 0) return table;

@@ -1,4 +1,4 @@
-// Reads and checks how versions of rows are kept, and adds the columns that this needs.
+// Checks `publish: 'history'` and adds the columns that versions of rows need.
 
 import { z } from 'zod';
 import {
@@ -30,14 +30,14 @@ export const historySchema = strict({
   deleted: filterSchema,
 }).transform((written): HistorySpec => ({ ...written, at: written.at }));
 
-/** The column of the start of a version: the time of the run, or of the record. */
+/** Makes the column `from`: a copy of column `at`, or without `at` the start of the run. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {
   if (at === undefined) return [madeColumn(from, 'timestamptz', { headers: [], lineage: '_loaded_at' })];
   const time = columns.find(({ name }) => name === at);
   return time === undefined ? [] : [{ ...time, name: from }];
 };
 
-/** The table with the columns that its versions need. */
+/** Adds the columns that versions need, and `from` to the primary key. */
 export const withVersions = (table: SourceTableSpec): SourceTableSpec => {
   const { publish, columns, primaryKey } = table;
   if (typeof publish === 'string' || publish.mode !== 'history') return table;
@@ -48,7 +48,7 @@ export const withVersions = (table: SourceTableSpec): SourceTableSpec => {
   };
 };
 
-/** Checks a table with versions. */
+/** Checks a table with `publish: 'history'`; does nothing for other tables. */
 export const checkHistory = (
   table: Pick<SourceTableSpec, 'name' | 'primaryKey' | 'staging' | 'publish' | 'partitionBy'>,
   lineage: readonly string[],
@@ -63,7 +63,7 @@ export const checkHistory = (
   if (table.staging !== 'typed')
     problems.add("publish: 'history' needs columns and staging: 'typed'; remove staging");
   if (table.partitionBy !== undefined)
-    problems.add('keeps versions, and cannot be divided into partitions; remove partitionBy');
+    problems.add('keeps versions of rows, so it cannot be partitioned; remove partitionBy');
   const known = columns.map((column) => column.name);
   for (const made of [from, to]) {
     problems.at('publish').add(columnNameProblem(made), `the name ${made}`);
@@ -80,7 +80,7 @@ export const checkHistory = (
     problems.add(derivedProblem('name for versions', other));
 };
 
-/** Checks the column that says when a record became valid. */
+/** Checks `publish.at`: an existing, not nullable time column outside the primary key. */
 const checkTime = (
   at: string,
   primaryKey: readonly string[],

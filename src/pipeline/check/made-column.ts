@@ -1,8 +1,8 @@
-// Columns that sluice adds to a table, such as those that say where rows are from.
+// Makes columns that sluice adds to a table, such as the columns of `lineage`.
 
 import type { ColumnSpec } from '../../core/declaration/declaration.ts';
 
-/** A column that sluice adds: it allows no nulls, and has nothing that a user may declare. */
+/** Makes a column that is not null and has no declared rules. `made` overrides the defaults. */
 export const madeColumn = (
   name: string,
   type: string,

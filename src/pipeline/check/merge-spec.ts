@@ -1,4 +1,4 @@
-// Reads and checks how rows are merged, and adds the columns of staging that this needs.
+// Checks `publish: 'merge'` and adds the staging columns that it needs.
 
 import { z } from 'zod';
 import {
@@ -34,10 +34,13 @@ export const mergeSchema = strict({
   by: choice(['upsert', 'rebuild']).optional(),
 }).transform((written): MergeSpec => ({ ...written, update: written.update, newer: written.newer }));
 
-/** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
+/**
+ * Staging columns with the file and line of a record, which tell the last record of a key, and with
+ * the result of the filter `deleted`.
+ */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
-  // Where fields may be missing, a file without these fields deletes nothing.
+  // With missing: 'null', a file without the fields of `deleted` deletes no rows.
   const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
   return [
     madeColumn(file, 'bigint', { headers: [], lineage: '_file', stagedOnly: true }),
@@ -49,7 +52,7 @@ export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] 
 export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] =>
   typeof publish === 'string' || publish.mode !== 'merge' ? [] : stagedFor(publish.deleted);
 
-/** Checks that the columns of the merge exist, and do not belong to the key. */
+/** Checks that the columns of `update` and `newer` exist and are not in the primary key. */
 const checkColumns = (
   { update = [], newer }: MergeSpec,
   primaryKey: readonly string[],
@@ -71,7 +74,7 @@ const checkColumns = (
       .add(`leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`);
 };
 
-/** Checks a table whose rows are merged. */
+/** Checks a table with `publish: 'merge'`; does nothing for other tables. */
 export const checkMerge = (
   table: Pick<TableSpec, 'name' | 'primaryKey' | 'publish'> & Partial<Pick<SourceTableSpec, 'staging'>>,
   known: Known,
@@ -92,7 +95,7 @@ export const checkMerge = (
     problems.add(derivedProblem('name for merging', other));
 };
 
-/** Checks how a table that SQL makes from others is published. */
+/** Checks the mode of a derived table. */
 export const checkDerived = (publish: PublishSpec, problems: Problems): void => {
   const { mayBeDerived, takesParts, changed } = meaningOf(publish);
   if (mayBeDerived !== true)

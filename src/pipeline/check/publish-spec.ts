@@ -1,4 +1,4 @@
-// Reads and checks how a table is published, and which columns say where its rows are from.
+// Checks `publish`, `evolve`, `keep` and `lineage`, and adds the columns of `lineage`.
 
 import { z } from 'zod';
 import {
@@ -39,7 +39,7 @@ const replaceSchema = strict({
 const choices =
   "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
 
-/** `publish`: a mode, or a mode with its choices. */
+/** Schema of `publish`: the name of a mode, or an object with the mode and its options. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   z.discriminatedUnion('mode', [replaceSchema, appendSchema, mergeSchema, historySchema], {
@@ -50,16 +50,16 @@ export const publishSchema = z.preprocess(
   }),
 );
 
-/** Refuses `evolve` where a table does not stay. */
+/** Refuses `evolve` for a table that every run replaces. */
 export const checkEvolve = (
   { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
   problems: Problems,
 ): void => {
   if (!meaningOf(publish).stays && evolve !== undefined)
-    problems.add('evolve is for tables that stay, and this one is replaced; remove evolve');
+    problems.add('evolve has no effect on a table that every run replaces; remove evolve');
 };
 
-/** Refuses `keep` where no whole table is replaced. */
+/** Refuses `keep` for a table that no run replaces as a whole. */
 export const checkKeep = (
   { publish, keep }: Pick<TableSpec, 'publish' | 'keep'>,
   problems: Problems,
@@ -68,11 +68,12 @@ export const checkKeep = (
     problems.add("keep needs publish: 'replace', which is the default; remove keep");
 };
 
-/** Further columns: of a table of differences (publish/modes/merge/differences.ts), and the end of a version. */
+/** Columns that merge and history add to their table of differences (merge/differences.ts). */
 const columnsToCompare = 3;
+/** History adds the column `to` to the published table. */
 const columnsOfHistory = 1;
 
-/** Checks the widest table that a run makes against PostgreSQL's limit, undeclared columns included. */
+/** Refuses a table that exceeds PostgreSQL's limit only because of the columns that a run adds. */
 const checkWidth = (
   { columns, attributes, publish }: SourceTableSpec,
   lineage: number,
@@ -90,7 +91,7 @@ const checkWidth = (
     );
 };
 
-/** `lineage`: all of its columns, or those that are named. */
+/** Schema of `lineage`: true, false or a list of names; parses to a list. */
 export const lineageSchema = z
   .preprocess(
     (written) => (written === true ? lineageNames : written === false ? [] : written),
@@ -98,7 +99,10 @@ export const lineageSchema = z
   )
   .default([]);
 
-/** The columns that say where rows are from, always in the same order. */
+/**
+ * Returns the lineage columns to add, in fixed order: the declared ones, and _file if a mode needs
+ * it.
+ */
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] => {
   const { fileNeed } = meaningOf(publish);
   return lineageNames.filter(
@@ -113,7 +117,7 @@ const lineageColumn = (name: LineageName): ColumnSpec =>
     separator: '',
   });
 
-/** The rows of a file lie together, so a small index finds them. */
+/** An index to find the rows of a file. A brin index is enough, because these rows are adjacent. */
 const lineageIndex = (table: string): IndexSpec => ({
   name: `${table}_${fileColumn}_idx`,
   columns: [fileColumn],
@@ -123,7 +127,10 @@ const lineageIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/** Checks a table of which single files can be replaced or removed. */
+/**
+ * Checks a table whose rows of a single file can be replaced or deleted: append, or only:
+ * 'touched'.
+ */
 const checkByFile = (table: SourceTableSpec, problems: Problems): void => {
   const { name, staging, publish, partitionBy } = table;
   const { replacesPartitions, fileNeed } = meaningOf(publish);
@@ -139,7 +146,7 @@ const checkByFile = (table: SourceTableSpec, problems: Problems): void => {
     problems.add(derivedProblem('name for appending', made));
 };
 
-/** The table with the columns that say where its rows are from, where they are wanted or needed. */
+/** Adds the lineage columns that the table declares or its mode needs, and the index of _file. */
 export const withLineage = (
   table: SourceTableSpec,
   asked: readonly LineageName[],

@@ -1,4 +1,4 @@
-// Reads and checks the columns of a table that the server fills.
+// Checks generated and identity columns, which the server fills.
 
 import { z } from 'zod';
 import type { ServerColumnSpec } from '../../core/declaration/shape.ts';
@@ -16,10 +16,10 @@ const schema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('identity'), when: choice(['always', 'by default']) }),
 ]);
 
-/** Whether the values of a column come from files. */
+/** True for a declared column whose values come from files. */
 export const isOfFiles = (column: unknown): boolean => serverColumnOf(column) === undefined;
 
-/** The columns of a table that the server fills, in declared order; undefined: there are none. */
+/** Returns the columns that the server fills, in declared order, or undefined if there are none. */
 export const readServerColumns = (
   columns: object | undefined,
   partitionBy: PartitionSpec | undefined,
@@ -32,7 +32,7 @@ export const readServerColumns = (
     here.add(columnNameProblem(name), 'the name');
     if (state.kind === 'identity' && partitionBy !== undefined)
       here.add(
-        'identity needs a table that is one whole: before PostgreSQL 17 partitions have none; remove it, or partitionBy',
+        'an identity column needs a table without partitionBy, because partitions cannot have one before PostgreSQL 17; remove one of the two',
       );
     const read = here.parse(schema, state);
     return read === undefined ? [] : [{ name, ...read }];

@@ -1,4 +1,5 @@
-// Checks between the parts of a table: staging, key, indexes, headers, names.
+// Checks the parts of a table against each other: staging, keys, indexes, partitions, fields,
+// names.
 
 import type {
   ColumnSpec,
@@ -26,7 +27,7 @@ interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'mis
   readonly row?: unknown;
 }
 
-/** Staging 'typed' and 'none' need columns and no SQL, 'text' needs SQL and no columns. */
+/** Checks that staging 'text' has SQL but no columns, and other staging has columns but no SQL. */
 export const checkStaging = (table: StagingInput, problems: Problems): void => {
   if (table.staging !== 'text') {
     problems.add(columnsProblem(table.columns));
@@ -55,7 +56,7 @@ const columnsProblem = (declared: object | undefined): string | undefined => {
   const columns: unknown[] = Object.values(declared);
   if (columns.length === 0) return 'columns is empty; declare at least one';
   if (!columns.some(isOfFiles))
-    return 'columns has only some that the server fills; declare one that files have';
+    return 'columns has only columns that the server fills; declare one with values from the files';
   return columns.length > columnsMax
     ? `has ${columns.length} columns, and PostgreSQL allows ${columnsMax}; leave some out`
     : undefined;
@@ -78,7 +79,9 @@ export const checkIndexColumns = (indexes: readonly IndexSpec[], known: Known, p
     checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
 
-/** The server keeps a row unique only within its partition, so every key contains the column that chooses it. */
+/**
+ * Checks that a unique key contains the partition column, because uniqueness holds per partition.
+ */
 export const checkHoldsPartition = (
   key: readonly string[],
   partitionBy: PartitionSpec | undefined,
@@ -111,7 +114,7 @@ export const checkPartitions = (
     here.add(`range needs a date or timestamp, and ${name} is ${column.type}; use list or hash`);
   if (table.staging === 'none')
     here.add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
-  if (table.keep !== undefined) here.add('partitions that are replaced are not kept; remove keep');
+  if (table.keep !== undefined) here.add('keep is only for tables that are replaced as a whole; remove keep');
   if (primaryKey.length > 0) checkHoldsPartition(primaryKey, partitionBy, problems.at('primaryKey'));
   for (const index of table.indexes)
     if (index.unique) checkHoldsPartition(index.columns, partitionBy, problems.at(`index ${index.name}`));
@@ -126,17 +129,17 @@ export const checkColumnNames = (names: readonly string[], known: Known, problem
   });
 };
 
-/** Finds fields among these names of a header. */
+/** Returns the field lookup of a header, without constants. */
 const fieldsIn = (header: readonly string[], dialect: Dialect) =>
   fieldsOf({ header, name: '', constants: {} }, dialect);
 
-/** Whether a field has one value for all records of a file: a part of its path, or a constant. */
+/** True if a field has one value for all records of a file: a part of its path, or a constant. */
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
   (typeof ref !== 'number' &&
     fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
 
-/** Refuses a constant that no column and no filter names: its name is probably misspelt. */
+/** Refuses a constant that no column and no filter names: the name is probably misspelt. */
 export const checkConstants = (table: SourceTableSpec, problems: Problems): void => {
   const needed = neededFields(table.columns, table.filter);
   for (const { source, format } of table.readings)
@@ -149,7 +152,9 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
     }
 };
 
-/** Checks the named fields where the declaration gives the header, or says that there is none. */
+/**
+ * Checks the fields of columns and filters against a declared header: a list of names, or false.
+ */
 export const checkHeaders = (table: SourceTableSpec, problems: Problems): void => {
   for (const reading of table.readings) {
     if (reading.format.dialect.header === true) continue;
@@ -162,7 +167,7 @@ export const checkHeaders = (table: SourceTableSpec, problems: Problems): void =
   }
 };
 
-/** Finds what is wrong with a field that a column or a filter names. */
+/** Returns a function that says what is wrong with a field that a column or a filter names. */
 const fieldProblemsOf = (
   table: SourceTableSpec,
   reading: Reading,
@@ -171,7 +176,7 @@ const fieldProblemsOf = (
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
   const { placesOf } = fieldsIn(names, dialect);
-  /** Whether files of another location have the field, and these may lack it. */
+  /** True if this reading may lack the field, and another reading has it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
     table.readings.some(({ format: { dialect: other } }) =>
@@ -187,16 +192,18 @@ const fieldProblemsOf = (
         : `${of}{ header: false }) has no names; use the position of the field, from 1`;
     const [first, second] = placesOf(ref);
     const name = typeof ref === 'object' && 'from' in ref ? ref.from.join('` or `') : mainName(ref);
-    const what = `${of}{ header: […] }) names`;
+    const header = `${of}{ header: […] })`;
     if (first === undefined)
-      return isElsewhere(ref) ? undefined : `${what} no field \`${name}\`${didYouMean(name, names)}`;
+      return isElsewhere(ref) ? undefined : `${header} has no field \`${name}\`${didYouMean(name, names)}`;
     return second !== undefined && names[first] !== names[second]
-      ? `${what} two fields, ${first + 1} and ${second + 1}, that are \`${name}\``
+      ? `${header} has two fields that match \`${name}\`, at positions ${first + 1} and ${second + 1}`
       : undefined;
   };
 };
 
-/** Refuses a name that is taken: tables, indexes and unique constraints of a schema share their names. */
+/**
+ * Refuses duplicate names of tables, indexes and unique constraints: a schema has one namespace.
+ */
 export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
@@ -220,7 +227,7 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
-/** Refuses tables named like those under which SQL of a merged table reads the new and old rows of another. */
+/** Refuses tables named `<table>_new` or `<table>_old`, which SQL of merged tables can read. */
 export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
   if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
   const names = tables.map(({ name }) => name);
@@ -229,7 +236,7 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
       if (names.includes(made))
         problems
           .at(`table ${made}`)
-          .add(`SQL of merged tables calls rows of ${name} so; choose another name`);
+          .add(`SQL of merged tables reads rows of ${name} under this name; choose another name`);
       problems.at(`table ${name}`).add(derivedProblem('name for SQL', made));
     }
 };

@@ -1,4 +1,4 @@
-// From the tables as written to checked TableSpecs; every problem names its table.
+// Checks the declared tables and returns their specifications. Every problem names its table.
 
 import { z } from 'zod';
 import {
@@ -54,7 +54,7 @@ import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
 
-/** A file that is empty or cut off costs many rows. A table that loses more than half on purpose declares it. */
+/** Protects against an empty or truncated file, which would remove most rows of a table. */
 const shrinkMaxDefault = '50%';
 
 const guardSchema = z.preprocess(
@@ -68,7 +68,7 @@ const guardSchema = z.preprocess(
   ).transform(({ rowsMin, shrinkMax }): Guard => ({ rowsMin, shrinkMaxPercent: percentOf(shrinkMax) })),
 );
 
-/** Each version takes as much space as the table itself. */
+/** Bounded, because each version takes as much space as the table itself. */
 const keepMax = 100;
 
 const commonShape = {
@@ -111,7 +111,9 @@ const tablesSchema = z
   .record(z.string(), z.unknown(), mustBe('an object of tables'))
   .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
 
-/** The checked tables, in declared order. A cycle throws ETL_DEFINITION_CYCLE, if nothing else is wrong. */
+/**
+ * Returns the checked tables, in declared order. Throws ETL_DEFINITION_CYCLE for a cycle of `from`.
+ */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = problems.parse(tablesSchema, input, 'tables');
   if (tables === undefined) return [];
@@ -150,7 +152,7 @@ const tableSpec = (
 const sourceTable = (name: string, input: unknown, problems: Problems): SourceTableSpec | undefined => {
   const table = problems.parse(sourceTableSchema, input);
   const written = (input as { columns?: unknown }).columns;
-  // Columns are read even when something else is wrong, so that all problems come at once.
+  // Columns are checked even if another key is not valid, so that one error lists all problems.
   const columns = readColumns(table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
   const isVerbatim = table.staging === 'text';
@@ -236,7 +238,7 @@ const derivedTable = (
   };
 };
 
-/** The table without the keys that become constraints and attributes. */
+/** Returns the table without the keys that become `constraints` and `attributes`. */
 const withoutRead = <Written extends object>(
   table: Written,
 ): Omit<Written, keyof typeof constraintShape | keyof typeof attributeShape> =>

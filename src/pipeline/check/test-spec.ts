@@ -1,4 +1,4 @@
-// Reads and checks the data tests of tables.
+// Checks the data tests of tables.
 
 import { isText } from '../../format/types/order.ts';
 import { typeOf } from '../../format/types/registry.ts';
@@ -13,7 +13,7 @@ import { timeTypes, valueText } from './declared-values.ts';
 import { choice, mustBe, show, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
-/** Tests of a table share a query, each with some columns, of which the server allows 1,664. */
+/** All tests of a table run in one query, with some columns per test. PostgreSQL allows 1,664. */
 const testsMax = 500;
 
 const nameText = 'a text of 1 to 200 characters';
@@ -26,7 +26,7 @@ const optionsSchema = strict(
   "an object such as { severity: 'warn', max: '0.1%' }",
 );
 
-/** Columns as far as they are declared; undefined where SQL makes them. */
+/** Returns the columns of a table, or undefined if SQL makes them and no `row` declares them. */
 const columnsOf = (
   spec: TableSpec,
 ): readonly (Pick<ColumnSpec, 'name'> & Partial<ColumnSpec>)[] | undefined => {
@@ -35,7 +35,7 @@ const columnsOf = (
   return [...publishedColumns(spec), ...(versions === undefined ? [] : [{ name: versions.to }])];
 };
 
-/** A value of a column whose type only the server knows. */
+/** Returns the text of a value for a column whose type only the server knows. */
 const anyText = (what: string, value: unknown, problems: Problems): string | undefined =>
   ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
     ? String(value)
@@ -95,7 +95,12 @@ const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
-/** The tables with their tests, which may name other tables. `written`: the tables as they were declared. */
+/**
+ * Checks the data tests and returns the tables with them. Runs after all tables are checked,
+ * because a test can name another table.
+ *
+ * @param written the declared tables, which have the unchecked tests.
+ */
 export const withTests = (
   specs: readonly TableSpec[],
   written: Readonly<Record<string, unknown>>,
@@ -108,7 +113,7 @@ export const withTests = (
     if (tests.length > testsMax) here.add(`has ${tests.length} tests, and ${testsMax} are allowed`);
     const checked = tests.flatMap((test, place) => testSpec(test, place + 1, spec, tables, here) ?? []);
     checkNames(checked, here);
-    // A table without tests has no key `tests`, so its hash stays the same.
+    // The key is left out, not undefined: a table without tests must keep its hash.
     return checked.length === 0 ? spec : { ...spec, tests: checked };
   });
 };

@@ -206,8 +206,8 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
     | Merge<Name>
     | History<Name>;
   /**
-   * What to do if a production table that is not replaced (append, merge, history) has other columns
-   * than those declared.
+   * What to do if a table that is not replaced (append, merge, history) has other columns in
+   * production than those declared.
    *
    * - 'refuse' (default): the run fails.
    * - 'add': the run adds new columns that are nullable or have a default.

@@ -33,17 +33,22 @@ const ruleCases: readonly Case[] = [
   wrongRule(smallint, 'max', 0.5, 'max must be a value of type smallint, not 0.5: "0.5" is not a smallint'),
   wrongRule(smallint, 'max', undefined, 'max must be a value of type smallint, not undefined'),
   wrongRule(smallint.max(3), 'min', 4, 'min 4 is above max 3: no value would pass'),
-  wrongRule(column.real('Wind'), 'max', NaN, 'NaN is not a bound: nothing is less or more'),
-  wrongRule(text, 'min', 'a', 'min is not for this column: text has no order; .length limits its characters'),
-  wrongRule(column.boolean('Wind'), 'max', true, 'max is not for this column: boolean has no order'),
+  wrongRule(column.real('Wind'), 'max', NaN, 'NaN is not a bound, because no value can be compared with it'),
+  wrongRule(
+    text,
+    'min',
+    'a',
+    'min does not apply to this column: text has no order; .length limits its characters',
+  ),
+  wrongRule(column.boolean('Wind'), 'max', true, 'max does not apply to this column: boolean has no order'),
   wrongRule(
     column.jsonb('Wind'),
     'oneOf',
     [1],
-    'oneOf is not for this column: jsonb does not compare values',
+    'oneOf does not apply to this column: jsonb does not compare values',
   ),
-  wrongRule(smallint, 'length', 2, 'length is not for this column: smallint is not a text'),
-  wrongRule(column.date('Wind'), 'pattern', /a/, 'pattern is not for this column: date is not a text'),
+  wrongRule(smallint, 'length', 2, 'length does not apply to this column: smallint is not a text'),
+  wrongRule(column.date('Wind'), 'pattern', /a/, 'pattern does not apply to this column: date is not a text'),
   wrongRule(text, 'pattern', 'a', "pattern must be a RegExp without the flags g and y, not 'a'"),
   wrongRule(text, 'pattern', /a/g, 'pattern must be a RegExp without the flags g and y, not an object'),
   wrongRule(
@@ -135,28 +140,28 @@ const columnCases: readonly Case[] = [
     name: 'no header',
     definition: withColumn(js.text!()),
     problems: [
-      "table obs, column wind: header is missing: it must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together",
+      "table obs, column wind: header is missing: it must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to join",
     ],
   },
   {
     name: 'a position from 0',
     definition: withColumn(js.text!(0)),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not 0",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to join, not 0",
     ],
   },
   {
     name: 'several names, none of them given',
     definition: withColumn(js.text!({ from: [] })),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not an object",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to join, not an object",
     ],
   },
   {
     name: 'an empty list of headers',
     definition: withColumn(js.text!([])),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not an empty list",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to join, not an empty list",
     ],
   },
   {
@@ -323,8 +328,8 @@ const columnCases: readonly Case[] = [
       filter: oneOf('Kind', ['AA']),
     }),
     problems: [
-      'table obs, column wind: csv(…, { header: […] }) names no field `Wind`; did you mean `Winds`?',
-      'table obs, filter: csv(…, { header: […] }) names no field `Kind`; known: WBAN, Winds',
+      'table obs, column wind: csv(…, { header: […] }) has no field `Wind`; did you mean `Winds`?',
+      'table obs, filter: csv(…, { header: […] }) has no field `Kind`; known: WBAN, Winds',
     ],
   },
 ];

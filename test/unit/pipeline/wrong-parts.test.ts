@@ -28,7 +28,7 @@ const csvCases: readonly Case[] = [
   {
     name: 'an encoding that there is not',
     definition: withCsv('a.csv', { encoding: 'latin11' }),
-    problems: ['table obs, csv: encoding knows no encoding "latin11"; did you mean "latin1"?'],
+    problems: ['table obs, csv: encoding does not know "latin11"; did you mean "latin1"?'],
   },
   {
     name: 'an encoding that is no text',
@@ -46,12 +46,12 @@ const csvCases: readonly Case[] = [
   {
     name: 'an empty delimiter',
     definition: withCsv('a.csv', { delimiter: '' }),
-    problems: ["table obs, csv: delimiter must be at least one character, and no line break, not ''"],
+    problems: ["table obs, csv: delimiter must be at least one character, without line breaks, not ''"],
   },
   {
     name: 'a quote of two characters',
     definition: withCsv('a.csv', { quote: '""' }),
-    problems: ['table obs, csv: quote must be one ASCII character, not a line break, not \'""\''],
+    problems: ['table obs, csv: quote must be one ASCII character other than a line break, not \'""\''],
   },
   {
     name: 'delimiter and quote alike',
@@ -97,14 +97,14 @@ const csvCases: readonly Case[] = [
     },
     {
       options: { lineEnd: '\n' },
-      problem: "lineEnd does not know '\\n'; known values: 'auto', 'lf', 'crlf', 'cr'",
+      problem: "lineEnd must be one of 'auto', 'lf', 'crlf', 'cr', not '\\n'",
     },
     { options: { trim: true, quote: ' ' }, problem: 'quote cannot be a blank with trim' },
     { options: { trim: true, escape: '\t' }, problem: 'escape cannot be a blank with trim' },
     { options: { trim: true, comment: ' #' }, problem: 'comment cannot begin with a blank with trim' },
     {
       options: { trim: true, nulls: ['', ' NA'] },
-      problem: 'nulls has " NA", which no trimmed field is; leave out the blanks around it',
+      problem: 'nulls has " NA", which no trimmed field matches; leave out the blanks around it',
     },
   ].map(({ options, problem }) => ({
     name: `what takes records or values for something else: ${JSON.stringify(options)}`,
@@ -114,7 +114,7 @@ const csvCases: readonly Case[] = [
   {
     name: 'a line break as delimiter, on one line',
     definition: withCsv('a.csv', { delimiter: '\n' }),
-    problems: ["table obs, csv: delimiter must be at least one character, and no line break, not '\\n'"],
+    problems: ["table obs, csv: delimiter must be at least one character, without line breaks, not '\\n'"],
   },
   {
     name: 'an escape without quotes',
@@ -142,7 +142,9 @@ const csvCases: readonly Case[] = [
   {
     name: 'a given header of which two names are one when relaxed',
     definition: withCsv('a.csv', { header: ['wban', 'Wind', 'WBAN'], match: 'relaxed' }),
-    problems: ['table obs, column wban: csv(…, { header: […] }) names two fields, 1 and 3, that are `WBAN`'],
+    problems: [
+      'table obs, column wban: csv(…, { header: […] }) has two fields that match `WBAN`, at positions 1 and 3',
+    ],
   },
   {
     name: 'a constant that nobody names',
@@ -176,11 +178,11 @@ const csvCases: readonly Case[] = [
       {},
     ),
     problems: [
-      'table obs, csv, path 2: encoding knows no encoding "latin11"; did you mean "latin1"?',
+      'table obs, csv, path 2: encoding does not know "latin11"; did you mean "latin1"?',
       'table obs, csv, path 2: unknown key `delimeter`; did you mean `delimiter`?',
-      'table obs, csv, path 3: bearer is for http alone, and none of the locations is one',
-      'table obs, csv, path 3: quote must be one ASCII character, not a line break, not \'""\'',
-      'table obs, csv, path 4: region is for s3 alone, and none of the locations is one',
+      'table obs, csv, path 3: bearer is only for http, and no location is one',
+      'table obs, csv, path 3: quote must be one ASCII character other than a line break, not \'""\'',
+      'table obs, csv, path 4: region is only for s3, and no location is one',
     ],
   },
   {
@@ -197,12 +199,12 @@ const csvCases: readonly Case[] = [
   {
     name: 'options of what is left out',
     definition: withCsv(['a.csv', { path: '!b.csv', delimiter: ';' }], {}),
-    problems: ['table obs, csv, path 2: leaves files out, and has no options; write the path alone'],
+    problems: ['table obs, csv, path 2: excludes files, so it cannot have options; write the path alone'],
   },
   {
     name: 'fields that the header of a location does not name',
     definition: withCsv(['a.csv', { path: 'b.csv', header: ['WBAN', 'Date'] }], {}),
-    problems: ['table obs, column wind: b.csv ({ header: […] }) names no field `Wind`; known: WBAN, Date'],
+    problems: ['table obs, column wind: b.csv ({ header: […] }) has no field `Wind`; known: WBAN, Date'],
   },
   {
     name: 'escapes of the text format with a quote',
@@ -224,7 +226,7 @@ const csvCases: readonly Case[] = [
   {
     name: 'another way with ragged records',
     definition: withCsv('a.csv', { ragged: 'fill' }),
-    problems: ["table obs, csv: ragged does not know 'fill'; known values: 'reject', 'pad', 'cut'"],
+    problems: ["table obs, csv: ragged must be one of 'reject', 'pad', 'cut', not 'fill'"],
   },
   {
     name: 'several header lines without a header',
@@ -268,7 +270,7 @@ const indexCases: readonly Case[] = [
     name: 'an access method that is not known',
     definition: withIndex('wban', { using: 'btre' }),
     problems: [
-      "table obs, index 1: using does not know 'btre'; known values: 'btree', 'brin', 'hash', 'gin', 'gist', 'spgist'",
+      "table obs, index 1: using must be one of 'btree', 'brin', 'hash', 'gin', 'gist', 'spgist', not 'btre'",
     ],
   },
   {

@@ -109,7 +109,7 @@ const tableCases: readonly Case[] = [
       'table obs, partitionBy: column wind cannot be nullable, because a row without it has no partition; remove .nullable()',
       'table obs, partitionBy: range needs a date or timestamp, and wind is smallint; use list or hash',
       "table obs, partitionBy: needs staging: 'typed' or 'text', from which partitions are made; remove staging",
-      'table obs, partitionBy: partitions that are replaced are not kept; remove keep',
+      'table obs, partitionBy: keep is only for tables that are replaced as a whole; remove keep',
       "table obs, primaryKey: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
       "table obs, index obs_wban_idx: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
     ],
@@ -126,7 +126,7 @@ const tableCases: readonly Case[] = [
       },
     },
     problems: [
-      "table one: partitionBy.of.unit does not know 'hour'; known values: 'day', 'week', 'month', 'quarter', 'year'",
+      "table one: partitionBy.of.unit must be one of 'day', 'week', 'month', 'quarter', 'year', not 'hour'",
       'table two: partitionBy.of.partitions must be a number of partitions from 1 to 100, not 0',
       "table three: partitionBy must be range('column', 'month'), list('column') or hash('column', 8), not 'wban'",
     ],
@@ -135,13 +135,13 @@ const tableCases: readonly Case[] = [
     name: 'a way to publish that is not there yet',
     definition: withTable({ source, columns, publish: 'upsert' }),
     problems: [
-      "table obs: publish.mode does not know 'upsert'; known values: 'replace', 'append', 'merge', 'history'",
+      "table obs: publish.mode must be one of 'replace', 'append', 'merge', 'history', not 'upsert'",
     ],
   },
   {
     name: 'a kind of staging that is not there',
     definition: withTable({ source, columns, staging: 'memory' }),
-    problems: ["table obs: staging does not know 'memory'; known values: 'typed', 'text', 'none'"],
+    problems: ["table obs: staging must be one of 'typed', 'text', 'none', not 'memory'"],
   },
   {
     name: 'no columns',
@@ -287,7 +287,7 @@ const tableCases: readonly Case[] = [
     problems: [
       "table obs, column twice: type must be an SQL type, such as numeric(12,2), not ''",
       "table obs, column twice: expression must be an SQL expression, such as price * pieces, not ''",
-      "table obs, column id: when does not know 'never'; known values: 'always', 'by default'",
+      "table obs, column id: when must be one of 'always', 'by default', not 'never'",
     ],
   },
   {
@@ -300,7 +300,7 @@ const tableCases: readonly Case[] = [
       partitionBy: list('twice'),
     }),
     problems: [
-      'table obs, column id: identity needs a table that is one whole: before PostgreSQL 17 partitions have none; remove it, or partitionBy',
+      'table obs, column id: an identity column needs a table without partitionBy, because partitions cannot have one before PostgreSQL 17; remove one of the two',
       'table obs, primaryKey: `id` is not a column of the table; known: wban, wind',
       'table obs, partitionBy: `twice` is not a column of the table; known: wban, wind',
       "table obs, primaryKey: must contain twice, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'twice'",
@@ -310,7 +310,7 @@ const tableCases: readonly Case[] = [
     name: 'parameters with hostile names',
     definition: withTable({ source, columns, storage: { 'x=1)--': 1 } }),
     problems: [
-      'table obs: storage.x=1)-- is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled',
+      'table obs: storage.x=1)-- is not the name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled',
     ],
   },
   {
@@ -328,7 +328,7 @@ const tableCases: readonly Case[] = [
       "table obs: foreignKeys[0].references must be a table and its column, such as 'store.id', or { table, columns }, not 'station.'",
       "table obs: foreignKeys[1].columns must be an object such as { columns: 'store_id', references: 'store.id' }, not an empty list",
       'table obs: foreignKeys[1].references unknown key `column`; did you mean `columns`?',
-      "table obs: foreignKeys[2].onDelete does not know 'restrict'; known values: 'no action', 'cascade', 'set null'",
+      "table obs: foreignKeys[2].onDelete must be one of 'no action', 'cascade', 'set null', not 'restrict'",
     ],
   },
   {

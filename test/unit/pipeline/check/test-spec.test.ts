@@ -56,7 +56,7 @@ describe('a wrong test', () => {
     [expected.unique(['id', 'id']), 'names `id` twice'],
     [
       expected.notNull('id', { severity: 'fatal' as never }),
-      "severity does not know 'fatal'; known values: 'warn', 'error'",
+      "severity must be one of 'warn', 'error', not 'fatal'",
     ],
     [
       expected.notNull('id', { max: '101%' }),

@@ -36,7 +36,7 @@ describe('options of a source', () => {
       name: 'of another source',
       paths: 'a.csv',
       options: { bearer: env('TOKEN') },
-      problem: 'bearer is for http alone, and none of the locations is one',
+      problem: 'bearer is only for http, and no location is one',
     },
     {
       name: 'of no source',
