@@ -1,4 +1,4 @@
-// Chooses the versions that a rollback puts back: those of the tables that one run had published together.
+// Chooses the versions that a rollback publishes: the versions of one run, for all its tables.
 
 import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.ts';
 import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts';
@@ -7,15 +7,17 @@ import { fileColumn } from '../db/names.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import type { RunContext } from '../run/context.ts';
 
-/** What is asked for, and what there is. */
+/** What a rollback chooses from. */
 export interface Choice {
   readonly spec: PipelineSpec;
+  /** Kept versions, the last replaced version first. */
   readonly kept: readonly KeptTable[];
   readonly inProduction: readonly TableOfRun[];
+  /** The tables to roll back. */
   readonly tables: readonly string[];
 }
 
-/** A version that returns to its table. */
+/** A table and the kept version to publish. */
 export interface Return {
   readonly table: TableSpec;
   readonly version: KeptTable;
@@ -25,7 +27,10 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
   throw new EtlError('ETL_ROLLBACK', { pipeline, problem, hint });
 };
 
-/** What undoes a load of a table whose rows are changed in place. Proved by test/modes/rollback.test.ts, "says what undoes it". */
+/**
+ * Returns how a user undoes a load of a table that keeps no versions.
+ * Proved by test/modes/rollback.test.ts, "says what undoes it".
+ */
 const undoOf = ({ name, publish, ...table }: TableSpec): string => {
   const again = `run with --full-refresh --allow-shrink ${name}`;
   if (table.kind === 'derived') return again;
@@ -36,10 +41,13 @@ const undoOf = ({ name, publish, ...table }: TableSpec): string => {
     : `remove the file and ${again}`;
 };
 
-/** Strategies that put all rows in the place of others, which may be kept. */
+/** Strategies that replace all rows of a table, whose previous version can be kept. */
 const replacing = new Set(['swap', 'in place']);
 
-/** The rollback that made the tables what they are, and the newest kept version that is older still; undefined: none of them went back. */
+/**
+ * Returns the rollback after which the tables were not loaded again, with the newest kept version
+ * that is older. Undefined if the tables' last change was not a rollback.
+ */
 const backAlready = ({ kept, inProduction, tables }: Choice) => {
   const now = inProduction.filter(({ table }) => tables.includes(table));
   const back = now.findLast((one) => one.back !== null)?.back;
@@ -48,9 +56,9 @@ const backAlready = ({ kept, inProduction, tables }: Choice) => {
 };
 
 /**
- * The run of the version that left production last, of those that are older than what is there. A table that went back already
- * goes no further: who asks twice, because he does not know whether the first time came through, wants one night undone, not two.
- * Errors: ETL_ROLLBACK.
+ * Returns the run of the last replaced version that is older than production. A second rollback in
+ * a row returns the same run: a user who repeats a rollback because its outcome was unclear wants
+ * to undo one load, not two. Errors: ETL_ROLLBACK.
  */
 export const runBefore = (choice: Choice): number => {
   const { spec, kept, inProduction, tables } = choice;
@@ -76,7 +84,7 @@ export const runBefore = (choice: Choice): number => {
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
-/** Says which rollback came before, and how to go further. */
+/** Emits a notice that the tables were already rolled back, and how to go further back. */
 export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice): void => {
   const back = backAlready(choice);
   if (back === undefined) return;
@@ -85,7 +93,7 @@ export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice):
   report.emit({ type: 'notice', message });
 };
 
-/** Why a table cannot go back. */
+/** Returns why a table has no such version. */
 const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string => {
   const now = inProduction.find((one) => one.table === table);
   return replacing.has(now?.strategy ?? 'swap')
@@ -93,7 +101,9 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/** The versions that make the tables those of a run. Errors: ETL_ROLLBACK. */
+/**
+ * Returns the versions of run `to` for all tables that are not in that state. Errors: ETL_ROLLBACK.
+ */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

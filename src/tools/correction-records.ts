@@ -1,4 +1,5 @@
-// Records of a CSV of corrections: as `etl rejects export` wrote it, and a person or a spreadsheet changed it.
+// Reads a CSV file of corrections: a file of `etl rejects export` that a person has edited,
+// possibly in a spreadsheet.
 
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
@@ -29,10 +30,10 @@ import { inQuotes, plural } from '../core/wording.ts';
 import { openInput } from '../input/input.ts';
 import { lockedError } from '../run/take-lock.ts';
 
-/** Corrections kept in one statement: memory holds them twice, and a record may have two megabytes. */
+/** Corrections stored by one statement. Memory holds them twice, and a record can have 2 MB. */
 const correctionsAtOnce = 100;
 
-/** A local file needs no permission, and is not compressed. */
+/** Access to a local file that is not compressed and may be anywhere. */
 export const plainFile: Access = {
   declared: {
     locations: [],
@@ -49,17 +50,23 @@ type Invalid = (line: number, problem: string, hint?: string) => EtlError;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** A record of the file, with its line. */
+/** A record of the file, with the line at which it starts. */
 interface ReadRecord {
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Finds the name of the first column of an export, which may be moved, beside a delimiter. */
+/**
+ * Returns a pattern that finds the column `_run`, wherever it is in the header, next to a
+ * delimiter.
+ */
 const runBeside = (delimiter: string): RegExp =>
   new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
 
-/** How the file is written, and where its text begins: a spreadsheet may have put other delimiters and line ends, and a mark. */
+/**
+ * Finds the dialect and the first byte of text. A spreadsheet may have changed delimiter and line
+ * ends.
+ */
 const writingOf = (
   head: Buffer,
 ): { readonly start: number; readonly dialect: Dialect; readonly lineEnd: LineEnd } => {
@@ -71,7 +78,7 @@ const writingOf = (
   return { start, dialect: { ...dialect, lineEnd }, lineEnd };
 };
 
-/** Records of a local file, as a person or a spreadsheet wrote it. Memory: a block. */
+/** Yields the records of a local file. Memory: one block. */
 async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<ReadRecord, void> {
   const listed = { table: '', name: path, location: path };
   const { head, ...state } = await localFiles.look(listed, plainFile).catch((cause: unknown) => {
@@ -119,13 +126,16 @@ const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): CorrectionCol
   return columns;
 };
 
-/** The run and table that the records are of, and the files of the table. */
+/** The run and table of all records in the file. */
 export interface Place {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
+  /** Source files of the table in that run, by name. */
   readonly files: ReadonlyMap<string, SourceFile>;
-  /** By number of the file. */
+  /**
+   * Where the fields of each source file are in a record of the CSV file, by id of the source file.
+   */
   readonly fieldPlaces: Map<number, FieldPlaces>;
 }
 
@@ -152,13 +162,16 @@ const findPlace = async (
   };
 };
 
-/** A record of the CSV: a correction, unless nobody has corrected it. */
+/** A record of the CSV file, matched with its source file. */
 interface PlacedRecord extends NewCorrection {
+  /** Name of the source file. */
   readonly name: string;
   readonly isCorrected: boolean;
 }
 
-/** Where the fields of a file are; the columns are looked for once. */
+/**
+ * Returns where the fields of a source file are in a record. Looked up once for each source file.
+ */
 const placesOf = (
   { id, name, header }: SourceFile,
   columns: CorrectionColumns,
@@ -172,7 +185,7 @@ const placesOf = (
   return found;
 };
 
-/** Takes the fields of a record from their places. */
+/** Returns the fields of a record in the order of the source file. */
 const fieldsAt = ({ line, fields }: ReadRecord, { fields: places, blank }: FieldPlaces, invalid: Invalid) => {
   const filled = blank.find((place) => fields[place] !== '');
   if (filled !== undefined)
@@ -180,7 +193,7 @@ const fieldsAt = ({ line, fields }: ReadRecord, { fields: places, blank }: Field
   return places.map((place) => (place === undefined ? '' : fields[place]!));
 };
 
-/** Refuses a record that has not as many fields as the first line has names. */
+/** Refuses a record with another number of fields than the header. */
 const refuseCount = ({ line, fields }: ReadRecord, count: number, invalid: Invalid): void => {
   if (fields.length === count) return;
   const hint =
@@ -223,13 +236,13 @@ const placedRecord = (
   };
 };
 
-/** What is done with the records of a CSV, some at a time and then when all are read, in one transaction. */
+/** What to do with the records: `take` gets them in batches, then `finish` is called once. */
 interface Action {
   readonly take: (records: readonly PlacedRecord[], place: Place, invalid: Invalid) => Promise<void>;
   readonly finish?: (place: Place) => Promise<void>;
 }
 
-/** Hands on the records that follow the first line. */
+/** Passes the records after the header to the action. */
 const takeRecords = async (
   client: Client,
   records: AsyncIterable<ReadRecord>,
@@ -240,11 +253,11 @@ const takeRecords = async (
   let place: Place | undefined;
   let batch: PlacedRecord[] = [];
   for await (const record of records) {
-    // Spreadsheets leave rows of nothing.
+    // Spreadsheets write empty rows.
     if (record.fields.every((field) => field === '')) continue;
     if (place === undefined) {
       place = await findPlace(client, record, columns, invalid);
-      // A run in progress has taken the corrections that it loads.
+      // A run in progress has already read its corrections, so it would miss these.
       if (!(await tryLockPipeline(client, place.pipeline))) throw await lockedError(client, place.pipeline);
     }
     batch.push(placedRecord(record, columns, place, invalid));
@@ -259,7 +272,7 @@ const takeRecords = async (
 };
 
 /**
- * Reads a CSV of corrected records in one transaction, and returns which run and table they are of.
+ * Reads a CSV file of corrections and performs the action, in one transaction.
  * Errors: ETL_CORRECTIONS, ETL_RUN_UNKNOWN, ETL_RUN_LOCKED, ETL_USAGE.
  */
 export const withRecords = async (

@@ -1,4 +1,4 @@
-// Judges a server for bulk loading: facts in, findings out, each with a verdict and, where it is not ok, advice.
+// Judges if a server is suitable for bulk loading: turns facts into findings with advice.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
@@ -14,14 +14,14 @@ import {
 import { firstOf, plural } from '../core/wording.ts';
 import { settingRules } from './setting-rules.ts';
 
-/** advice: works, and could be better · problem: `etl run` would refuse or fail. */
+/** advice: a run works, but the setting could be better · problem: a run would fail. */
 export type Verdict = 'ok' | 'advice' | 'problem';
 
 export interface Finding {
   readonly name: string;
   readonly value: string;
   readonly verdict: Verdict;
-  /** What to set or do, and why; present unless the verdict is ok. */
+  /** What to do, and why. Undefined if the verdict is ok. */
   readonly advice?: string;
 }
 
@@ -41,7 +41,7 @@ const refuse = (name: string, value: string, advice: string): Finding => ({
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Bytes as PostgreSQL writes them, so that a value can be copied into a setting: 4294967296 -> '4GB'. */
+/** Formats bytes with PostgreSQL's units, so that they can be copied into a setting: '4GB'. */
 export const settingBytes = (bytes: number): string => {
   let value = bytes;
   let unit = 0;
@@ -81,7 +81,7 @@ const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
   const { user, database, isReadOnly, isStandby, missing } = access;
   const value = `${user}${isSuperuser ? ', superuser' : ''}`;
-  // Every session of a standby is read-only.
+  // On a standby, every session is read-only, which the finding `role` already reports.
   if (isReadOnly && !isStandby) {
     const advice = `alter role ${user} in database ${database} set default_transaction_read_only = off: loading writes`;
     return refuse('user', `${value}, read-only`, advice);
@@ -200,7 +200,7 @@ const judgeUptime = ({ startedAt, checkpointerStartedAt }: ServerFacts): Finding
   );
 };
 
-/** Judges the facts for a run. Pure. */
+/** Judges the facts for a run with this demand. */
 export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding[] => [
   ...judgeServer(facts),
   ...judgePooling(facts),
@@ -215,7 +215,7 @@ export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding
   judgeUptime(facts),
 ];
 
-/** Asks the server and judges what it says, for a run. Changes nothing. */
+/** Reads the facts of a server and judges them for a run with this demand. Changes nothing. */
 export const examineServer = async (
   client: Client,
   address: ServerAddress,

@@ -1,4 +1,4 @@
-// The files of a pipeline: which of them are in production, and how the current ones differ.
+// Finds the state of each file of a pipeline: new, changed, in production, gone and so on.
 
 import { schemaVersions } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';
@@ -64,7 +64,7 @@ const fileState = (
   problem: state === 'new' || state === 'changed' ? (misfit?.message ?? null) : null,
 });
 
-/** The state of a file that is listed. */
+/** Returns the state of a listed file, from the version of the file in production. */
 const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['state'] => {
   if (version === undefined) return 'new';
   if (version.isUnloaded) return 'unloaded';
@@ -72,7 +72,9 @@ const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['sta
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
-/** States of files that their names alone do not tell: those that were moved, new files under their names, and copies. */
+/**
+ * Finds the states that need more than the name: moved files, new files in their place, and copies.
+ */
 const statesOfOthers = async (
   client: Client,
   of: FilesOf,
@@ -109,15 +111,20 @@ const statesOfOthers = async (
   return states;
 };
 
-/** No name counts in a table that is loaded again as a whole. */
+/** In mode replace, moved files do not matter, because all files are loaded. */
 const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
 
-/** A sieve that lets nothing through, and keeps what it has seen, in the order in which it is listed. */
+/**
+ * Makes a sieve that takes no file, and adds the state of each file to `states` in listed order.
+ */
 const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
-  /** What was found together, with the versions that production has for sure: nobody opens those. */
+  /**
+   * The current batch of listed files. `asListed` has those that surely are in production, by
+   * index.
+   */
   let found: readonly Found[] = [];
   let asListed = new Map<number, KnownVersion>();
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
@@ -164,7 +171,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   };
 };
 
-/** The same without a server: all files are new. */
+/** Makes the sieve for a pipeline without bookkeeping: all files are new. */
 const createNewcomers = (table: string, states: FileState[]): Sieve => ({
   take: async (batch) => {
     for (const file of batch) states.push(fileState(table, file, 'new', undefined));
@@ -173,7 +180,7 @@ const createNewcomers = (table: string, states: FileState[]): Sieve => ({
   end: takeEverything().end,
 });
 
-/** The server, if it has file states. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
+/** Returns the client if its server has bookkeeping. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
 export const knowing = async (
   client: Client | undefined,
   spec: PipelineSpec,
@@ -186,8 +193,11 @@ export const knowing = async (
 };
 
 /**
- * The state of every file, table by table in the order in which they are listed, then those that are gone; without a server all are
- * new. Reads the first bytes of each file that its listing does not show to be in production. Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
+ * Returns the state of every file: table by table, listed files first, then files that are gone.
+ * Reads the first bytes of a file only if its listing does not prove that it is in production.
+ * Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
+ *
+ * @param client undefined if there is no server; then all files are new.
  */
 export const filesOf = async (
   pipeline: Pipeline,

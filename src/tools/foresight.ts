@@ -1,16 +1,19 @@
-// Estimates the time and disk space of a run that has not begun, from past runs and the size of production.
+// Estimates the time and disk space of a planned run, from past runs and the size of production.
 
 import type { Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
 import type { PipelineSpec } from '../core/declaration/declaration.ts';
 import type { PlannedTable } from '../run/files/planned-table.ts';
 
-/** Published runs that are compared. */
+/** Number of recent published runs to compare with. */
 const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The time of the recent run that loaded about as many bytes, or in proportion if there are more bytes now; null: there was none. */
+/**
+ * Estimates the seconds of a run: the time of the recent run with the most similar number of bytes,
+ * multiplied if the planned run has more bytes. Returns null if no run was published.
+ */
 export const foreseenSeconds = async (
   client: Client,
   pipeline: string,
@@ -34,15 +37,15 @@ export const foreseenSeconds = async (
 
 interface Known {
   readonly table: string;
-  /** With its indexes. */
+  /** Bytes of the table and its indexes on disk. */
   readonly size: number;
-  /** Of the files whose rows it has. */
+  /** Total bytes of the files whose rows the table contains. */
   readonly bytes: number;
 }
 
 /**
- * Disk space of staging and built tables while the run publishes, estimated from the bytes that production has for each byte of its files.
- * Null: production has nothing to compare with.
+ * Estimates the bytes on disk of staging and built tables just before the run publishes, from
+ * production's bytes per byte of its files. Returns null if a table has no such ratio yet.
  */
 export const foreseenRoom = async (
   client: Client,
@@ -65,7 +68,7 @@ export const foreseenRoom = async (
     const own = planned.find((one) => one.table.name === table);
     if (known === undefined || (own !== undefined && known.bytes === 0)) return null;
     const size = own === undefined ? known.size : (known.size * bytesOf(own)) / known.bytes;
-    // Once in staging, and once in the table.
+    // Rows are stored twice: in staging, and in the built table.
     needed += own === undefined || own.table.staging === 'none' ? size : 2 * size;
   }
   return Math.round(needed);

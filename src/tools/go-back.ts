@@ -1,4 +1,4 @@
-// Publishes kept versions of tables: each becomes production again, as the kept table itself or as a copy of its rows.
+// Publishes kept versions of tables: either the kept table itself, or a copy of its rows.
 
 import { hostname } from 'node:os';
 import { forgetKept, insertRollback } from '../ledger/production/kept.ts';
@@ -29,7 +29,7 @@ import { rowsInProduction } from '../run/publish/guard.ts';
 import { publishTables } from '../run/publish/publish.ts';
 import type { Return } from './choose.ts';
 
-/** Throws the error for rows of a version that the current definition does not allow. */
+/** Throws ETL_CONSTRAINT if rows of a version violate a constraint of the current definition. */
 const throwUnfit =
   (backs: readonly Return[]) =>
   (cause: unknown): never => {
@@ -43,13 +43,18 @@ const throwUnfit =
     );
   };
 
-/** A table that goes back, for publishing. A version is always one of a replaced table, even if the table is appended to by now. */
+/**
+ * Declares a table for publishing a version of it. The mode is always replace, because a version
+ * was kept when the table was replaced, even if the table is declared with another mode now.
+ */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
   mode: meaningOf('replace'),
 });
 
-/** Copies the rows of a version into a new table, and completes it like production's. */
+/**
+ * Copies the rows of a version into a new table, with the declared keys, indexes and constraints.
+ */
 const copyBack = async (
   { client, spec, report }: RunContext,
   back: Return,
@@ -74,7 +79,10 @@ const copyBack = async (
   return { names, rows: rowCount ?? 0 };
 };
 
-/** The kept table itself, or a copy if its rows are one already, or have to go into the existing table. */
+/**
+ * Prepares a version for publishing: the kept table itself, or a copy of its rows. A copy is made
+ * if the version was kept as a copy, or if the strategy writes its rows into the existing table.
+ */
 const makeReady = async (
   context: RunContext,
   back: Return,
@@ -100,13 +108,15 @@ const makeReady = async (
     leaving: 0,
     indexes: table.indexes.map(({ name }) => name),
     seconds: secondsSince(start),
-    // The version that is replaced stays: a rollback can be rolled back.
+    // The replaced version is always kept, so that a rollback can be rolled back.
     keep: Math.max(1, keep),
     returns: { run: version.run, indexes: isMoved ? version.indexes : [] },
   };
 };
 
-/** Records that files and versions are as they were, in the publishing transaction. */
+/**
+ * Restores the recorded files, and forgets the published versions, in the publishing transaction.
+ */
 const recordReturn = async (
   { client, spec }: RunContext,
   backs: readonly Return[],
@@ -131,7 +141,7 @@ const recordReturn = async (
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
 
-/** Publishes the versions, and returns the id of the run that did. */
+/** Publishes the versions and returns the id of the rollback's run. `to`: the run to return to. */
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;

@@ -1,10 +1,13 @@
-// The earlier versions of a pipeline's tables that are kept.
+// Lists kept versions of a pipeline's tables.
 
 import { keptTables } from '../ledger/production/kept.ts';
 import type { KeptVersion } from '../ledger/production/upkeep.ts';
 import { isThere, type Client } from '../db/client.ts';
 
-/** Those that left production last come first. A database without bookkeeping has none. */
+/**
+ * Returns the kept versions, the last replaced version first; none in a database without
+ * bookkeeping.
+ */
 export const listVersionsOn = async (client: Client, pipeline: string): Promise<readonly KeptVersion[]> => {
   if (!(await isThere(client, 'etl.kept_table'))) return [];
   return (await keptTables(client, pipeline)).map(

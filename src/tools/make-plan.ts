@@ -1,4 +1,4 @@
-// Makes the plan of a run by the same steps that the run takes, up to the first that would change something.
+// Plans a run by executing its steps up to the first step that would change something.
 
 import { readEpoch } from '../ledger/run/epoch.ts';
 import { loadedChunks } from '../ledger/run/ledger.ts';
@@ -28,7 +28,7 @@ import { describePlan, type Findings } from '../run/plan/describe.ts';
 import { foreseenRoom, foreseenSeconds } from './foresight.ts';
 import { rehearse } from '../run/plan/rehearse.ts';
 
-/** A plan, and the error that the run would end with. */
+/** A plan, and the error with which the run would fail; undefined if it would succeed. */
 interface MadePlan {
   readonly plan: RunPlan;
   readonly error: EtlError | undefined;
@@ -36,7 +36,7 @@ interface MadePlan {
 
 const asRefusal = ({ code, message, hint, exit }: EtlError): Refusal => ({ code, message, hint, exit });
 
-/** What the run begins as, in words. */
+/** Adds to the findings if the run is new or continues an unfinished run, and why. */
 const beginningOf = async (
   client: Client,
   { beginning, latest }: Outset,
@@ -55,7 +55,9 @@ const beginningOf = async (
   findings.run = beginning.runId;
 };
 
-/** The partitions that are replaced of tables whose others stay, as far as files in production say. */
+/**
+ * Adds the partitions that only: 'touched' would replace, as far as the files in production tell.
+ */
 const touchedPartitions = async (
   client: Client,
   { spec }: Definition,
@@ -67,7 +69,10 @@ const touchedPartitions = async (
   }
 };
 
-/** The judgement of a run, which is added to the findings as far as it comes. Errors: those of the run. */
+/**
+ * Executes the steps of the run and adds the results to the findings. If a step fails, the findings
+ * of the steps before it remain. Errors: those of the run.
+ */
 const judge = async (
   client: Client,
   definition: Definition,
@@ -98,7 +103,7 @@ const judge = async (
   await touchedPartitions(client, definition, findings);
 };
 
-/** The same of a server whose bookkeeping may be missing or another. Changes nothing there. */
+/** Judges the run on a server whose bookkeeping may be missing or of another version. */
 const judgeOn = async (
   client: Client,
   address: ServerAddress,
@@ -113,7 +118,8 @@ const judgeOn = async (
   if (found > known) throw new EtlError('ETL_SCHEMA_NEWER', { found, known });
   if (found === known) return judge(client, definition, settings, findings);
   if (found > 0) {
-    // Altering its tables, even for a moment, would stop those who use them.
+    // Not migrated and rolled back like a missing schema: altering its tables would block other
+    // runs.
     findings.why.push(`the bookkeeping has version ${found}, and the run changes it to ${known}`);
     findings.planned = await planSources(spec, settings);
     return;
@@ -133,7 +139,7 @@ const onServer = (
 ): Promise<void> =>
   withClient(address, (client) => judgeOn(client, address, definition, settings, findings), settings.abort);
 
-/** What is known without a server: every file. */
+/** Plans without a server: all files are new. */
 const unjudged = async (definition: Definition, settings: RunSettings, findings: Findings): Promise<void> => {
   findings.why.push('there is no server yet; the run sets up an embedded PostgreSQL');
   findings.planned = await planSources(definition.spec, settings);
@@ -141,8 +147,8 @@ const unjudged = async (definition: Definition, settings: RunSettings, findings:
 };
 
 /**
- * Plans a run of a pipeline, and changes nothing. Errors: those of the definition and its SQL files, ETL_USAGE; whatever else the run
- * would end with is in the plan.
+ * Plans a run of a pipeline, and changes nothing. Other errors of the run are in the plan.
+ * Errors: those of the definition and its SQL files, ETL_USAGE.
  */
 export const makePlan = async (
   pipeline: Pipeline,
@@ -177,7 +183,7 @@ export const makePlan = async (
     if (address === undefined && !(thrown instanceof EtlError)) throw thrown;
     error = thrown instanceof EtlError ? thrown : asServerError(address!, thrown);
     findings.outcome = 'refused';
-    // What is in the way of the server is not in the way of the files.
+    // Without a connection, the files can still be listed.
     if (error.code === 'ETL_CONNECT') findings.planned = await planSources(definition.spec, settings);
   }
   const plan = describePlan(definition, settings, findings, error && asRefusal(error));

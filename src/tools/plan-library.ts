@@ -1,6 +1,5 @@
-// The plan of a run, for the library.
-//
-// The types of what it exports need no package: test/package/production.test.ts compiles them without any.
+// planPipeline() of the library. The types of its exports do not need any package:
+// test/package/production.test.ts compiles them without packages.
 
 import { existsSync } from 'node:fs';
 import { namesServer, type ServerAddress } from '../db/connect/address.ts';
@@ -12,7 +11,7 @@ import type { RunOptions } from '../run/options.ts';
 import type { RunPlan } from '../run/plan/contract.ts';
 import { makePlan } from './make-plan.ts';
 
-/** Those of a run that say what it would do. */
+/** Options of planPipeline: the options of a run that influence its plan. */
 export type PlanOptions = Pick<
   RunOptions,
   | 'databaseUrl'
@@ -30,7 +29,7 @@ export type PlanOptions = Pick<
   | 'signal'
 >;
 
-/** Undefined: none is named, and no embedded one was ever started here. A plan sets up none. */
+/** Finds the server; undefined if none is named and no embedded server was ever started here. */
 const findExisting = async (options: PlanOptions): Promise<ServerAddress | undefined> => {
   const { databaseUrl, connection } = options;
   const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(process.env);
@@ -39,8 +38,11 @@ const findExisting = async (options: PlanOptions): Promise<ServerAddress | undef
 };
 
 /**
- * Plans a run of a pipeline as `etl plan` does, and changes nothing. The server is found as by runPipeline. What the run would end with
- * is in the plan. Errors: those of the definition and its SQL files, ETL_USAGE, the signal's reason.
+ * Plans a run of a pipeline, like `etl plan`, and changes nothing. The server is found as by
+ * runPipeline. If the run would fail, the plan contains the error.
+ *
+ * @throws EtlError errors of the definition and its SQL files · ETL_USAGE · the reason of the
+ *   signal
  */
 export const planPipeline = async (pipeline: Pipeline, options: PlanOptions = {}): Promise<RunPlan> =>
   (await makePlan(pipeline, options, () => findExisting(options))).plan;

@@ -1,4 +1,4 @@
-// What the first records of each file would become, without a server: rows as production would have them, and rejects.
+// Previews a load without a server: the rows and rejects of the first records of each file.
 
 import {
   tableOfFile,
@@ -27,35 +27,38 @@ import { valuePrinter } from './print-value.ts';
 /** A row with the line of its record. */
 export interface PreviewRow {
   readonly line: number;
-  /** As PostgreSQL prints them; null is null. */
+  /** Values as PostgreSQL prints them, in the order of PreviewFile.columns. */
   readonly values: readonly (string | null)[];
 }
 
+/** The preview of one file. */
 export interface PreviewFile {
   readonly table: string;
   readonly file: string;
   readonly encoding: string;
-  /** gzip, zip and so on; null: none. */
+  /** gzip, zip and so on; null for an uncompressed file. */
   readonly decoding: string | null;
-  /** The options in which its dialect is not as most of its table's are; null: the table has one. */
+  /**
+   * Dialect options in which the file differs from most files of the table; null if all are alike.
+   */
   readonly dialect: Partial<Dialect> | null;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
   readonly rows: readonly PreviewRow[];
   readonly rejects: readonly Reject[];
-  /** Records that a filter leaves out. */
+  /** Number of records that a filter leaves out. */
   readonly filtered: number;
-  /** The file has no further records. */
+  /** True if the file surely has no further records. */
   readonly isWhole: boolean;
 }
 
-/** Bytes of a file that are read, however long its records are. */
+/** No more bytes of a file are read, however few records they contain. */
 const bytesMax = 4 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 
-/** The columns of production, and whether the record deletes its row; what else a merge adds to staging is internal. */
+/** True for columns of production, and for the column that tells if the record deletes a row. */
 const isShown = ({ stagedOnly, test }: ColumnSpec): boolean => stagedOnly !== true || test !== undefined;
 
-/** What only a run knows: the file's id, the run's and its start. */
+/** Shown for lineage columns whose values only a run knows: _file, _run, _loaded_at. */
 const unknownYet = '…';
 
 const printerOf = (column: ColumnSpec): ((text: string | null) => string | null) => {
@@ -64,7 +67,7 @@ const printerOf = (column: ColumnSpec): ((text: string | null) => string | null)
   return (text) => (text === null ? null : print(text));
 };
 
-/** A table whose staging is text has the fields of its file as columns. */
+/** With staging: 'text', returns the table with the fields of the file as text columns. */
 const shownTable = (table: ReadTable, file: NewFile): ReadTable =>
   table.staging === 'text'
     ? {
@@ -107,7 +110,8 @@ const previewFile = async (
     });
     records += taken;
     isWhole = taken === found;
-    // A full block may be the last one: whether it was is not worth another read.
+    // If all wanted records are read, the file may also be at its end. That is not checked, because
+    // it would take another read.
     if (records < recordsMax && block.position.byte - dataByte < bytesMax) continue;
     isWhole = false;
     break;
@@ -132,9 +136,9 @@ const previewFile = async (
 };
 
 /**
- * The first `recordsMax` records of each file of a pipeline, judged as a run judges them. Reads the head of each file, and nothing is
- * written. What only the server can know is not foreseen: duplicate keys, and values of types that it reads. Errors: those of the
- * definition, its files, and its functions.
+ * Yields a preview of each file of a pipeline: its first `recordsMax` records, judged as a run
+ * judges them. Reads only the beginning of each file. Errors that only the server can find, such as
+ * duplicate keys, are not shown. Errors: those of the definition, its files and its functions.
  */
 export async function* previewPipeline(
   pipeline: Pipeline,

@@ -1,4 +1,5 @@
-// A value as PostgreSQL prints it: the bytes that COPY would be given, read back. Times with a zone are shown in UTC.
+// Prints values as PostgreSQL does, without a server: encodes a value for COPY and formats the
+// bytes. Times with a zone are shown in UTC.
 
 import { createRowBytes } from '../format/types/row-bytes.ts';
 import type { ColumnType } from '../format/types/contract.ts';
@@ -7,12 +8,12 @@ import type { ColumnTypeName } from '../format/types/registry.ts';
 import { columnTypes } from '../format/types/registry.ts';
 import type { ColumnSpec } from '../core/declaration/declaration.ts';
 
-/** Prints a text that the column's reader returned. */
+/** Prints a value that the column's reader returned as a text. */
 export type PrintValue = (text: string) => string;
 
 type Printer = (type: ColumnType, column: ColumnSpec) => PrintValue;
 
-/** Of a value: those after its length. */
+/** Encodes a value as COPY's binary format does, without the four bytes of its length. */
 const bytesOf = ({ encode }: ColumnType, text: string): Buffer => {
   const out = createRowBytes(text.length + 16);
   (encode as (text: string, out: unknown) => void)(text, out);
@@ -27,7 +28,7 @@ const ofBytes =
 
 const asItIs: Printer = () => (text) => text;
 
-/** Days and microseconds of a moment that there is not: the least, and the most. */
+/** PostgreSQL's encoding of `infinity`; `-infinity` is the same number negated, minus 1. */
 const infinity = { days: 0x7fffffff, microseconds: 2n ** 63n - 1n } as const;
 
 const dayMs = 86_400_000;
@@ -64,7 +65,12 @@ const printTimestamp =
     return `${dateText(Number((value - ofDay) / dayMicroseconds))} ${timeText(Number(ofDay))}${zone}`;
   };
 
-/** The shortest digits that are the number again, as the server writes them; `digits`: those that it writes without an exponent. */
+/**
+ * Formats a float as PostgreSQL does.
+ *
+ * @param shortest the shortest digits that read back as the same number.
+ * @param digits from this number of digits on, PostgreSQL writes an exponent.
+ */
 const floatText = (value: number, shortest: string, digits: number): string => {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
@@ -83,7 +89,7 @@ const printDouble = (bytes: Buffer): string => {
   return floatText(value, String(value), 15);
 };
 
-/** The numbers beside one of single precision. */
+/** Returns the next smaller and the next larger number of single precision. */
 const neighbours = (bytes: Buffer): readonly number[] => {
   const place = bytes.readInt32BE();
   return [place - 1, place + 1].map((one) => {
@@ -93,9 +99,13 @@ const neighbours = (bytes: Buffer): readonly number[] => {
   });
 };
 
-/** So many digits. Of two that are equally near, the server takes the even ones and JavaScript the larger ones. */
+/**
+ * Rounds a number to `precision` digits. For a number halfway between two results, PostgreSQL takes
+ * the result with an even last digit, JavaScript the larger one.
+ */
 const nearestDigits = (value: number, precision: number): string => {
-  // Half a unit of nine digits has ten, and all of them are among these.
+  // 20 digits are enough to see that a number is exactly halfway: that takes one more than
+  // `precision`.
   const [mantissa = '', exponent = ''] = value.toExponential(20).split('e');
   const end = mantissa.indexOf('.') + precision;
   const kept = mantissa.slice(0, end);
@@ -105,7 +115,7 @@ const nearestDigits = (value: number, precision: number): string => {
     : value.toPrecision(precision);
 };
 
-/** The server takes no digits that are as near to another number. */
+/** Prints a float of 4 bytes. Digits that are halfway to another such number are not accepted. */
 const printReal = (bytes: Buffer): string => {
   const value = bytes.readFloatBE();
   if (value === 0 || !Number.isFinite(value)) return floatText(value, '', 6);
@@ -119,7 +129,7 @@ const printReal = (bytes: Buffer): string => {
 
 const shape = emptyShape();
 
-/** The digits before and after the point, rounded to a scale. */
+/** Rounds digits whose decimal point is after `pointAt` digits to `scale` decimals. */
 const roundedTo = (digits: string, pointAt: number, scale: number): string => {
   const wanted = pointAt + scale;
   const kept = wanted <= 0 ? '0' : digits.slice(0, wanted).padEnd(wanted, '0');
@@ -142,7 +152,7 @@ const printNumeric: Printer =
       options['precision'] === undefined
         ? Math.max(0, digits.length - pointAt)
         : Number(options['scale'] ?? 0);
-    // Zero may have any exponent.
+    // Zero with a large exponent (0e999) would be padded with zeros.
     if (firstNonzero === -1) return roundedTo('0', 1, scale);
     const padded = pointAt < 0 ? '0'.repeat(-pointAt) + digits : digits;
     const value = roundedTo(padded, Math.max(0, pointAt), scale);
@@ -169,7 +179,9 @@ const printers: Readonly<Record<ColumnTypeName, Printer>> = {
   of: asItIs,
 };
 
-/** Makes the printer of a column. json, jsonb and types of the server's own are shown as the file writes them. */
+/**
+ * Returns the printer of a column. Values of json, jsonb and column.of are printed as in the file.
+ */
 export const valuePrinter = (column: ColumnSpec): PrintValue => {
   const name = column.type as ColumnTypeName;
   return printers[name](columnTypes[name], column);

@@ -1,4 +1,4 @@
-// Runs the data tests of a pipeline on production, at any time: it reads, and takes no lock that a reader does not take.
+// Runs the data tests of a pipeline on production. It only reads, with the locks of any reader.
 
 import { rowsBeforeNewest } from '../ledger/run/data-tests.ts';
 import { keysOf } from '../publish/data-tests/measure.ts';
@@ -12,7 +12,11 @@ import { refuseUnknownTables, resolveOptions } from '../run/options.ts';
 import type { TestPipelineOptions, TestReport } from './test-report.ts';
 import { testTables, type TableToTest } from '../run/test-tables.ts';
 
-/** Tests production over a connection; undefined: there is no server, and so no table. Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED. */
+/**
+ * Tests production over a connection. Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED.
+ *
+ * @param client undefined if there is no server yet, and therefore no table.
+ */
 export const testsOf = async (
   pipeline: Pipeline,
   { tables: asked, ...options }: TestPipelineOptions,
@@ -28,7 +32,8 @@ export const testsOf = async (
   const missing = (table: string): EtlError =>
     new EtlError('ETL_TEST_NO_TABLE', { table, name: `${spec.schema}.${table}` });
   if (client === undefined) throw missing(names[0]!);
-  // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
+  // In isolation level read committed, each statement has a new snapshot. In an older snapshot, a
+  // table that was swapped in the meantime would be empty.
   const tests = await withTransaction(client, async () => {
     await client.query(
       'set transaction read only; set local row_security = off; set local statement_timeout to default',

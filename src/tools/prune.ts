@@ -1,4 +1,4 @@
-// Deletes what the bookkeeping no longer needs: old runs, and on request old versions of tables.
+// Deletes old runs from the bookkeeping and, if asked for, old kept versions of tables.
 
 import { keptTables } from '../ledger/production/kept.ts';
 import { countOld, deleteOld } from '../ledger/production/prune.ts';
@@ -8,16 +8,16 @@ import type { Client } from '../db/client.ts';
 import { dropVersion } from '../run/publish/old-versions.ts';
 
 export interface PruneWanted {
-  /** Runs that ended before this. */
+  /** Delete runs that ended before this time. */
   readonly before: Date;
-  /** Also versions of tables that left production before this. */
+  /** Also drop kept versions of tables that were replaced before this time. */
   readonly kept: boolean;
-  /** Only count. */
+  /** Only count what would be deleted. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
 
-/** How long to wait for those who read a version. */
+/** Longest wait for readers of a version that is to be dropped. */
 const dropLockMs = 5_000;
 
 const oldVersions = async (client: Client, before: Date) => {
@@ -27,7 +27,10 @@ const oldVersions = async (client: Client, before: Date) => {
   return found.filter(({ keptAt }) => keptAt < before);
 };
 
-/** Deletes them in short transactions, beside runs that are going on. Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER, the signal's reason. */
+/**
+ * Deletes old runs in short transactions, so that other runs can continue.
+ * Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER, the reason of the signal.
+ */
 export const prune = async (
   client: Client,
   { before, kept, dryRun, signal }: PruneWanted,

@@ -1,4 +1,4 @@
-// Keeps corrections of rejected records for the next run, and takes them back.
+// Stores corrections of rejected records for the next run, and withdraws them.
 
 import { keepCorrections, withdrawCorrections } from '../ledger/rejects/corrections.ts';
 import { latestRun, runFiles } from '../ledger/run/ledger.ts';
@@ -8,19 +8,19 @@ import type { SourceFile } from '../core/model.ts';
 import { localFiles } from '../input/sources/local-files.ts';
 import { plainFile, withRecords, type Place } from './correction-records.ts';
 
-/** What was kept of a file of corrections. */
+/** The result of readCorrections. */
 export interface ReadCorrections {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Corrected records, and how many of them are not kept already. */
+  /** Number of corrected records. `added`: how many of them were not stored before. */
   readonly corrections: number;
   readonly added: number;
-  /** Records with a text in `_record`: nobody has corrected them. */
+  /** Number of records that nobody has corrected: their `_record` is not empty. */
   readonly uncorrected: number;
 }
 
-/** Refuses corrections of a file that is another one by now, as far as can be seen from here. */
+/** Refuses corrections of a file that has changed since, if this machine can see the file. */
 const refuseChanged = async (
   client: Client,
   { pipeline, runId, table }: Place,
@@ -43,7 +43,7 @@ const refuseChanged = async (
     if (known !== undefined && known.fingerprint !== fingerprint) throw changed(name);
     if (source !== localFiles.name || member !== null) continue;
     const state = await localFiles.look(file, plainFile).catch((cause: unknown) => {
-      // It may be on another machine: the run compares it, too.
+      // The file may be on another machine. The run will compare it.
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw cause;
     });
@@ -52,10 +52,12 @@ const refuseChanged = async (
 };
 
 /**
- * Keeps the corrections of a file, all of them or none. The same file again changes nothing.
+ * Stores all corrections of a CSV file in one transaction. Reading the same file again changes
+ * nothing.
  *
- * Errors: ETL_CORRECTIONS when the file is not what an export wrote, or a source file has changed since; ETL_RUN_UNKNOWN;
- * ETL_RUN_LOCKED while the pipeline is being run; ETL_USAGE when it cannot be read.
+ * Errors: ETL_CORRECTIONS if the file does not have the form of an export, or if a source file has
+ * changed; ETL_RUN_UNKNOWN; ETL_RUN_LOCKED while the pipeline runs; ETL_USAGE if the file cannot be
+ * read.
  */
 export const readCorrections = async (
   client: Client,
@@ -84,20 +86,22 @@ export const readCorrections = async (
   return { runId, pipeline, table, ...counts };
 };
 
-/** What was taken back of the corrections of a file. */
+/** The result of takeBackCorrections. */
 export interface Withdrawn {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Records of the file, and how many of them had a correction. */
+  /** Number of records in the file. `withdrawn`: how many of them had a stored correction. */
   readonly records: number;
   readonly withdrawn: number;
 }
 
 /**
- * Takes back the corrections of the records in a file, all of them or none. The records stay rejected.
+ * Deletes the stored corrections of all records in a CSV file, in one transaction. The records
+ * remain rejected.
  *
- * Errors: ETL_CORRECTIONS when one is loaded already, or the file is not what an export wrote; the others of readCorrections.
+ * Errors: ETL_CORRECTIONS if a correction is already loaded, or if the file does not have the form
+ * of an export; other errors like readCorrections.
  */
 export const takeBackCorrections = async (
   client: Client,

@@ -1,4 +1,5 @@
-// Rolls a pipeline's tables back to an earlier version: those that one run had published, all in one transaction.
+// rollbackPipeline(): returns a pipeline's tables to the versions of an earlier run, in one
+// transaction.
 
 import { keptTables, tablesInProduction, tablesOfRun, withdrawnBy } from '../ledger/production/kept.ts';
 import { latestRun } from '../ledger/run/ledger.ts';
@@ -18,6 +19,7 @@ import { takeLock } from '../run/take-lock.ts';
 import { chooseVersions, runBefore, sayBack } from './choose.ts';
 import { goBack } from './go-back.ts';
 
+/** Options of rollbackPipeline. */
 export interface RollbackOptions extends Pick<
   RunOptions,
   | 'databaseUrl'
@@ -30,18 +32,21 @@ export interface RollbackOptions extends Pick<
   | 'onEvent'
   | 'logger'
 > {
-  /** The run to go back to. Default: that of the version which the newest load has replaced; a second time nothing is done. */
+  /**
+   * The run to return to. Default: the run before the newest load. If that load is already rolled
+   * back, nothing is changed.
+   */
   readonly to?: number;
-  /** Tables that go back. Default: all that the run has published. */
+  /** Tables to roll back. Default: all tables that the run published. */
   readonly tables?: readonly string[];
 }
 
-/** What a rollback has put into production, and what it has taken out. */
+/** The result of a rollback: the published tables, and the run and files that it undid. */
 export interface RollbackResult {
   readonly pipeline: string;
-  /** The run that rolled back; null: production was like that already. */
+  /** Id of the rollback's own run; null if production already was in the wanted state. */
   readonly runId: number | null;
-  /** The run that production is as of now; 0: as before the first run. */
+  /** The run whose tables are in production now; 0 means the state before the first run. */
   readonly to: number;
   readonly tables: readonly {
     readonly table: string;
@@ -50,9 +55,12 @@ export interface RollbackResult {
     readonly rows: number;
     readonly strategy: string;
   }[];
-  /** The run whose rows were taken out; null: none, because `to` is newer than it. The next run refuses to load them again. */
+  /**
+   * The run that was undone. The next run refuses to load its files again. Null: no run was undone,
+   * because the rollback went forward to a newer run.
+   */
   readonly undone: number | null;
-  /** Files that only that run had. */
+  /** Files that only the undone run had loaded. */
   readonly withdrawn: readonly string[];
 }
 
@@ -79,7 +87,7 @@ const resultOf = async (
   };
 };
 
-/** Goes back over one connection, which holds the pipeline's lock. */
+/** Rolls back over a connection that holds the pipeline's lock. */
 const rollBack = async (
   context: RunContext,
   { to: asked, tables: named }: Pick<RollbackOptions, 'to' | 'tables'>,
@@ -96,7 +104,7 @@ const rollBack = async (
   const latest = await latestRun(client, spec.name);
   const runId = backs.length === 0 ? null : await goBack(context, to, backs);
   if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  // A process killed right after its commit leaves them.
+  // Also drops tables that a process left behind because it was killed right after its commit.
   if (runId !== null || !isUnfinished(latest)) {
     await dropReplaced(context);
     await dropStaleStaging(context, []);
@@ -106,9 +114,12 @@ const rollBack = async (
 };
 
 /**
- * Puts an earlier version of a pipeline's tables into production, all of them in one step; the version that is replaced is kept. The
- * next run refuses to load the withdrawn files again before they, or the definition, have changed. Errors: ETL_ROLLBACK when not
- * all tables have that version, ETL_RUN_LOCKED, those of publishing.
+ * Returns a pipeline's tables to the versions of an earlier run, like `etl rollback`, in one
+ * transaction. The replaced versions are kept. The next run refuses to load the files of the undone
+ * run again, until these files or the definition change.
+ *
+ * @throws EtlError ETL_ROLLBACK: a table has no such version · ETL_RUN_LOCKED · errors of
+ *   publishing
  */
 export const rollbackPipeline = async (
   pipeline: Pipeline,

@@ -1,4 +1,4 @@
-// Sends pending notifications on request.
+// Sends pending notifications, for `etl notifications`.
 
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';
@@ -10,7 +10,7 @@ interface Sent {
   readonly delivered: number;
   readonly pending: number;
   readonly givenUp: number;
-  /** Variables that this process lacks, and something pending needs. */
+  /** Environment variables that pending notifications need and this process lacks. */
   readonly missing: readonly string[];
 }
 

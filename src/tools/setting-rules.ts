@@ -1,7 +1,6 @@
-// Which server settings suit bulk loading: for each what is fine, and what to set and why where it is not. What a run sets
-// for its own sessions is not among them (src/db/session/session-settings.ts).
-//
-// docs/operations/server.md explains every one of them.
+// Server settings that matter for bulk loading, each with a rule and advice.
+// docs/operations/server.md explains them. A run sets other settings for its own sessions
+// (src/db/session/session-settings.ts).
 
 import type { ServerFacts, settingNames, SettingValue } from '../db/session/facts.ts';
 
@@ -42,28 +41,30 @@ export const settingRules: readonly SettingRule[] = [
   },
   {
     name: 'max_wal_size',
-    // A build writes about its table's size of log; at 1GB, the default, that is a checkpoint every few seconds.
+    // Building a table writes about its size of WAL. With the default of 1GB, this forces a
+    // checkpoint every few seconds.
     isFine: atLeast(4 * GiB),
     advice:
       'set max_wal_size = 4GB: a build writes gigabytes of log, and at less each few seconds force a checkpoint',
   },
   {
     name: 'checkpoint_timeout',
-    // Longer than building most tables takes.
+    // Longer than most tables take to build.
     isFine: atLeast(15 * 60),
     advice:
       'set checkpoint_timeout = 15min: every checkpoint makes the next change of each page cost 8 kB of log',
   },
   {
     name: 'shared_buffers',
-    // Twice the default; a small server has no more to give.
+    // Twice the default. Small servers do not have more memory to spare.
     isFine: atLeast(256 * MiB),
     advice:
       'set shared_buffers to a quarter of the memory, 256MB at least: pages are written once, not twice',
   },
   {
     name: 'max_parallel_maintenance_workers',
-    // One beside the session that asks is best on two cores; how many there are, we do not know.
+    // 1 is best on two cores, since the session itself works, too. The number of cores is unknown
+    // here.
     isFine: atLeast(1),
     advice:
       'set max_parallel_maintenance_workers to the number of cores less one: indexes are built by several processes',

@@ -1,6 +1,5 @@
-// Runs the data tests of a pipeline on production, for the library.
-//
-// The types of what it exports need no package: test/package/production.test.ts compiles them without any.
+// testPipeline() of the library. The types of its exports do not need any package:
+// test/package/production.test.ts compiles them without packages.
 
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { onServer } from '../run/find-server.ts';
@@ -8,8 +7,11 @@ import { testsOf } from './production-tests.ts';
 import type { TestPipelineOptions, TestReport } from './test-report.ts';
 
 /**
- * Tests production; tests that fail are results, not errors. The server is found as by runPipeline. Errors: those of the definition and
- * the server, ETL_TEST_NO_TABLE, ETL_TEST_REFUSED.
+ * Runs the data tests of a pipeline on production, like `etl test`. A failed test is a result, not
+ * an error. The server is found as by runPipeline.
+ *
+ * @throws EtlError ETL_TEST_NO_TABLE: a table does not exist · ETL_TEST_REFUSED: the server refuses
+ *   a test · errors of the definition and the server
  */
 export const testPipeline = (pipeline: Pipeline, options: TestPipelineOptions = {}): Promise<TestReport> =>
   onServer(options, (client) => testsOf(pipeline, options, client));

@@ -1,20 +1,21 @@
-// Options and result of testing production. Types only, because the library exports them.
+// Options and result of testPipeline.
 
 import type { DataTestResult } from '../core/declaration/data-test.ts';
 import type { RunOptions } from '../run/options.ts';
 
+/** Options of testPipeline. */
 export interface TestPipelineOptions extends Pick<
   RunOptions,
   'databaseUrl' | 'connection' | 'params' | 'directory' | 'signal'
 > {
-  /** Tables that are tested. Default: all. */
+  /** Tables to test. Default: all. */
   readonly tables?: readonly string[];
 }
 
-/** What the tests of a pipeline found in production. */
+/** Results of a pipeline's data tests on production. */
 export interface TestReport {
   readonly pipeline: string;
-  /** The worst of the tests. */
+  /** The worst outcome of all tests. */
   readonly outcome: DataTestResult['outcome'];
   readonly tests: readonly DataTestResult[];
 }

@@ -1,6 +1,5 @@
-// The library's upkeep: earlier versions of tables that are kept, and old runs that are deleted.
-//
-// The types of what it exports need no package: test/package/production.test.ts compiles them without any.
+// listVersions() and pruneRuns() of the library. The types of their exports do not need any
+// package: test/package/production.test.ts compiles them without packages.
 
 import type { KeptVersion, PruneResult } from '../ledger/production/upkeep.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -10,26 +9,36 @@ import { listVersionsOn } from './list-versions.ts';
 import { onServer } from '../run/find-server.ts';
 import { prune } from './prune.ts';
 
+/** Options of listVersions. */
 export type UpkeepOptions = Pick<RunOptions, 'databaseUrl' | 'connection'>;
 
+/** Options of pruneRuns. */
 export interface PruneOptions extends UpkeepOptions, Pick<RunOptions, 'signal'> {
-  /** Runs that ended before this are deleted, but what anything still needs. */
+  /** Delete runs that ended before this time, except data that is still needed. */
   readonly before: Date;
-  /** Also drop versions of tables that left production before it. Default: false. */
+  /** Also drop kept versions of tables that were replaced before this time. Default: false. */
   readonly kept?: boolean;
-  /** Only count. Default: false. */
+  /** Only count what would be deleted. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** Earlier versions of a pipeline's tables, those that left production last first. Errors: those of the server. */
+/**
+ * Lists the kept versions of a pipeline's tables, like `etl rollback --list`, the last replaced
+ * version first.
+ *
+ * @throws EtlError errors of the server
+ */
 export const listVersions = (
   pipeline: Pipeline,
   options: UpkeepOptions = {},
 ): Promise<readonly KeptVersion[]> => onServer(options, (client) => listVersionsOn(client, pipeline.name));
 
 /**
- * Deletes old runs of all pipelines from the bookkeeping, in short transactions and beside runs that are going on. Errors: ETL_USAGE
- * (no date), ETL_UNTRUSTED, ETL_SCHEMA_NEWER, those of the server, the signal's reason.
+ * Deletes old runs of all pipelines from the bookkeeping, like `etl prune`. Uses short
+ * transactions, so other runs can continue.
+ *
+ * @throws EtlError ETL_USAGE: `before` is not a valid Date · ETL_UNTRUSTED · ETL_SCHEMA_NEWER ·
+ *   errors of the server · the reason of the signal
  */
 export const pruneRuns = (options: PruneOptions): Promise<PruneResult> => {
   const {
@@ -44,6 +53,6 @@ export const pruneRuns = (options: PruneOptions): Promise<PruneResult> => {
     const problem = 'before must be a Date';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Example: new Date(Date.now() - 90 * 86_400_000).' });
   }
-  // The signal stops it between two transactions, not in one.
+  // The signal is not given to onServer: it must stop the work between transactions, not in one.
   return onServer({ databaseUrl, connection }, (client) => prune(client, { before, kept, dryRun, signal }));
 };
