@@ -19,7 +19,7 @@ const migrations = 'db/bookkeeping/migrations';
 const ofBytes = [
   'format/encoder/encoder-bytes.js',
   'format/split/scan-bytes.js',
-  'tools/init/infer/tally-bytes.js',
+  'tools/init/infer/counter-bytes.js',
 ];
 
 const findCompiler = () => {

@@ -56,7 +56,7 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
 
 /** Asks about every ambiguous column, table by table. */
 const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
-  const { settleColumn } = await import('../../tools/init/settle.ts');
+  const { settleColumn } = await import('../../tools/init/write-init.ts');
   const tables: WrittenTable[] = [];
   for (const found of draft.tables) {
     let table = found;

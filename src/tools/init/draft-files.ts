@@ -1,4 +1,4 @@
-// The files that `etl init` reads: where they are, and what their first bytes say.
+// Lists the files for `etl init`, and guesses encoding, dialect and header from their first bytes.
 
 import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
@@ -16,18 +16,19 @@ import { refuseContent } from '../../run/files/file-head.ts';
 import { storedFiles, type StoredFile } from '../../run/files/stored-files.ts';
 import { withBytes } from '../../input/input.ts';
 
-/** As what errors name the table, before there is one. */
+/** The table name in errors, as long as the table has no name. */
 export const draftTable = 'init';
 
-/** A file with what its first bytes say. */
+/** A file with the guesses from its first bytes. */
 export interface DraftFile {
   readonly stored: StoredFile;
   readonly encoding: EncodingName;
   readonly dialect: Dialect;
-  /** Names of the fields; empty ones when there is no header. */
+  /** Names of the fields; empty texts if the file has no header. */
   readonly header: readonly string[];
+  /** Remarks for the user. */
   readonly remarks: readonly string[];
-  /** The argument that named it. */
+  /** The command's argument that matched the file. */
   readonly location: string;
   readonly access: Access;
 }
@@ -59,13 +60,13 @@ const draftCommon = {
   guard: { rowsMin: 0, shrinkMaxPercent: 100 },
 } as const;
 
-/** A table without columns, for what reads the files of one. */
+/** Makes a table without columns, for functions that read the files of a table. */
 export const draftSpec = (source: SourceSpec, dialect: Dialect, encoding = 'utf-8'): ReadTable => {
   const reading = { source, format: { kind: 'csv', encoding, dialect } } as const;
   return { ...reading, ...draftCommon, readings: [reading] };
 };
 
-/** Options of files at an address: those of others have none of them. */
+/** Returns the source options of a location: only web addresses have `allowPrivate`. */
 export const optionsOf = (location: string, allowPrivate: boolean): SourceSpec['options'] =>
   allowPrivate && /^https?:/i.test(location) ? { allowPrivate } : {};
 
@@ -107,7 +108,9 @@ const draftFile = async (
   };
 };
 
-/** A file as its source lists it, or why it cannot be read. */
+/**
+ * Reads the first bytes of a file, or of all members of an archive. Errors: ETL_SOURCE_UNREADABLE.
+ */
 const draftFound = async (found: Found, location: string, access: Access): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   try {
@@ -121,7 +124,7 @@ const draftFound = async (found: Found, location: string, access: Access): Promi
   return drafts;
 };
 
-/** The files below a location, in the order of their source. */
+/** Returns the names of the files of a location. */
 export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
   const spec = draftSpec(sourceOf([location]), plainDialect);
   const names: string[] = [];
@@ -130,7 +133,7 @@ export const listedNames = async (location: string, workingDirectory: string): P
   return names;
 };
 
-/** Looks at all files. Errors: those of sources and decodings. */
+/** Reads the first bytes of all files, each file once. Errors: those of sources and decodings. */
 export const draftFiles = async (
   locations: readonly string[],
   workingDirectory: string,

@@ -1,17 +1,17 @@
-// The tables that `etl init` makes of files: which files belong together, and what all of their records show.
+// Groups the files of `etl init` to tables, reads all their records, and decides types and keys.
 
 import type { Dialect } from '../../core/declaration/declaration.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { chooseKey } from './infer/choose-key.ts';
 import type { Decision } from './infer/contract.ts';
-import { counterOf } from './infer/counters.ts';
+import { counterOf } from './infer/column-evidence.ts';
 import { decideColumn } from './infer/decide.ts';
 import { otherDialects } from './infer/dialect.ts';
 import { guessedEncoding } from './infer/encoding.ts';
 import { keysFound } from './infer/keys.ts';
 import { headerRepeats } from './infer/header.ts';
 import { patternOf } from './infer/table-names.ts';
-import { closeTally } from './infer/tally.ts';
+import { closeFieldCounter } from './infer/field-counter.ts';
 import {
   createTableEvidence,
   endGathering,
@@ -30,32 +30,33 @@ import { openInput, withBytes } from '../../input/input.ts';
 import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
 import { groupedBy } from './grouped.ts';
 
-/** A file as it was read, at last. */
+/** A file with the encoding and dialect that read it best. */
 export interface ReadFile {
   readonly name: string;
   readonly location: string;
   readonly encoding: EncodingName;
-  /** The encoding is a guess: the bytes do not say. */
+  /** True if the encoding is a guess, because the bytes do not tell. */
   readonly isGuess: boolean;
   readonly dialect: Dialect;
 }
 
-/** A table with what was found of its columns. */
+/** A table with the decisions for its columns. */
 export interface TableDraft {
   readonly files: readonly ReadFile[];
-  /** Of the first file. */
+  /** Dialect of the first file. */
   readonly dialect: Dialect;
-  /** Names of the fields; empty ones when there is no header, or the file has none for a field. */
+  /** Names of the fields; empty texts for fields without a name. */
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
-  /** How often the header comes again. */
+  /** How often the header is repeated among the records. */
   readonly repeats: number;
+  /** Indexes of the columns of the primary key. */
   readonly key: readonly number[] | undefined;
-  /** There were too many records to look for a key in all of them. */
+  /** True if the table has too many records to prove a primary key. */
   readonly isKeyUnknown: boolean;
   readonly records: number;
   readonly bytes: number;
-  /** Records that are rejected whatever the columns are. */
+  /** Records that will be rejected, whatever types the columns have. */
   readonly faults: readonly {
     readonly code: RejectCode;
     readonly count: number;
@@ -64,18 +65,22 @@ export interface TableDraft {
   readonly remarks: readonly string[];
 }
 
-/** What files have in common that are read in one dialect, by their first bytes. */
+/**
+ * Key of the files that share a dialect: their first bytes have the same delimiter, preamble and
+ * comments.
+ */
 const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
   JSON.stringify([delimiter, skipLines, comment]);
 
-/** What the files of a table are read with. */
+/** Dialects and encodings with which to read the files of a table. */
 interface Trial {
-  /** By manner. */
+  /** By the result of mannerOf. */
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** Of files whose encoding is another one than their first bytes say. */
+  /** By file name, for files whose encoding differs from the guess by their first bytes. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
 }
 
+/** The result of reading all files in a trial. */
 interface Attempt extends Trial {
   readonly evidence: TableEvidence;
   readonly header: readonly string[];
@@ -112,7 +117,10 @@ const observeFile = async (
   return end;
 };
 
-/** Reads all files; undefined when they are no better than an attempt with so many faults, or are no table at all. */
+/**
+ * Reads all files. Returns undefined if at least `faultyMax` records are faulty, so that the trial
+ * is not better than an earlier one, or if the files do not have the same number of columns.
+ */
 const attempt = async (
   files: readonly DraftFile[],
   trial: Trial,
@@ -134,11 +142,11 @@ const attempt = async (
     endGathering(evidence);
     return { ...trial, evidence, header: evidence.names, bytes };
   } finally {
-    if (evidence?.tally !== undefined) closeTally(evidence.tally);
+    if (evidence?.fieldCounter !== undefined) closeFieldCounter(evidence.fieldCounter);
   }
 };
 
-/** Reads again in the guessed encoding what is not in UTF-8. */
+/** Reads files that turned out not to be UTF-8 again, in the guessed encoding. */
 const withEncodings = async (
   files: readonly DraftFile[],
   first: Attempt,
@@ -155,7 +163,10 @@ const withEncodings = async (
   }
 };
 
-/** Reads again in other dialects while records are at fault. */
+/**
+ * Reads the files again in other dialects, as long as records are faulty, and returns the best
+ * attempt.
+ */
 const withDialects = async (
   files: readonly DraftFile[],
   first: Attempt,
@@ -173,19 +184,21 @@ const withDialects = async (
   return best;
 };
 
-/** Numbers are padded with blanks, or a blank is no value: then blanks around fields mean nothing. */
+/**
+ * True if `trim` is needed: numbers are padded with blanks, or a field of blanks means "no value".
+ */
 const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
   columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
   decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
 
-/** What first bytes say, of which file where not of all. */
+/** Returns the remarks, with the file's name unless all files are alike. */
 const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
   firsts.length === 1
     ? firsts[0]!.remarks
     : firsts.flatMap(({ stored, remarks }) => remarks.map((remark) => `${stored.name}: ${remark}`));
 
 const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
-  // The first file of each manner says what else is in its dialect.
+  // All files with the same manner get the dialect of the first of them.
   const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
   const dialects = new Map(firsts.map((file) => [mannerOf(file), file.dialect]));
   const first = (await attempt(files, { dialects, encodings: new Map() }, Infinity, signal))!;
@@ -221,19 +234,23 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
   };
 };
 
-/** Files of one shape have the same header, however it is written; without one, as many fields and names that differ in numbers alone. */
+/**
+ * Key of the files that become one table: files with the same header, or without a header, files
+ * with the same number of fields and names that differ only in numbers (sales-2023.csv,
+ * sales-2024.csv).
+ */
 const shapeOf = (file: DraftFile): string => {
   const { stored, dialect, header } = file;
   const isNamed = dialect.header === true && header.some((name) => name !== '');
   return JSON.stringify(isNamed ? header : [mannerOf(file), header.length, patternOf(stored.name)]);
 };
 
-/** The files of each table. */
+/** Groups the files to tables. */
 const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => [
   ...groupedBy(files, shapeOf).values(),
 ];
 
-/** Reads all files, table by table. */
+/** Reads all files and returns the tables that they suggest. */
 export const draftTables = async (
   files: readonly DraftFile[],
   signal?: AbortSignal,

@@ -1,6 +1,6 @@
-// Groups items by a key.
+// Groups items by a key. Map.groupBy needs Node 21.
 
-/** What has the same key, by that key, in the order of the first of each. */
+/** Returns the items by key, in the order in which the keys first occur. */
 export const groupedBy = <T>(
   all: readonly T[],
   keyOf: (one: T) => string,

@@ -1,6 +1,7 @@
-// `etl init`: from files to the text of a pipeline, with remarks.
+// `etl init`: reads files and writes the text of a pipeline, with remarks.
 
 import { EtlError } from '../../core/errors/errors.ts';
+import type { Decision } from './infer/contract.ts';
 import { tableNames } from './infer/table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from './infer/write-pipeline.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
@@ -12,12 +13,12 @@ import { groupedBy } from './grouped.ts';
 export interface InitOptions {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Addresses may lead to private hosts. */
+  /** Allows web addresses that lead to private hosts. */
   readonly allowPrivate?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A glob of these paths that finds these files and no others; undefined: there is none. */
+/** Returns a glob that matches exactly these files, or undefined if there is none. */
 const globOf = async (
   paths: readonly string[],
   names: readonly string[],
@@ -31,7 +32,8 @@ const globOf = async (
   let end = 0;
   const shortest = Math.min(...paths.map((path) => path.length)) - start;
   while (end < shortest && paths.every((path) => path.at(-1 - end) === first.at(-1 - end))) end += 1;
-  // A run of digits that begins alike is all of it different: 2011*.txt would leave 2012 out.
+  // The glob must not split a number: for 201101.txt and 201102.txt, 20110*.txt would exclude
+  // 201110.txt.
   while (start > 0 && /\d/.test(first[start - 1]!)) start -= 1;
   const glob = `${first.slice(0, start)}*${first.slice(first.length - end)}`;
   if (/[*][^*]*[/]/.test(glob)) return undefined;
@@ -39,7 +41,13 @@ const globOf = async (
   return found.length === names.length && found.every((name) => names.includes(name)) ? glob : undefined;
 };
 
-/** The places of files that are read alike, as a person would write them. `all`: the files of all tables. */
+/**
+ * Returns the locations of files with the same options, as a person would write them: a given
+ * argument, a glob, or the files' names.
+ *
+ * @param all the files of all tables: an argument that also matches files of another table is not
+ *   used.
+ */
 const placesOf = async (
   files: readonly ReadFile[],
   options: InitOptions,
@@ -58,7 +66,7 @@ const placesOf = async (
   return glob === undefined ? asGiven : [glob];
 };
 
-/** The places of a table's files; where these are read in different ways, each with its own. */
+/** Returns the locations of a table's files, each with its dialect and encoding. */
 const locationsOf = async (
   { files }: TableDraft,
   options: InitOptions,
@@ -77,7 +85,7 @@ const locationsOf = async (
   return locations;
 };
 
-/** What is not sure about the files of a table, or wrong with them. */
+/** Returns remarks about uncertain guesses and faulty records of a table. */
 const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
   const guessed = files.filter(({ isGuess }) => isGuess);
   return [
@@ -127,17 +135,18 @@ const writtenTable = async (
   };
 };
 
-/** What was found, before a pipeline is written of it. */
+/** The inferred tables, before the pipeline is written. */
 export interface InitDraft {
   readonly tables: readonly WrittenTable[];
-  /** The name of the pipeline that the files suggest. */
+  /** A name for the pipeline, from the names of the files. */
   readonly name: string;
   readonly files: number;
   readonly bytes: number;
 }
 
 /**
- * Reads all of the files, table by table. Errors: ETL_USAGE for stdin, which cannot be read again, and for what is no address; ETL_SOURCE_…, ETL_HEADER_….
+ * Reads all files and infers the tables. Errors: ETL_USAGE for standard input, which cannot be read
+ * several times, and for an invalid address; ETL_SOURCE_…, ETL_HEADER_….
  */
 export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   const { locations, workingDirectory, allowPrivate = false, signal } = options;
@@ -149,7 +158,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   const broken = locations.find((location) => /^https?:/i.test(location) && !URL.canParse(location));
   if (broken !== undefined)
     throw new EtlError('ETL_USAGE', {
-      problem: `${inQuotes(broken)} is no address`,
+      problem: `${inQuotes(broken)} is not a valid address`,
       hint: 'See etl init --help.',
     });
   const files = await draftFiles(locations, workingDirectory, allowPrivate, signal);
@@ -166,6 +175,22 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   };
 };
 
-/** The text of the pipeline; `file`: where it is kept. */
+/** Returns the text of the pipeline. `file` is the path under which it will be saved. */
 export const initText = ({ tables }: InitDraft, name: string, file: string): string =>
   pipelineText({ name, tables, file });
+
+/**
+ * Replaces the decision for a column by an alternative that the user chose. Sets `trim` if the new
+ * type needs it, and removes the primary key if the column can no longer be a part of it.
+ */
+export const settleColumn = (table: WrittenTable, index: number, decision: Decision): WrittenTable => {
+  const { dialect, key } = table;
+  const isInKey = key?.includes(index) === true;
+  const mayBeInKey = decision.missing === 0 && decision.isOneToOne;
+  return {
+    ...table,
+    decisions: table.decisions.with(index, decision),
+    dialect: decision.isPadded && dialect.trim === false ? { ...dialect, trim: true } : dialect,
+    key: isInKey && !mayBeInKey ? undefined : key,
+  };
+};

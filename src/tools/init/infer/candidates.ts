@@ -1,36 +1,36 @@
-// Which column types may take a text, as bits: a shape is a hint, and the type's own reader decides.
+// Finds the column types and formats that accept a text. The result is a mask of bits.
 
 import { isRefusal, type Reader } from '../../../format/types/contract.ts';
 import { columnTypes } from '../../../format/types/registry.ts';
 
-/** Bits of a mask. A text has a bit if the reader of that type and spelling takes it. */
+/** Bits of a mask. A text has a bit if the reader of that type and format accepts the text. */
 export const bit = {
   whole: 1,
-  /** The same, but it may begin with 0, as codes do. */
+  /** Whole numbers, also with leading zeros, as in codes. */
   zeros: 1 << 1,
   decimal: 1 << 2,
   float: 1 << 3,
-  /** Decimal comma. */
+  /** Numbers with a decimal comma: 1,5. */
   comma: 1 << 4,
-  /** Groups of three digits: 1,234.5 and 1.234,5. */
+  /** Numbers with groups of three digits: 1,234.5 (grouped) and 1.234,5 (groupedByPoint). */
   grouped: 1 << 5,
   groupedByPoint: 1 << 6,
   uuid: 1 << 7,
   json: 1 << 8,
   isoTimestamp: 1 << 9,
-  /** The twelve patterns of `datePatterns` have the bits from here on. */
+  /** The twelve `datePatterns` have the bits from here on. */
   firstDate: 1 << 10,
-  /** And the five of `timePatterns` those from here on. */
+  /** The five `timePatterns` have the bits from here on. */
   firstTime: 1 << 22,
   isoTime: 1 << 27,
-  /** A date alone, a time alone, and a date, a blank and a time. */
+  /** The whole text is a date; is a time; is a date and a time with a blank between them. */
   dateAlone: 1 << 28,
   timeAlone: 1 << 29,
   dateAndTime: 1 << 30,
   timestamptz: 1 << 31,
 } as const;
 
-/** Everything is possible. */
+/** The mask of all candidates. */
 export const anyCandidate = -1;
 
 const firstDatePlace = 10;
@@ -60,7 +60,7 @@ export const dateBit = (pattern: DatePattern): number =>
 export const timeBit = (pattern: TimePattern): number =>
   1 << (firstTimePlace + timePatterns.indexOf(pattern));
 
-/** A shape, the readers that decide, and the bit of each. */
+/** If a text has the shape, the readers decide, each for its bits. The shape only saves calls. */
 interface Shape {
   readonly shape: RegExp;
   readonly readers: readonly (readonly [bit: number, read: Reader])[];
@@ -82,7 +82,7 @@ const timeReader = (pattern: TimePattern): readonly [number, Reader] => [
 
 const dateShapes: readonly Shape[] = [
   shapeOf(/^\d{4}-\d\d-\d\d$/, dateReader('YYYY-MM-DD')),
-  // Eight digits of another century are hardly a date.
+  // Eight digits that begin otherwise are probably not a date.
   shapeOf(/^(?:19|20)\d{6}$/, dateReader('YYYYMMDD')),
   shapeOf(/^\d{4}\/\d\d\/\d\d$/, dateReader('YYYY/MM/DD')),
   shapeOf(/^\d\d?\/\d\d?\/\d{4}$/, dateReader('D/M/YYYY'), dateReader('M/D/YYYY')),
@@ -170,7 +170,11 @@ const momentBits = (text: string, alive: number): number => {
 const digitFirst = /^[\d.+-]/;
 const digitInside = /\d/;
 
-/** Which of the candidates take a text that is not empty and has no blanks around it. */
+/**
+ * Returns the candidates that accept a text. The text must be trimmed and not empty.
+ *
+ * @param alive the candidates to try.
+ */
 export const candidatesOf = (text: string, alive: number = anyCandidate): number => {
   if (!digitInside.test(text) && !/^[[{]/.test(text)) return 0;
   let found = bitsOf(otherShapes, text, alive);

@@ -1,13 +1,13 @@
-// Which of the columns that identify every record are declared as the primary key.
+// Chooses the primary key among the sets of columns that identify every record.
 
 import type { ColumnEvidence } from './column-evidence.ts';
 import type { Decision } from './contract.ts';
 import { decideColumn, onlyValue } from './decide.ts';
 
-/** Fewer records are unique by accident. */
+/** With fewer records, columns may be unique by coincidence. */
 const recordsMin = 20;
 
-/** Places at which any column may be part of a key; others must have a name or a type for it. */
+/** The first four columns can be in a key; later columns need the name or the type of a key. */
 const placesMax = 4;
 
 const keyNames = /(?:^|[^a-z])(?:id|key|code|no|nr|num|number|uuid|guid)s?(?:$|[^a-z])|Id$|ID$|Code$|Key$/i;
@@ -21,7 +21,9 @@ const mayBeInKey = ({ type, isOneToOne, missing, values }: Decision, name: strin
   possibleTypes.has(type) &&
   (keyTypes.has(type) || place < placesMax || keyNames.test(name));
 
-/** Columns of which a key may be made, by what was seen so far: those that are called so come first. */
+/**
+ * Returns the columns that can be in a key, by the evidence so far. Names such as `id` come first.
+ */
 export const keyColumns = (
   columns: readonly ColumnEvidence[],
   names: readonly string[],
@@ -35,8 +37,10 @@ export const keyColumns = (
 };
 
 /**
- * The key among those that were proved; undefined: none. A first column that never changes is part of it: files of other stations,
- * shops or countries will follow.
+ * Returns the first set of columns that is plausible as a key, or undefined. If the first column of
+ * the table is constant, it is added: other files may have other stations, shops or countries.
+ *
+ * @param found the sets of columns that identify every record.
  */
 export const chooseKey = (
   found: readonly (readonly number[])[],

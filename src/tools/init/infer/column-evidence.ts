@@ -1,67 +1,89 @@
-// What is known of one column: how many texts each candidate takes, exactly, in memory that does not grow with the file.
+// Collects evidence about the type of a column, in memory that does not grow with the file.
 //
-// Texts with the same candidates are a group. A candidate is out once so many different texts are not its own that they cannot be
-// null tokens; the texts of a column without candidates are counted and not looked at. tally/ remembers the counters of texts that were
-// seen lately, so that most fields cost a comparison.
+// A candidate is a type with a format (candidates.ts). Texts with the same candidates form a group.
+// A candidate is excluded as soon as more than eight different texts do not fit it, because these
+// cannot all be null tokens. In a column without candidates, texts are only counted. Counters are
+// exact; the field counter remembers the counters of recent texts.
 
 import { trimBlanks } from '../../../format/records/blanks.ts';
 import { emptyShape, scanDecimal } from '../../../format/types/number-text.ts';
 import { anyCandidate, bit, candidatesOf } from './candidates.ts';
-import { counterOf } from './counters.ts';
 import { nullWords } from './null-words.ts';
 
-/** Different texts that a group keeps: enough for the words of a boolean, and for examples. */
+/** Indexes of the counters that every column has. */
+export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
+
+/**
+ * Number of different texts that a group stores: enough for the words of a boolean, and for
+ * examples.
+ */
 const textsKeptMax = 8;
 
-/** Longer texts whose counters are remembered, by column: they seldom repeat; those that are longer still are looked at each time. */
+/**
+ * Cache for texts of 17 to `longMax` bytes: slots per column. Longer texts are classified each
+ * time.
+ */
 const longSlots = 256;
 const longMax = 40;
 
-/** What all texts of a group have in common. */
+/**
+ * Ranges over all texts of a group. Values that do not apply to the type have their initial value.
+ */
 export interface GroupRange {
+  /** Smallest and largest number. */
   least: number;
   most: number;
-  /** Digits before the point, without leading zeros, and after it. */
+  /** Most digits before the point, without leading zeros, and after it. */
   integers: number;
   decimals: number;
+  /** Length of the text in characters. */
   lengthMin: number;
   lengthMax: number;
-  /** Its last twelve characters before a blank: of dates with a time. */
+  /** Length of the date in a text with date and time. */
   dateMin: number;
   dateMax: number;
+  /** True if a time other than midnight occurred. */
   hasTimeOfDay: boolean;
+  /** True if a hexadecimal digit of a uuid was upper case; lower case. */
   hasUpperCase: boolean;
   hasLowerCase: boolean;
+  /** True if a number began with + or was -0, so that different texts can be equal numbers. */
   hasPlus: boolean;
 }
 
+/** Texts that the same candidates accept. */
 export interface Group extends GroupRange {
+  /** Mask of the candidates. */
   readonly mask: number;
-  /** Of texts that are not kept by themselves. */
+  /** Index of the counter for texts that are not stored in `texts`. */
   readonly counter: number;
-  /** Counters of the first texts. */
+  /** The first texts, with the indexes of their counters. */
   readonly texts: Map<string, number>;
+  /** True if the group had more texts than `texts` can store. */
   isFull: boolean;
 }
 
-/** Texts with their counters, by their hash. */
+/** A cache of texts with their counters. A hash of the text is the index of its slot. */
 interface LongTexts {
   readonly bytes: Uint8Array;
   readonly lengths: Int32Array;
   readonly counters: Int32Array;
 }
 
+/** Evidence about one column. */
 export interface ColumnEvidence {
+  /** Number of records by counter. */
   readonly counters: number[];
+  /** Groups by mask. */
   readonly groups: Map<number, Group>;
-  /** Counters of null words. */
+  /** Null words that occurred, with the indexes of their counters. */
   readonly words: Map<string, number>;
-  /** Candidates that are not out. */
+  /** Mask of the candidates that are not excluded. */
   alive: number;
-  /** Blanks were around a text that a candidate takes. */
+  /** True if a text that a candidate accepts had blanks around it. */
   isPadded: boolean;
   long: LongTexts | undefined;
-  /** The same for texts that are no bytes of a block. */
+  /** A cache like `long`, for texts that were parsed to strings. */
   readonly byText: Map<string, number>;
 }
 
@@ -128,7 +150,9 @@ const widen = (group: Group, text: string): void => {
   }
 };
 
-/** The counter of a text within its group. */
+/**
+ * Returns the counter of a text within its group. If the group is full, excludes other candidates.
+ */
 const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
   const known = group.texts.get(text);
   if (known !== undefined) return known;
@@ -142,7 +166,7 @@ const countedBy = (column: ColumnEvidence, group: Group, text: string): number =
   return counter;
 };
 
-/** The counter of a field, by all that it may be. */
+/** Classifies a field and returns the index of its counter. */
 const classify = (column: ColumnEvidence, field: string): number => {
   const text = trimBlanks(field);
   if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
@@ -160,10 +184,10 @@ const classify = (column: ColumnEvidence, field: string): number => {
   return countedBy(column, group, text);
 };
 
-/** Texts that are remembered where a block has quotes. */
+/** Size of the cache of parsed texts. */
 const textsCachedMax = 512;
 
-/** Counts a field that was read as text. */
+/** Counts a field that was parsed to a string. */
 export const observeText = (column: ColumnEvidence, field: string): void => {
   const { byText, counters } = column;
   let counter = byText.get(field);
@@ -180,14 +204,14 @@ const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, lengt
   return true;
 };
 
-/** Counts a field by its bytes, which are its text; returns the counter. */
+/** Counts a field from its bytes. Returns the index of its counter. */
 export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
   const counter = classify(column, bytes.toString('utf8', from, to));
   column.counters[counter]! += 1;
   return counter;
 };
 
-/** The same for a field of many bytes. */
+/** Counts a field that is too long for the field counter's slots. */
 export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
   const { counters } = column;
   const length = to - from;

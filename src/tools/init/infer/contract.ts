@@ -1,4 +1,4 @@
-// What is decided of a column, and from which summary of what was seen.
+// Types of the decision for a column, and of the evidence from which it is made.
 
 import type { ColumnTypeName } from '../../../format/types/registry.ts';
 import type { Group, GroupRange } from './column-evidence.ts';
@@ -7,42 +7,45 @@ import type { Group, GroupRange } from './column-evidence.ts';
 export interface TypeChoice {
   readonly type: ColumnTypeName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What was seen, for the comment. */
+  /** Range of the values, for the comment in the pipeline: `0 to 120`. */
   readonly range?: string;
-  /** Two different texts never are one value. */
+  /** True if different texts are always different values, as a primary key requires. */
   readonly isOneToOne: boolean;
 }
 
-/** What a column may be instead, if a person says so. */
+/** Another type that the user can choose for a column. */
 export interface Alternative {
   readonly label: string;
   readonly choice: TypeChoice;
 }
 
-/** What is to be said of a column whose type is not clear. */
+/** A column whose type is ambiguous: it becomes text, with the doubt as a comment. */
 export interface Doubt {
   readonly doubt: string;
   readonly alternatives: readonly Alternative[];
 }
 
+/** The decision for a column. */
 export interface Decision extends TypeChoice {
-  /** Records whose field is no value, and those words among them that are one by declaration. */
+  /** Number of records without a value: empty, or one of `words`. */
   readonly missing: number;
+  /** Texts to declare as `nulls`, with their counts. */
   readonly words: readonly (readonly [word: string, count: number])[];
-  /** Records with a value. */
+  /** Number of records with a value. */
   readonly values: number;
-  /** Its values may have blanks around them: as another type than text, it needs `trim`. */
+  /** True if values have blanks around them, so that types other than text need `trim`. */
   readonly isPadded: boolean;
   readonly doubts: readonly string[];
-  /** Of a column that stays text. */
+  /** Decisions that the user can choose instead of text. */
   readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];
 }
 
-/** What all groups of a column have in common. */
+/** Summary of all groups of a column. */
 export interface Summary extends GroupRange {
   readonly name: string;
   readonly groups: readonly Group[];
-  /** Candidates that take every value. */
+  /** Mask of the candidates that accept every value. */
   readonly all: number;
+  /** Number of values. */
   readonly values: number;
 }

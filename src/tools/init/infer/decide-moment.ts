@@ -1,4 +1,4 @@
-// Which type of dates and times a column has, and in which pattern.
+// Decides the type and format of a column of dates or times.
 
 import {
   bit,
@@ -11,14 +11,14 @@ import {
 } from './candidates.ts';
 import type { Doubt, Summary, TypeChoice } from './contract.ts';
 
-/** Names of columns whose digits are dates or times, however few there are. */
+/** Names of columns in which digits are dates or times, however few values there are. */
 const dateNames = /date|day|\bdt\b|begin|start|end/i;
 const timeNames = /time|hour|hhmm/i;
 
-/** Dates of digits alone, and timestamps at midnight alone, that are no accident. */
+/** Fewer values that look like YYYYMMDD, or are all at midnight, may be a coincidence. */
 const accidentMax = 20;
 
-/** The pattern for days and months that always have two digits, and the length of such a date. */
+/** Formats for days and months that always have two digits, with the length of such a date. */
 const padded: Readonly<Partial<Record<DatePattern, readonly [pattern: string, length: number]>>> = {
   'D/M/YYYY': ['DD/MM/YYYY', 10],
   'M/D/YYYY': ['MM/DD/YYYY', 10],
@@ -44,7 +44,11 @@ const patternOf = (
 const orderOf = (pattern: DatePattern): string =>
   pattern.startsWith('D') ? 'day' : pattern.startsWith('M') ? 'month' : 'year';
 
-/** Patterns that all read every date, as another one each; `decide` says what one of them makes of the column. */
+/**
+ * Returns the doubt about dates that several patterns accept, such as 01/02/2024.
+ *
+ * @param decide returns the choice of a single pattern.
+ */
 const doubtOf = (
   patterns: readonly DatePattern[],
   decide: (pattern: DatePattern) => TypeChoice | Doubt | undefined,

@@ -1,19 +1,22 @@
-// Which type of numbers a column has, with room for values that the files do not have yet.
+// Decides the type of a column of numbers, with room for larger values in later files.
 
 import { formatCount } from '../../../core/wording.ts';
 import { bit } from './candidates.ts';
 import type { Alternative, Doubt, Summary, TypeChoice } from './contract.ts';
 
-/** Whole numbers up to a tenth of what the type holds: the next file may have larger ones. */
+/**
+ * A type is chosen if all numbers are below a tenth of its maximum: later files may have larger
+ * ones.
+ */
 const wholeTypes = [
   { type: 'smallint', most: 3_276 },
   { type: 'integer', most: 214_748_364 },
 ] as const;
 
-/** Digits before the point that a numeric has beyond those seen. */
+/** Additional digits before the point for a numeric. */
 const spareDigits = 2;
 
-/** Names of numbers with which nobody calculates: the next one may begin with 0. */
+/** Names of columns with codes, which may begin with 0 in the next file. */
 const codeNames = /zip|postal|postcode|phone|fax|isbn|iban|\bean\b|\bssn\b|fips/i;
 
 const rangeOf = ({ least, most }: Summary): string =>
@@ -37,7 +40,7 @@ const decideDecimal = (summary: Summary, spelling: Readonly<Record<string, strin
   return { type: 'numeric', options: { ...size, ...spelling }, range: rangeOf(summary), isOneToOne: false };
 };
 
-/** Whole numbers with leading zeros: unlike others they may be larger than a bigint. */
+/** Decides for whole numbers with leading zeros, which may be too large for a bigint. */
 const decideZeros = (summary: Summary): TypeChoice =>
   Math.max(Math.abs(summary.least), Math.abs(summary.most)) < 2 ** 63
     ? decideWhole(summary)
@@ -48,7 +51,7 @@ const thousands = (spelling: Readonly<Record<string, string>>): Alternative => (
   choice: { type: 'numeric', options: spelling, isOneToOne: false },
 });
 
-/** Numbers whose separators, or whose first digits, can mean two things. */
+/** Returns the doubt about numbers whose separators or leading zeros are ambiguous. */
 const doubtOf = (summary: Summary): Doubt | undefined => {
   const { all } = summary;
   if ((all & bit.zeros) !== 0)

@@ -1,16 +1,16 @@
-// What a column is declared as, by what was seen of it: the narrowest type that takes every text, or text where that is not clear.
+// Decides the type of a column: the narrowest type that accepts every text, or text in case of
+// doubt.
 
 import { formatCount } from '../../../core/wording.ts';
 import { bit } from './candidates.ts';
-import type { ColumnEvidence, Group } from './column-evidence.ts';
+import { counterOf, type ColumnEvidence, type Group } from './column-evidence.ts';
 import type { Decision, Doubt, Summary, TypeChoice } from './contract.ts';
-import { counterOf } from './counters.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
 import { commonWords } from './null-words.ts';
 import { shownText } from './shown-text.ts';
 
-/** Records of a group. */
+/** Returns the number of records whose text is in the group. */
 const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
   let count = counters[counter]!;
   for (const one of texts.values()) count += counters[one]!;
@@ -56,7 +56,7 @@ const booleanPairs = [
   ['y', 'n'],
 ] as const;
 
-/** Both words of a pair and no other: a column of Y alone may also have N, S and W. */
+/** Needs both words of a pair, and no others: a column with only Y may later have N, S and W. */
 const decideBoolean = ({ groups }: Summary): TypeChoice | undefined => {
   if (groups.some(({ isFull }) => isFull)) return undefined;
   const words = new Set(groups.flatMap(({ texts }) => [...texts.keys()].map((text) => text.toLowerCase())));
@@ -74,16 +74,16 @@ const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
 const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 
-/** Fewer numbers among texts are no sign of anything. */
+/** A text column with fewer numbers among its texts gets no remark about them. */
 const usualMin = 20;
 
 const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
   `${shownText(text)} ${formatCount(column.counters[counter]!)}×`;
 
-/** Words with their counters. */
+/** Words with the indexes of their counters. */
 type Words = readonly (readonly [word: string, counter: number])[];
 
-/** The column as a type that takes all of its values but these words and the null words. */
+/** Makes the decision for a type that accepts all values except `more` and the null words. */
 const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, more: Words = []): Decision => {
   const { counters, isPadded } = column;
   const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
@@ -92,7 +92,7 @@ const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, mor
   return { ...choice, missing, words, values, isPadded, doubts: [], alternatives: [] };
 };
 
-/** What a column is by its values alone. */
+/** Decides the type from the values alone. */
 const decideSummary = (summary: Summary): TypeChoice | Doubt =>
   decideBoolean(summary) ??
   decideOther(summary) ??
@@ -100,10 +100,10 @@ const decideSummary = (summary: Summary): TypeChoice | Doubt =>
   decideNumber(summary) ??
   textChoice;
 
-/** A doubt, and what the column is if it is decided. */
+/** Doubts about a column, and the decisions between which the user can choose. */
 type Open = Pick<Decision, 'doubts' | 'alternatives'>;
 
-/** Texts that keep a column from being what most of its values are. */
+/** Finds the few texts because of which a column of numbers or dates is kept as text. */
 const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Open | undefined => {
   const numbers = bit.decimal | bit.comma;
   const likely: readonly (readonly [mask: number, what: string])[] = [
@@ -147,7 +147,10 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
-/** Values that people read as something else than text, and that a column reads when its options say so. `ofSome`: what shows it. */
+/**
+ * Patterns of values that a type can read with options. All texts must match `pattern`, and at
+ * least one of them `ofSome`, by default the pattern itself.
+ */
 const spellings: readonly (readonly [pattern: RegExp, doubt: string, ofSome?: RegExp])[] = [
   [
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
@@ -185,7 +188,7 @@ const booleanWords = [
   ['on', 'off'],
 ] as const;
 
-/** What the first texts of a column suggest that is kept as text. */
+/** Returns remarks about a text column whose values another type could read with options. */
 const spelled = ({ groups }: Summary): readonly string[] => {
   const texts = groups.flatMap((group) => [...group.texts.keys()]);
   if (texts.length === 0) return [];
@@ -219,7 +222,12 @@ const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   };
 };
 
-/** What a column is declared as. `isRepeated`: the header comes again, and its name is none of the column's values. */
+/**
+ * Decides how a column is declared.
+ *
+ * @param isRepeated true if the header is repeated among the records, so that the column's own name
+ *   is not a value.
+ */
 export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = false): Decision => {
   const { counters, words, isPadded } = column;
   const isName = ({ isFull, texts }: Group): boolean => !isFull && texts.size === 1 && texts.has(name);
@@ -241,7 +249,7 @@ export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = 
   return { ...textChoice, missing: empty, words: [], values, isPadded, ...open };
 };
 
-/** The only value of a column that has no other; undefined: it has several, or none. */
+/** Returns the value of a column in which all records have the same value, otherwise undefined. */
 export const onlyValue = (column: ColumnEvidence): string | undefined => {
   const groups = [...column.groups.values()];
   const isOne = groups.length === 1 && groups[0]!.texts.size === 1 && column.words.size === 0;

@@ -1,4 +1,4 @@
-// The dialect that the first bytes of a file suggest: delimiter, quote, lines before the header.
+// Guesses the dialect of a file from its first bytes: delimiter, quote, lines before the header.
 
 import type { Dialect, LineEnd } from '../../../core/declaration/declaration.ts';
 import { recordFields, writtenDialect } from '../../../format/records/record-fields.ts';
@@ -7,23 +7,23 @@ import { createSplitter } from '../../../format/split/splitter.ts';
 import { findLineEnd, grammarOf } from '../../../format/split/grammar.ts';
 import { hasHeader } from './header.ts';
 
-/** The first record is data until something speaks for a header. */
+/** The dialect to start from, without a header. */
 export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
 
 /** A record of the first bytes. */
 export interface HeadRecord {
-  /** Of the file, from 0. */
+  /** Line of the file, from 0. */
   readonly line: number;
-  /** Undefined: the dialect does not read it. */
+  /** Undefined if the record is faulty in this dialect. */
   readonly fields: readonly string[] | undefined;
 }
 
-/** Records that are looked at: a dialect shows in fewer, and the whole file is read later. */
+/** Number of records to examine. More are not needed, because the whole file is read later. */
 const recordsMax = 500;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The first records in a dialect; a last one that may go on is left out. */
+/** Splits the first bytes to records. The last record is left out if it may be incomplete. */
 const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
   const bytes = head.subarray(0, 3).equals(byteOrderMark) ? head.subarray(3) : head;
   const lineEnd: LineEnd = findLineEnd(bytes, isWhole, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
@@ -37,16 +37,16 @@ const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly
 
 const delimiters = [',', ';', '\t', '|'] as const;
 
-/** A dialect and how well it reads the first records. */
+/** A dialect, and how well it fits the first records. */
 interface Candidate {
   readonly dialect: Dialect;
   readonly records: readonly HeadRecord[];
-  /** Fields that most records have, and the share of those records. */
+  /** The most frequent number of fields, and the share of records that have it. */
   readonly fields: number;
   readonly share: number;
 }
 
-/** The number of fields that most records have; of two the larger one. */
+/** Returns the most frequent number of fields, and how many records have it. */
 const usualWidth = (records: readonly HeadRecord[]): readonly [fields: number, count: number] => {
   const widths = new Map<number, number>();
   for (const { fields } of records)
@@ -60,7 +60,7 @@ const candidateOf = (head: Buffer, isWhole: boolean, dialect: Dialect): Candidat
   return { dialect, records, fields, share: records.length === 0 ? 0 : count / records.length };
 };
 
-/** Shares that differ by less are the same. */
+/** Shares that differ by less count as equal. */
 const shareStep = 0.05;
 
 const isBetter = (one: Candidate, other: Candidate): boolean => {
@@ -69,20 +69,23 @@ const isBetter = (one: Candidate, other: Candidate): boolean => {
   return one.fields > other.fields;
 };
 
-/** What the first bytes of a file say. */
+/** The guess from the first bytes of a file. */
 export interface HeadGuess {
   readonly dialect: Dialect;
-  /** From the header, or the first record of data, on; those with the usual number of fields. */
+  /** Records with the most frequent number of fields, without lines before the header. */
   readonly records: readonly (readonly string[])[];
+  /** Number of fields. */
   readonly fields: number;
-  /** What is to be said about it. */
+  /** Remarks for the user. */
   readonly remarks: readonly string[];
 }
 
-/** Lines before the header of a report. */
+/** Maximum number of lines before the header. */
 const preambleMax = 30;
 
-/** Lines before the first record with the usual fields, if nearly all after it have them. */
+/**
+ * Returns the number of records before the header. 0 if the records after them are irregular, too.
+ */
 const preambleOf = ({ records, fields }: Candidate): number => {
   const first = records.findIndex((record) => record.fields?.length === fields);
   if (first <= 0 || fields < 2 || records[first]!.line > preambleMax) return 0;
@@ -102,14 +105,20 @@ const commentRemark = `lines that begin with ${commentSign} are comments`;
 
 const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
 
-/** Whether the file begins with lines after the sign, and they have other fields than the records: a header may begin with it, too. */
+/**
+ * True if the file begins with lines that start with # and have another number of fields than the
+ * records. With the same number of fields, such a line is probably the header.
+ */
 const beginsWithComments = ({ records, fields }: Candidate): boolean => {
   const signed = records.findIndex((record) => record.fields?.[0]?.startsWith(commentSign) !== true);
   const first = records.slice(0, Math.max(0, signed));
   return first.length > 0 && first.every((record) => record.fields?.length !== fields);
 };
 
-/** With quotes that mean something, unless far fewer records can be read then. */
+/**
+ * Returns the best dialect with this delimiter: with quotes, unless another one reads far more
+ * records.
+ */
 const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
   const dialect = { ...plainDialect, delimiter };
   const quoted = candidateOf(head, isWhole, dialect);
@@ -131,7 +140,10 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
 };
 
-/** Records that leave out their last field or have it, and no others, with the most fields that one has; undefined: they are otherwise. */
+/**
+ * Returns the largest number of fields, if some records have it and all other records have one
+ * field less. Undefined otherwise.
+ */
 const raggedWidth = ({ records }: Candidate): number | undefined => {
   const widths = records.map(({ fields }) => fields?.length ?? 0);
   const most = Math.max(0, ...widths);
@@ -142,7 +154,9 @@ const raggedWidth = ({ records }: Candidate): number | undefined => {
 
 const isRagged = (candidate: Candidate): boolean => raggedWidth(candidate) !== undefined;
 
-/** Records without a header of which some leave out the last field: the first one does not tell how many there are. */
+/**
+ * Guess for a file without header in which some records lack the last field; undefined otherwise.
+ */
 const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   const { dialect, records } = candidate;
   const fields = raggedWidth(candidate);
@@ -154,7 +168,7 @@ const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   return { dialect: { ...dialect, header, ragged: 'pad' }, records: padded, fields, remarks: [] };
 };
 
-/** Records that leave out the last fields of their header; undefined: they have them, or there is none. */
+/** Guess for a file whose records have fewer fields than the header; undefined otherwise. */
 const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefined => {
   const known = records.flatMap((record) => (record.fields === undefined ? [] : [record.fields]));
   const most = known[0]?.length ?? 0;
@@ -194,10 +208,10 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
   };
 };
 
-/** The line before the header that tells Excel the delimiter. */
+/** A first line such as `sep=;`, which tells Excel the delimiter. */
 const excelLine = /^(?:\xef\xbb\xbf)?sep=([^\r\n"])(?:\r\n|\n|\r)/i;
 
-/** Reads the dialect off the first bytes. `isWhole`: there are no others. */
+/** Guesses the dialect. `isWhole`: true if `head` is the whole file. */
 export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   const [line, delimiter] = excelLine.exec(head.toString('latin1', 0, 16)) ?? [];
   if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, delimiters);
@@ -209,7 +223,7 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   };
 };
 
-/** Other dialects to try where records are at fault in this one, the likelier first. */
+/** Returns other dialects to try if records are faulty with these codes, the likeliest first. */
 export const otherDialects = (dialect: Dialect, codes: readonly string[]): readonly Dialect[] => {
   const quoted =
     dialect.quote !== null &&
@@ -229,7 +243,7 @@ export const otherDialects = (dialect: Dialect, codes: readonly string[]): reado
           { ...dialect, quotes: 'lenient' as const },
         ]
       : []),
-    // Without quotes, the lines of a field of several lines are records that are too short.
+    // Without quotes, each line of a multi-line field is read as a record with too few fields.
     ...(dialect.quote === null && codes.includes('field_count')
       ? [{ ...dialect, quote: plainDialect.quote, escape: plainDialect.escape, quotes: 'lenient' as const }]
       : []),

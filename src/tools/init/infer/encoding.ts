@@ -1,13 +1,16 @@
-// The encoding of a file, by its first bytes.
+// Guesses the encoding of a file from its first bytes.
 
 import { isUtf8 } from 'node:buffer';
 import type { EncodingName } from '../../../input/encodings/labels.ts';
 import { markedEncoding } from '../../../input/encodings/marks.ts';
 
-/** What is read where bytes are not UTF-8: the encoding of most such files, in which any bytes are text. */
+/**
+ * Encoding of files that are not UTF-8: the most common one. Every sequence of bytes is valid in
+ * it.
+ */
 export const guessedEncoding: EncodingName = 'windows-1252';
 
-/** Half of the bytes of a text in UTF-16 are usually NUL: of those with an even place, or with an odd one. */
+/** Share of NULs that indicates UTF-16: usually, every second byte is NUL. */
 const nulsMin = 0.3;
 
 const shareOfNuls = (head: Buffer, first: number): number => {
@@ -16,7 +19,7 @@ const shareOfNuls = (head: Buffer, first: number): number => {
   return (2 * nuls) / Math.max(1, head.length);
 };
 
-/** Bytes of a character that may be cut. */
+/** Longest character in UTF-8. The last character of the first bytes may be incomplete. */
 const characterBytesMax = 4;
 
 const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
@@ -26,7 +29,7 @@ const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
   return false;
 };
 
-/** `isWhole`: there are no other bytes. */
+/** Guesses the encoding. `isWhole`: true if `head` is the whole file. */
 export const guessEncoding = (head: Buffer, isWhole: boolean): EncodingName => {
   const marked = markedEncoding(head);
   if (marked !== undefined) return marked;

@@ -1,10 +1,10 @@
-// What is within a field of a regular record, whose bytes may have quotes around them.
+// Finds the content of a field of a regular record, without quotes around it.
 
 import { ok as assert } from 'node:assert';
 import { isQuoteFault, rawFields } from '../../../format/records/raw-fields.ts';
 import type { Grammar } from '../../../format/split/grammar.ts';
 
-/** Bytes [from, to). */
+/** The field is bytes [from, to). */
 export interface FieldBytes {
   readonly bytes: Buffer;
   readonly from: number;
@@ -13,7 +13,7 @@ export interface FieldBytes {
 
 export type FindContent = (field: FieldBytes) => FieldBytes;
 
-/** Makes the function that finds the content of a field in a dialect that doubles quotes to escape them. */
+/** Makes the function for a dialect in which quotes within a field are doubled. */
 export const contentFinder =
   (grammar: Grammar): FindContent =>
   (field) => {
@@ -25,7 +25,7 @@ export const contentFinder =
     if (isWhole) return { bytes, from: from + 1, to: to - 1 };
     const fields = rawFields(raw, grammar);
     assert(!isQuoteFault(fields), 'the splitter found no fault');
-    // Only a backslash could write null.
+    // `content` is null only for \N, in dialects with backslash escapes.
     const content = fields[0]!.content!;
     return { bytes: content, from: 0, to: content.length };
   };

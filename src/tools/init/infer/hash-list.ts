@@ -1,9 +1,10 @@
-// Hashes of 64 bits, kept one after the other, and whether two of them are equal.
+// A list of 64-bit hashes that can tell if two of them are equal.
 //
-// A hash set of millions waits for memory with every hash. Here they are written in order, and compared now and then: spread over so
-// many parts that a set of each fits into the processor's cache.
+// A hash set of millions of hashes would have a cache miss for every hash. The list is only
+// appended to, and compared now and then: partitioned so that the hash set of each part fits into
+// the processor's cache.
 
-/** The two halves of hashes, of which `size` are there. */
+/** The two halves of `size` hashes. */
 export interface HashList {
   low: Int32Array;
   high: Int32Array;
@@ -24,7 +25,7 @@ const larger = (numbers: Int32Array): Int32Array => {
   return copy;
 };
 
-/** Makes room for so many more. */
+/** Makes room for `more` further hashes. */
 export const makeRoom = (list: HashList, more: number): void => {
   while (list.size + more > list.low.length) {
     list.low = larger(list.low);
@@ -32,11 +33,11 @@ export const makeRoom = (list: HashList, more: number): void => {
   }
 };
 
-/** Hashes of a part: a set of them is 128 KiB. */
+/** Hashes per part: the hash set of a part then has 128 KiB. */
 const partSize = 8_192;
 const slots = 4 * partSize;
 
-/** The places of hashes, part after part; the first bits of a hash say of which part it is. */
+/** Returns the indexes of all hashes, sorted by part. The first bits of a hash are its part. */
 const inParts = (
   { low, size }: HashList,
   bits: number,
@@ -55,7 +56,7 @@ const inParts = (
   return { places, ends };
 };
 
-/** Whether two of the hashes are equal. Memory: four bytes a hash. */
+/** True if two of the hashes are equal. Memory: four bytes per hash. */
 export const hasEqual = (list: HashList): boolean => {
   const { low, high, size } = list;
   const bits = Math.max(1, Math.ceil(Math.log2(size / partSize)));
@@ -63,7 +64,7 @@ export const hasEqual = (list: HashList): boolean => {
   const set = new Int32Array(slots);
   let start = 0;
   for (const end of ends) {
-    // Far more hashes of one part than of others: nearly all of them are equal.
+    // Hashes are evenly distributed, so a part with far too many hashes has equal ones.
     if (end - start > slots / 2) return true;
     set.fill(0);
     for (let index = start; index < end; index += 1) {

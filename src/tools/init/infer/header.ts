@@ -1,4 +1,4 @@
-// Whether the first record of a file names its fields, whether it comes again, and what columns are called by such names.
+// Decides if the first record of a file is a header, and makes column names of field names.
 
 import { trimBlanks } from '../../../format/records/blanks.ts';
 import { candidatesOf } from './candidates.ts';
@@ -6,7 +6,9 @@ import type { ColumnEvidence } from './column-evidence.ts';
 
 const nameCharsMax = 64;
 
-/** Years and other whole numbers one after the other name the columns of a table that was turned on its side. */
+/**
+ * True for consecutive numbers, such as the years 2019, 2020, 2021 as the columns of a pivot table.
+ */
 const isCounting = (fields: readonly string[]): boolean => {
   const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
   return numbers.length > 1 && numbers.every((number, place) => number === numbers[0]! + place);
@@ -15,7 +17,7 @@ const isCounting = (fields: readonly string[]): boolean => {
 const mayBeName = (field: string): boolean =>
   field.length <= nameCharsMax && /\p{L}/u.test(field) && candidatesOf(field) === 0;
 
-/** Whether the first of these records is a header. */
+/** True if the first of these records is a header. */
 export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   const [first, ...rest] = records.map((record) => record.map(trimBlanks));
   if (first === undefined) return false;
@@ -23,10 +25,12 @@ export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   if (names.length === 0 || !names.some(mayBeName)) return false;
   const counting = isCounting(names);
   if (!names.every((name) => mayBeName(name) || (counting && /^\d+$/.test(name)))) return false;
-  // Two fields of data are often the same, two names only where numbers below them show that they are names.
+  // Two equal fields suggest data, unless numbers or dates below them show that the record is a
+  // header.
   const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
   if (new Set(names).size < names.length && !isTyped) return false;
-  // Names do not come again where their column has its values; all of them together do, where files were joined.
+  // A name does not occur as a value of its column, except in a complete repeated header of joined
+  // files.
   const isAgain = (record: readonly string[]): boolean =>
     isTyped && names.length > 1 && first.every((name, place) => record[place] === name);
   const others = rest.filter((record) => !isAgain(record));
@@ -42,7 +46,9 @@ const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number 
 };
 
 /**
- * How often the header comes again, as where files were joined: each field then has its own name as a value. 0: fewer than two columns say so, or they do not agree.
+ * Returns how often the header is repeated among the records, as in files that were concatenated:
+ * each column then has its own name as a value. Returns 0 if fewer than two columns have their name
+ * as a value, or if the columns have it in different numbers.
  */
 export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
   const times = columns
@@ -52,7 +58,7 @@ export const headerRepeats = (columns: readonly ColumnEvidence[], header: readon
   return times.length > 1 && times.every((count) => count === first) ? first : 0;
 };
 
-/** Words in which no letter tells them from SQL and TypeScript: `DryBulbFarenheit` is dry_bulb_farenheit. */
+/** Converts a name to snake case: `DryBulbFarenheit` becomes dry_bulb_farenheit. */
 export const snakeCase = (name: string): string =>
   name
     .normalize('NFKD')
@@ -64,7 +70,7 @@ export const snakeCase = (name: string): string =>
     .replace(/^_+|_+$/g, '')
     .replace(/^(?=\d)/, '_');
 
-/** The server cuts longer names. */
+/** Leaves room for suffixes within PostgreSQL's limit of 63 bytes. */
 const nameBytesMax = 50;
 
 const cut = (name: string): string => {
@@ -73,7 +79,10 @@ const cut = (name: string): string => {
   return short;
 };
 
-/** Names of columns for fields, each once; a field without a name is called by its position. */
+/**
+ * Returns a unique column name for each field, such as `field_3` for the third field without a
+ * name.
+ */
 export const columnNames = (headers: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return headers.map((header, place) => {

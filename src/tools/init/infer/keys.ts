@@ -1,26 +1,29 @@
-// Which columns identify a record: candidates are found in the first records, and proved over all others, as far as memory allows.
+// Searches for a primary key. The first records give candidates; all other records must confirm
+// them, as far as memory allows.
 //
-// Texts are compared by 64 bits of their hash, as two numbers. Equal hashes of different texts only lose a key; a key that is proposed
-// has no two equal texts.
+// Texts are compared by a hash of 64 bits. If different texts have the same hash, a key is missed;
+// a key that is found is certain.
 
 import { isBlankByte } from '../../../format/split/grammar.ts';
 import { createHashList, hasEqual, makeRoom, type HashList } from './hash-list.ts';
 
-/** Fields of the first records whose hashes are kept. */
+/** Maximum number of fields and records whose hashes are kept to find candidates. */
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/** Records of which a set of columns is proved to be a key: their hashes are 64 MiB, and half as much while they are compared. */
+/**
+ * Maximum number of hashes for all candidates: 64 MiB, and half as much while they are compared.
+ */
 const provedMax = 5_500_000;
 
-/** Most columns of a key, and among how many of the first ones it is looked for. */
+/** Maximum columns of a key, and how many columns are considered for keys of 1, 2 and 3 columns. */
 const keyColumnsMax = 3;
 const consideredMax = [16, 10, 8] as const;
 
-/** Sets of columns that are followed at once, while they are few enough for memory. */
+/** Maximum number of candidates that are checked at the same time. */
 const followedMax = 2;
 
-/** The two halves of hashes, as many as there are records at once, or fields of the first ones. */
+/** Hashes of 64 bits, as two lists of their halves. */
 export interface Hashes {
   readonly low: Int32Array;
   readonly high: Int32Array;
@@ -31,7 +34,7 @@ export const createHashes = (length: number): Hashes => ({
   high: new Int32Array(length),
 });
 
-/** Hashes bytes without the blanks around them. */
+/** Hashes bytes [start, end), without blanks at both ends, and writes the hash to `into`. */
 export const hashBytes = (
   bytes: Uint8Array,
   start: number,
@@ -54,26 +57,30 @@ export const hashBytes = (
   into.high[place] = high ^ (high >>> 13);
 };
 
-/** Columns that have identified every record so far, but for those since they were last compared. */
+/** A candidate: columns that identified every record up to the last comparison. */
 interface Followed {
   readonly columns: readonly number[];
+  /** One hash per record. */
   readonly hashes: HashList;
-  /** The records at which they are compared again. */
+  /** Number of records at which the hashes are compared again. */
   next: number;
 }
 
-/** By how much the records grow between two comparisons. */
+/** Factor by which the number of records grows between two comparisons. */
 const growth = 4;
 
+/** The state of the search for a primary key of one table. */
 export interface KeySearch {
-  /** Hashes of the fields of the first records, record after record. */
+  /** Hashes of the fields of the first records, record by record. */
   first: Hashes | undefined;
+  /** Number of columns. */
   readonly width: number;
+  /** Number of first records to collect. */
   readonly room: number;
   records: number;
-  /** Undefined: the first records are still being gathered. */
+  /** The candidates; undefined while the first records are collected. */
   followed: Followed[] | undefined;
-  /** There were more records than memory allows. */
+  /** True if there were too many records for memory, so that the search was given up. */
   isLost: boolean;
 }
 
@@ -89,7 +96,7 @@ export const createKeySearch = (width: number): KeySearch => {
   };
 };
 
-/** Whether records have to be hashed whole: the first ones. */
+/** True while the first records are collected, for which all fields must be hashed. */
 export const isGathering = ({ followed }: KeySearch): boolean => followed === undefined;
 
 function* combinations(places: readonly number[], size: number): Generator<readonly number[]> {
@@ -99,13 +106,15 @@ function* combinations(places: readonly number[], size: number): Generator<reado
       for (const rest of combinations(places.slice(index + 1), size - 1)) yield [place, ...rest];
 }
 
-/** Where the hashes of a column are: at `first`, and so many places further for each record. */
+/**
+ * Hashes of a column: that of record 0 is at index `first`, that of the next record `step` later.
+ */
 interface Hashed extends Hashes {
   readonly first: number;
   readonly step: number;
 }
 
-/** Appends the hashes of records [from, to). */
+/** Appends one combined hash of the columns for each of the records [from, to). */
 const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: number, to: number): void => {
   makeRoom(hashes, to - from);
   const { low: lows, high: highs, size } = hashes;
@@ -119,14 +128,14 @@ const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: numbe
     }
 };
 
-/** The columns as a key of the first records; undefined when two of them are equal. */
+/** Makes a candidate of the columns, or returns undefined if two of the first records are equal. */
 const followedOf = (
   { first, width, records }: KeySearch,
   columns: readonly number[],
 ): Followed | undefined => {
   const hashes = createHashList();
   const hashed = columns.map((column) => ({ ...first!, first: column, step: width }));
-  // Most sets of columns have two equal records soon.
+  // Compared in growing steps, because most sets of columns have two equal records early.
   for (let from = 0; from < records;) {
     const to = Math.min(records, Math.max(64, from * growth));
     appendRecords(hashes, hashed, from, to);
@@ -137,8 +146,10 @@ const followedOf = (
 };
 
 /**
- * Ends the gathering: of the columns that may be in a key, the smallest sets are followed that identify the first records; none has
- * another one within it.
+ * Ends the collection of first records and chooses the candidates: the smallest sets of columns
+ * that identify the first records. No candidate contains another one.
+ *
+ * @param eligible the columns that can be in a key, in order of preference.
  */
 export const followKeys = (search: KeySearch, eligible: readonly number[]): void => {
   const followed: Followed[] = [];
@@ -154,8 +165,10 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
 };
 
 /**
- * Takes a record while they are gathered: `hash` puts the hash of a column's field, for each of the columns that may be in a key yet.
- * Returns whether there is room for another.
+ * Adds one of the first records. Returns true if there is room for another record.
+ *
+ * @param columns the columns that can be in a key.
+ * @param hash writes the hash of a column's field.
  */
 export const gather = (
   search: KeySearch,
@@ -168,12 +181,12 @@ export const gather = (
   return search.records < search.room;
 };
 
-/** Columns whose hashes are needed of further records. */
+/** Returns the columns of all candidates, whose fields must be hashed in further records. */
 export const columnsFollowed = ({ followed = [] }: KeySearch): readonly number[] => [
   ...new Set(followed.flatMap(({ columns }) => columns)),
 ];
 
-/** Takes records [from, to) by the hashes of their fields. */
+/** Adds the hashes of records [from, to) to all candidates, and removes refuted candidates. */
 export const follow = (
   search: KeySearch,
   hashesOf: (column: number) => Hashes,
@@ -196,6 +209,6 @@ export const follow = (
   }
 };
 
-/** The sets of columns that identify every record. */
+/** Returns the sets of columns that identify every record. */
 export const keysFound = ({ followed = [] }: KeySearch): readonly (readonly number[])[] =>
   followed.filter(({ hashes }) => !hasEqual(hashes)).map(({ columns }) => columns);

@@ -1,13 +1,15 @@
-// Texts that nearly always mean "no value" where the other values are numbers or dates.
+// Texts that nearly always mean "no value" in a column whose other values are numbers or dates.
 
 const words = String.raw`NA N/A n/a na #N/A #NA NULL null Null (null) #NULL! None none nil NaN nan NAN n.a. \N
   - -- --- . .. ... ? * ** *** M missing MISSING unknown UNKNOWN #VALUE! #DIV/0! #REF!`;
 
 /**
- * In a column of texts they are kept: NA is a country there. M is missing in weather data (pipelines/noaa.ts). Each has at most eight
- * bytes: see column-evidence.ts.
+ * Words that become null tokens, except in text columns, where NA can be a country. M means
+ * "missing" in weather data (pipelines/noaa.ts).
  */
 export const nullWords: ReadonlySet<string> = new Set(words.split(/\s+/));
 
-/** Those that are data in many columns of texts, where nothing is to be said about them. */
+/**
+ * Null words that are ordinary values in many text columns, so that a remark would only disturb.
+ */
 export const commonWords: ReadonlySet<string> = new Set(['M', '-', '.', '?', '*', 'none', 'None', 'unknown']);

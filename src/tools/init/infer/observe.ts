@@ -1,13 +1,12 @@
-// Takes the records of a table, block after block, and keeps what its columns and its keys show.
+// Reads the records of a table, block by block, and collects evidence about its columns and keys.
 
 import { windowsOf } from '../../../format/rows/windows.ts';
 import { isFaulty, type RecordParser } from '../../../format/records/record-parser.ts';
 import type { RecordBlock } from '../../../format/split/record-blocks.ts';
 import type { Dialect } from '../../../core/declaration/declaration.ts';
 import type { RejectCode } from '../../../core/model.ts';
-import { createColumnEvidence, observeText, type ColumnEvidence } from './column-evidence.ts';
+import { counterOf, createColumnEvidence, observeText, type ColumnEvidence } from './column-evidence.ts';
 import { keyColumns } from './choose-key.ts';
-import { counterOf } from './counters.ts';
 import {
   columnsFollowed,
   createHashes,
@@ -20,12 +19,19 @@ import {
   isGathering,
   type KeySearch,
 } from './keys.ts';
-import { createTally, followColumns, hashField, loadWindow, runTally, type Tally } from './tally.ts';
+import {
+  createFieldCounter,
+  followColumns,
+  hashField,
+  loadWindow,
+  runFieldCounter,
+  type FieldCounter,
+} from './field-counter.ts';
 
-/** Records that are parsed together. */
+/** Number of records that are parsed in one batch. */
 const recordsAtOnce = 256;
 
-/** A record that would be a reject, whatever its columns are. */
+/** A record that would be rejected whatever types the columns have. */
 export interface FaultSeen {
   readonly code: RejectCode;
   readonly reason: string;
@@ -33,19 +39,20 @@ export interface FaultSeen {
   readonly line: number;
 }
 
+/** Evidence about a table, collected from all records read so far. */
 export interface TableEvidence {
-  /** Of the fields, for what they suggest. */
+  /** Names of the fields, which hint at types and keys. */
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
-  /** Of records that are looked at together, by column. */
+  /** Buffers for the hashes of a batch of records, by column. */
   readonly hashes: Map<number, Hashes>;
-  /** That of its first files: the tally takes those alone. */
+  /** Dialect of the first files. Only records in this dialect go through the field counter. */
   readonly dialect: Dialect;
-  /** Undefined: the dialect is not for it. */
-  readonly tally: Tally | undefined;
+  /** Undefined if the field counter does not support the dialect. */
+  readonly fieldCounter: FieldCounter | undefined;
   records: number;
-  /** Of the records that are at fault. */
+  /** Faulty records by code. */
   readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
   faulty: number;
 }
@@ -58,14 +65,14 @@ export const createTableEvidence = (names: readonly string[], dialect: Dialect):
     keys: createKeySearch(names.length),
     hashes: new Map(),
     dialect,
-    tally: createTally(columns, dialect),
+    fieldCounter: createFieldCounter(columns, dialect),
     records: 0,
     faults: new Map(),
     faulty: 0,
   };
 };
 
-/** How the records of one file are taken apart. */
+/** How to parse the records of one file. */
 export interface Observing {
   readonly file: string;
   readonly dialect: Dialect;
@@ -79,21 +86,21 @@ const addFault = (table: TableEvidence, fault: FaultSeen): void => {
   else known.count += 1;
 };
 
-/** Whether the first records are enough, or all of them are there, to look for keys in them. */
+/** Ends the collection of the first records and chooses candidates for a key from them. */
 export const endGathering = (table: TableEvidence): void => {
   if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
 };
 
-/** Puts the hash of a field of a record. */
+/** Writes the hash of a field to `into`. */
 type HashField = (record: number, column: number, into: Hashes, place: number) => void;
 
-/** Columns that had a value in each record: no other one may be in a key. */
+/** Returns the columns that have a value in every record so far: only these can be in a key. */
 const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
   columns.flatMap(({ counters }, place) =>
     counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [place],
   );
 
-/** Takes records [from, to) into the search for keys. */
+/** Adds records [from, to) to the search for keys. */
 const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashField): void => {
   const { keys, hashes } = table;
   let record = from;
@@ -121,22 +128,26 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
   }
 };
 
-/** Records [at, to) of the tally's window; returns the first one that has another number of fields. */
-const takeRun = (table: TableEvidence, tally: Tally, at: number, to: number): number => {
+/**
+ * Counts records [at, to) of the field counter's window. Returns the index of the first record with
+ * another number of fields, or `to`.
+ */
+const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, to: number): number => {
   const { keys } = table;
   const wasGathering = isGathering(keys);
-  if (!wasGathering) followColumns(tally, columnsFollowed(keys));
-  const reached = runTally(tally, at, to);
+  if (!wasGathering) followColumns(fieldCounter, columnsFollowed(keys));
+  const reached = runFieldCounter(fieldCounter, at, to);
   table.records += reached - at;
   if (wasGathering)
     observeKeys(table, at, reached, (record, column, into, place) =>
-      hashField(tally, record, column, into, place),
+      hashField(fieldCounter, record, column, into, place),
     );
-  else if (tally.followed.size > 0) follow(keys, (column) => tally.followed.get(column)!, at, reached);
+  else if (fieldCounter.followed.size > 0)
+    follow(keys, (column) => fieldCounter.followed.get(column)!, at, reached);
   return reached;
 };
 
-/** Records [from, to) by their texts. */
+/** Counts records [from, to) of a block by parsing them. */
 const takeTexts = (
   table: TableEvidence,
   block: RecordBlock,
@@ -170,10 +181,10 @@ const takeTexts = (
   }
 };
 
-/** Takes the records of a block into the evidence of their table. */
+/** Adds the records of a block to the evidence: with the field counter where possible. */
 export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
-  const { tally } = table;
-  if (tally === undefined || observing.dialect !== table.dialect) {
+  const { fieldCounter } = table;
+  if (fieldCounter === undefined || observing.dialect !== table.dialect) {
     takeTexts(table, block, 0, block.spans.starts.length, observing);
     return;
   }
@@ -182,9 +193,9 @@ export const observeBlock = (table: TableEvidence, block: RecordBlock, observing
       takeTexts(table, block, from, to, observing);
       continue;
     }
-    loadWindow(tally, block, from, to);
+    loadWindow(fieldCounter, block, from, to);
     for (let at = 0; at < to - from; at += 1) {
-      at = takeRun(table, tally, at, to - from);
+      at = takeRun(table, fieldCounter, at, to - from);
       if (at < to - from) takeTexts(table, block, from + at, from + at + 1, observing);
     }
   }

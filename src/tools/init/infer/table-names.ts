@@ -1,10 +1,10 @@
-// What pipelines and tables are called, by the names of their files.
+// Makes names of tables from the names of their files.
 
 import { snakeCase } from './header.ts';
 
 const nameCharsMax = 40;
 
-/** Endings of data files, also several: `.csv.gz`. */
+/** Extensions of data files, also several: `.csv.gz`. */
 const endings = /(?:\.(?:csv|tsv|tab|txt|dat|data|psv|gz|zip|zst|zstd|br))+$/i;
 
 const wordsOf = (name: string): string =>
@@ -19,17 +19,20 @@ const wordsOf = (name: string): string =>
 const asName = (words: string): string =>
   (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
 
-/** A name without directory, endings, numbers and dates: that of 201101hourly.txt and 201102hourly.txt is `hourly`. */
+/** Returns the name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
 const stemOf = (name: string): string => {
   const words = wordsOf(name);
   const bare = words.replace(/\d+/g, '').replace(/_+/g, '_').replace(/^_|_$/g, '');
   return asName(bare.length >= 3 ? bare : words);
 };
 
-/** What names have in common that differ in their numbers alone: zone.tab and zone1970.tab have not. */
+/** Returns the same pattern for names that differ only in the digits of their numbers. */
 export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g, '0');
 
-/** Names of tables by their files: without numbers, unless those tell tables of one file from each other. */
+/**
+ * Returns a unique name for each table, without numbers unless these distinguish tables of one
+ * file.
+ */
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {
   const stems = tables.map(([first]) => stemOf(first!));
   return eachOnce(
@@ -40,7 +43,7 @@ export const tableNames = (tables: readonly (readonly string[])[]): readonly str
   );
 };
 
-/** The names, each once. */
+/** Makes names unique by a suffix, such as `sale_2`. */
 const eachOnce = (names: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return names.map((name) => {

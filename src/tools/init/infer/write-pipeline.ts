@@ -1,4 +1,4 @@
-// Writes the pipeline that the evidence suggests, as a person would: one line a column, with what was seen in a comment.
+// Writes the text of the inferred pipeline: one line per column, with a comment about its values.
 
 import type { Dialect } from '../../../core/declaration/declaration.ts';
 import { formatCount, onOneLine, plural } from '../../../core/wording.ts';
@@ -7,41 +7,44 @@ import { plainDialect } from './dialect.ts';
 import { columnNames } from './header.ts';
 import { shownText } from './shown-text.ts';
 
-/** A place of files and how they are written, with their encoding where that is not the one of all. */
+/** A location of files. */
 export interface WrittenLocation {
   readonly path: string;
   readonly dialect: Dialect;
+  /** Set if the files of the table have different encodings. */
   readonly encoding?: string;
 }
 
+/** An inferred table. */
 export interface WrittenTable {
   readonly name: string;
   readonly locations: readonly WrittenLocation[];
-  /** Options of their source. */
+  /** Source options of csv(). */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Of all files; undefined: UTF-8, or each location has its own. */
+  /** Encoding of all files; undefined if it is UTF-8, or if each location has its own. */
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
-  /** How often the header comes again. */
+  /** How often the header is repeated among the records. */
   readonly repeats: number;
+  /** Indexes of the columns of the primary key. */
   readonly key: readonly number[] | undefined;
   readonly records: number;
-  /** What is to be said above the table. */
+  /** Comments above the table. */
   readonly remarks: readonly string[];
 }
 
 export interface WrittenPipeline {
   readonly name: string;
   readonly tables: readonly WrittenTable[];
-  /** The path under which it will be kept, for the command that runs it. */
+  /** Path of the pipeline file, for the command in the first comment. */
   readonly file: string;
 }
 
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A text in single quotes, of characters that an editor shows. */
+/** Formats a text as a TypeScript literal, with escapes for invisible characters. */
 const literal = (text: string): string => {
   const escaped = text
     .replace(/[\\']/g, '\\$&')
@@ -65,7 +68,7 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
 /** The dialect of csv() without options. */
 const defaults: Dialect = { ...plainDialect, header: true };
 
-/** The options that a guess may set, in the order in which they are written. */
+/** Options that a guess can set, in the order in which they are written. */
 const guessedOptions = [
   'delimiter',
   'quote',
@@ -79,19 +82,19 @@ const guessedOptions = [
   'ragged',
 ] as const;
 
-/** Options of a dialect that are not those of another one, which holds where nothing is said. */
+/** Returns the options in which a dialect differs from `other`. */
 const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<string, unknown>> => {
   const differ = guessedOptions.filter(
     (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
   );
-  // Where no escape is said, it is the quote.
+  // The default of `escape` is the quote.
   const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
   return Object.fromEntries(
     differ.flatMap((name) => (name === 'escape' && isQuote ? [] : [[name, dialect[name]]])),
   );
 };
 
-/** Options of csv() that are not the defaults. */
+/** Returns the options of csv() that differ from the defaults. */
 const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => ({
   ...(encoding === undefined ? {} : { encoding }),
   ...dialectOptions(dialect, defaults),
@@ -112,7 +115,10 @@ const sourceText = (table: WrittenTable): string => {
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
-/** The field as a column names it: by its header, or by its position where it has none of its own. */
+/**
+ * Returns how a column names the field: by header text, `Name#2` for a repeated text, or by
+ * position.
+ */
 const fieldText = (header: readonly string[], place: number): string => {
   const name = header[place]!;
   const same = header.flatMap((other, index) => (other === name ? [index] : []));
@@ -146,11 +152,17 @@ const columnLines = (table: WrittenTable, name: string, place: number): readonly
   ];
 };
 
-/** Fields without a name that are always empty come of a delimiter at the end of lines. */
+/**
+ * True for an always empty field without a name, which results from a delimiter at the end of
+ * lines.
+ */
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, place: number): boolean =>
   dialect.header !== false && header[place] === '' && decisions[place]!.values === 0;
 
-/** Leaves out lines in which the header comes again: those with the name of a field that has values of another type. */
+/**
+ * Writes a filter against repeated headers: in those, a field with another type than text has its
+ * name.
+ */
 const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
   const place = decisions.findIndex(({ type }) => type !== 'text');
   if (repeats === 0 || place === -1) return [];
@@ -183,7 +195,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
   ];
 };
 
-/** The file's text. */
+/** Returns the text of the pipeline file. */
 export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
   [
     `// Written by \`etl init\` from all records of the files; the comments say how many values fit each type. Check names and types,`,

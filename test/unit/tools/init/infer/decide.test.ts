@@ -14,7 +14,7 @@ import {
 import { decideColumn } from '../../../../../src/tools/init/infer/decide.ts';
 import { plainDialect } from '../../../../../src/tools/init/infer/dialect.ts';
 import { createTableEvidence, observeBlock } from '../../../../../src/tools/init/infer/observe.ts';
-import { closeTally } from '../../../../../src/tools/init/infer/tally.ts';
+import { closeFieldCounter } from '../../../../../src/tools/init/infer/field-counter.ts';
 import { searched } from '../../../../helpers/seeded.ts';
 
 const ofTexts = (values: readonly string[]): ColumnEvidence => {
@@ -33,7 +33,7 @@ const ofBytes = (values: readonly string[]): ColumnEvidence => {
   const spans = createSplitter(dialect, 1, 'lf').split(bytes, true);
   const position = { byte: 0, line: 1, record: 1 };
   observeBlock(table, { bytes, spans, position, fileBytes: bytes.length }, files);
-  closeTally(table.tally!);
+  closeFieldCounter(table.fieldCounter!);
   return table.columns[0]!;
 };
 

@@ -1,7 +1,8 @@
-// The routine that counts the fields of regular records: each by the counter of its text, if that was seen lately.
+// The WebAssembly routine that counts the fields of regular records. Texts that were seen recently
+// are counted here; new texts are listed for JavaScript, which classifies them.
 //
-// Up to sixteen bytes of a field are two numbers. They are looked up in a set of two slots of its column, which has the counter of the
-// text and the hash that the search for keys needs. What is not there is listed for JavaScript, which knows what texts mean.
+// The cache: each column has sets of two slots. A slot has a text of up to 16 bytes as two numbers
+// of 64 bits, the address of its counter, and its hash for the search for keys.
 
 import { scanFields } from '../../../format/wasm/field-scan.ts';
 import {
@@ -17,7 +18,7 @@ import {
   type Code,
 } from '../../../format/wasm/wasm-code.ts';
 import { functionOf, type ModuleSource } from '../../../format/wasm/wasm-module.ts';
-import { counterOf } from './counters.ts';
+import { counterOf } from './column-evidence.ts';
 import {
   columnLayout,
   columnsAt,
@@ -34,22 +35,27 @@ import {
   slotTextMax,
   startsAt,
   state,
-} from './tally-memory.ts';
+} from './counter-memory.ts';
 
 const types = {
   record: 'i32',
   records: 'i32',
   end: 'i32',
-  /** Addresses in the list of delimiters: of the next one, and of the one after the record. */
+  /**
+   * Addresses in the list of delimiters: of the next delimiter, and of the first one after the
+   * record.
+   */
   next: 'i32',
   after: 'i32',
   column: 'i32',
   from: 'i32',
   to: 'i32',
   length: 'i32',
-  /** How a field begins, whether it is in a second slot, or an address. */
+  /**
+   * Used for several values: how a field begins, if a text is in the second slot, or an address.
+   */
   kind: 'i32',
-  /** Address of a slot, or of a counter. */
+  /** Address of a slot or of a counter. */
   at: 'i32',
   newEnd: 'i32',
   low: 'i64',
@@ -68,7 +74,7 @@ const countAt = (address: Code): Code =>
 const countAs = (counter: number): Code =>
   countAt(i32.add(ofColumn(columnLayout.countersAt), i32.const(4 * counter)));
 
-/** Keeps the hash of the field, of which `part` gives both halves. */
+/** Stores the hash of the field, if the column's hashes are wanted. `part` loads one half of it. */
 const putHash = (part: (offset: number) => Code, low: number, high: number): Code =>
   when(
     ofColumn(columnLayout.hashesAt),
@@ -79,16 +85,19 @@ const putHash = (part: (offset: number) => Code, low: number, high: number): Cod
 
 const kindAt = (address: Code): Code => i32.loadByte(i32.loadByte(address), firstBytesAt);
 
-/** In a column that has nothing but texts to count: sets `kind` to `first.ofText` if this one is surely no word that means no value. */
+/**
+ * For a column of texts: sets `kind` to `first.ofText` if the first byte shows that the field is
+ * not a null word. Such a text need not be looked up.
+ */
 const judgeText = sequence(
   v.kind.set(kindAt(v.from.get)),
   when(i32.eq(v.kind.get, i32.const(first.quote)), v.kind.set(kindAt(i32.add(v.from.get, i32.const(1))))),
 );
 
-/** All ones, without the highest `bits`. */
+/** A number whose highest `bits` bits are 0 and whose other bits are 1. */
 const mask = (bits: Code): Code => i64.shr(i64.const(-1n), i64.extend(bits));
 
-/** The field as two numbers: without a NUL in it, no two texts give the same. */
+/** Loads the field as two numbers of 64 bits. They are unique, because a field contains no NUL. */
 const loadKey = sequence(
   v.low.set(i64.load(v.from.get)),
   whenElse(
@@ -106,7 +115,7 @@ const loadKey = sequence(
   ),
 );
 
-/** Odd numbers of 64 bits, from SplitMix64. */
+/** Factors of the hash: odd numbers of 64 bits, from SplitMix64. */
 const factor = -0x61c8864680b583ebn;
 const otherFactor = -0x40a7b892e31b1a47n;
 
@@ -127,7 +136,7 @@ const findSet = v.at.set(
 
 const slotShift = Math.log2(slot.bytes);
 
-/** Whether the text is in the set's first slot, for 0, or in its second one. */
+/** True if the text is in the first slot of the set (0), or in the second slot (1). */
 const isInSlot = (place: 0 | 1): Code =>
   i64.isZero(
     i64.or(
@@ -136,7 +145,7 @@ const isInSlot = (place: 0 | 1): Code =>
     ),
   );
 
-/** Lists the field for JavaScript. */
+/** Appends the field to the list of new texts. */
 const listNew = (setAt: Code): Code =>
   sequence(
     i32.store(v.newEnd.get, newText.column, v.column.get),
@@ -192,12 +201,13 @@ const ofRecord = (listAt: number): Code => i32.load(i32.shl(v.record.get, i32.co
 
 const leaveAsOdd = sequence(i32.store(zero, state.isOdd, i32.const(1)), leave);
 
-/** Ends the routine at a record that has not as many fields as there are columns. */
+/** Ends the routine at a record whose number of fields differs from the number of columns. */
 const countFields = sequence(
   v.from.set(ofRecord(startsAt)),
   v.end.set(ofRecord(endsAt)),
   loopWhile(i32.lt(i32.load(v.next.get), v.from.get), v.next.set(i32.add(v.next.get, i32.const(4)))),
-  // A column has four times as many bytes as a delimiter.
+  // A column takes 16 bytes, a delimiter 4: the shift by 2 turns bytes of columns into bytes of the
+  // list.
   v.after.set(
     i32.add(
       v.next.get,
@@ -213,8 +223,9 @@ const countFields = sequence(
 );
 
 /**
- * Counts the fields of records from `record` on; returns the first that was not looked at. Some new texts end the routine: what is new
- * often comes again soon, and is known then.
+ * Counts the fields of records from `record` on. Returns the index of the first record not counted.
+ * The routine ends after some new texts, because JavaScript then adds them to the cache, and a new
+ * text is often repeated soon.
  */
 const body = sequence(
   v.next.set(known(state.next)),
@@ -241,12 +252,12 @@ const body = sequence(
   v.record.get,
 );
 
-/** The module; tally.ts runs it. */
-export const tallyModule = {
+/** The WebAssembly module, which field-counter.ts runs. */
+export const counterModule = {
   memoryBytes: columnsAt,
   imported: {},
   functions: {
     scanFields: scanFields(delimitersAt),
-    tallyRecords: functionOf(parameters, types, () => body),
+    countRecords: functionOf(parameters, types, () => body),
   },
 } satisfies ModuleSource;

@@ -14,16 +14,16 @@ import {
   endGathering,
   observeBlock,
 } from '../../../../../src/tools/init/infer/observe.ts';
-import { closeTally } from '../../../../../src/tools/init/infer/tally.ts';
+import { closeFieldCounter } from '../../../../../src/tools/init/infer/field-counter.ts';
 import { draftSpec, sourceOf } from '../../../../../src/tools/init/draft-files.ts';
 import { searched } from '../../../../helpers/seeded.ts';
 
 const header = ['id', 'day', 'name'];
 
 /** What is found of the records of some blocks, one after the other. */
-const found = (blocks: readonly string[], dialect: Dialect, isTallied: boolean) => {
+const found = (blocks: readonly string[], dialect: Dialect, isCounted: boolean) => {
   const made = createTableEvidence(header, dialect);
-  const table = isTallied ? made : { ...made, tally: undefined };
+  const table = isCounted ? made : { ...made, fieldCounter: undefined };
   const fields = fieldsOf({ header, name: 'a.csv', constants: {} }, dialect);
   const observing = {
     file: 'a.csv',
@@ -37,8 +37,8 @@ const found = (blocks: readonly string[], dialect: Dialect, isTallied: boolean) 
     observeBlock(table, { bytes, spans, position, fileBytes: bytes.length }, observing);
   }
   endGathering(table);
-  expect(made.tally).toBeDefined();
-  closeTally(made.tally!);
+  expect(made.fieldCounter).toBeDefined();
+  closeFieldCounter(made.fieldCounter!);
   return {
     records: table.records,
     faults: [...table.faults],

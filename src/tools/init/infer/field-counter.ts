@@ -1,4 +1,5 @@
-// Counts the fields of regular records: runs the routine, and handles the texts that it does not know.
+// Counts the fields of regular records: runs the routine of counter-code.ts and classifies new
+// texts.
 
 import type { Dialect } from '../../../core/declaration/declaration.ts';
 import { groupBytes, instantiate, pageBytes } from '../../../format/wasm/instance.ts';
@@ -8,7 +9,7 @@ import { observeBytes, observeLong, type ColumnEvidence } from './column-evidenc
 import { createHashes, hashBytes, type Hashes } from './keys.ts';
 import { nullWords } from './null-words.ts';
 import { contentFinder, type FindContent } from './field-content.ts';
-import { tallyBytes } from './tally-bytes.ts';
+import { counterBytes } from './counter-bytes.ts';
 import {
   columnLayout,
   columnsAt,
@@ -27,44 +28,51 @@ import {
   startsAt,
   state,
   textAt,
-} from './tally-memory.ts';
+} from './counter-memory.ts';
 
-/** Memory of all slots, and how many sets a column has: QCLCD has about 300 different pressures. */
+/**
+ * Memory of all slots, and bits of the number of sets per column: some columns have hundreds of
+ * values.
+ */
 const slotsBytesMax = 16 * 1024 * 1024;
 const setBitsMax = 10;
 const setBitsMin = 4;
 
 /**
- * Columns lie apart by one line of the processor's cache more than a power of two: otherwise the same text of all columns would have
- * one place in it.
+ * Columns are a power of two plus one cache line apart. Without the additional line, the same text
+ * of all columns would compete for one line of the processor's cache.
  */
 const lineBytes = 64;
 const countersBytes = 4 * countersMax + lineBytes;
 
-/** The counters of a table's columns in the routine's memory, and the window of records that is there. */
-export interface Tally {
+/** Counts the fields of a table's records, one window of records at a time. */
+export interface FieldCounter {
   readonly columns: readonly ColumnEvidence[];
   readonly routine: Routine;
-  /** The memory. */
+  /** The routine's memory, as bytes and as i32. */
   readonly bytes: Buffer;
   readonly words: Int32Array;
-  /** Addresses, each column's after those of the one before. */
+  /** Addresses of the counters and the slots of the first column. Other columns follow. */
   readonly countersAt: number;
   readonly slotsAt: number;
   readonly delimiter: number;
-  /** -1: the dialect has none. */
+  /** Byte of the quote; -1 if the dialect has no quotes. */
   readonly quote: number;
   readonly findContent: FindContent;
   /** Columns whose hashes are wanted, with the hashes of the window's records. */
   readonly followed: Map<number, Hashes>;
+  /** True if the window contains quotes. */
   hasQuotes: boolean;
-  /** The last run: its first record, and the address of its first delimiter in the list. */
+  /** First record of the last call of the routine, and the address of its first delimiter. */
   runAt: number;
   runList: number;
 }
 
-/** Whether the routine finds the fields of regular records, and their texts are what they mean. */
-const isForTally = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Dialect): boolean =>
+/**
+ * True if the routine can read fields in this dialect, and equal bytes always have the same
+ * meaning.
+ */
+const isForFieldCounter = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Dialect): boolean =>
   delimiter.length === 1 &&
   delimiter.charCodeAt(0) < 0x80 &&
   escapes === null &&
@@ -74,12 +82,12 @@ const isForTally = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Di
 
 type Routine = ReturnType<typeof startRoutine>;
 
-const startRoutine = () => instantiate(tallyBytes, {});
+const startRoutine = () => instantiate(counterBytes, {});
 
-/** Those that nobody uses: each has some megabytes. */
+/** Instances to reuse, because each has some megabytes of memory. */
 const idle: Routine[] = [];
 
-/** A routine with room for so many bytes from the columns on, all of them 0. */
+/** Returns an instance with `bytes` zeroed bytes from the list of columns on. */
 const takeRoutine = (bytes: number): Routine => {
   const routine = idle.pop() ?? startRoutine();
   const missing = columnsAt + bytes - routine.memory.buffer.byteLength;
@@ -88,12 +96,12 @@ const takeRoutine = (bytes: number): Routine => {
   return routine;
 };
 
-/** Ends the tally: the next one takes its memory. */
-export const closeTally = ({ routine }: Tally): void => void idle.push(routine);
+/** Closes the counter, so that the next one can reuse its memory. */
+export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.push(routine);
 
 const columnAt = (place: number): number => columnsAt + columnLayout.bytes * place;
 
-/** How the bytes tell with which a field begins. */
+/** Makes the table of first bytes (firstBytesAt). */
 const firstBytes = (quote: number): Uint8Array => {
   const kinds = new Uint8Array(256);
   for (const byte of [' ', '\t', ...[...nullWords].map((word) => word[0]!)])
@@ -105,9 +113,14 @@ const firstBytes = (quote: number): Uint8Array => {
 const one = createHashes(1);
 const hashOne = (bytes: Buffer, from: number, to: number): void => hashBytes(bytes, from, to, one, 0);
 
-/** Makes the tally of a table's columns; undefined: the dialect is not for it. */
-export const createTally = (columns: readonly ColumnEvidence[], dialect: Dialect): Tally | undefined => {
-  if (!isForTally(dialect)) return undefined;
+/**
+ * Makes the counter for a table's columns, or returns undefined if it does not support the dialect.
+ */
+export const createFieldCounter = (
+  columns: readonly ColumnEvidence[],
+  dialect: Dialect,
+): FieldCounter | undefined => {
+  if (!isForFieldCounter(dialect)) return undefined;
   const grammar = grammarOf(dialect, columns.length, 'lf');
   const room = Math.floor(Math.log2(slotsBytesMax / (columns.length * setBytes)));
   const setBits = Math.max(setBitsMin, Math.min(setBitsMax, room));
@@ -144,14 +157,17 @@ export const createTally = (columns: readonly ColumnEvidence[], dialect: Dialect
   };
 };
 
-/** Puts records [from, to) of a block into the memory, as `windowsOf` gives them. */
+/**
+ * Copies records [from, to) of a block into the routine's memory: a window that `windowsOf`
+ * returned.
+ */
 export const loadWindow = (
-  tally: Tally,
+  fieldCounter: FieldCounter,
   { bytes: block, spans: { starts, ends } }: RecordBlock,
   from: number,
   to: number,
 ): void => {
-  const { bytes, words, routine, delimiter, quote } = tally;
+  const { bytes, words, routine, delimiter, quote } = fieldCounter;
   const shift = textAt - starts[from]!;
   const textEnd = shift + ends[to - 1]!;
   bytes.set(block.subarray(starts[from], ends[to - 1]), textAt);
@@ -160,19 +176,27 @@ export const loadWindow = (
     words[(startsAt >> 2) + record - from] = starts[record]! + shift;
     words[(endsAt >> 2) + record - from] = ends[record]! + shift;
   }
-  tally.hasQuotes = quote !== -1 && bytes.subarray(textAt, textEnd).includes(quote);
-  words[state.listEnd >> 2] = routine.scanFields(textAt, textEnd, delimiter, tally.hasQuotes ? quote : -1);
+  fieldCounter.hasQuotes = quote !== -1 && bytes.subarray(textAt, textEnd).includes(quote);
+  words[state.listEnd >> 2] = routine.scanFields(
+    textAt,
+    textEnd,
+    delimiter,
+    fieldCounter.hasQuotes ? quote : -1,
+  );
   words[state.next >> 2] = delimitersAt;
 };
 
-/** Whether the slot has the same two numbers as the key. */
+/** True if the slot has the text of the key. Both are compared as four i32. */
 const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
   words[slotAt] === words[keyAt] &&
   words[slotAt + 1] === words[keyAt + 1] &&
   words[slotAt + 2] === words[keyAt + 2] &&
   words[slotAt + 3] === words[keyAt + 3];
 
-/** Puts a text with its counter into the slots of a set; the other one that was put there last stays. */
+/**
+ * Writes a text to the first slot of a set. The previous text of that slot moves to the second
+ * slot.
+ */
 const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: number): void => {
   words.copyWithin(slotAt + (slot.bytes >> 2), slotAt, slotAt + (slot.bytes >> 2));
   for (let word = 0; word < 4; word += 1) words[slotAt + word] = words[keyAt + word]!;
@@ -181,14 +205,14 @@ const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: n
   words[slotAt + (slot.hashHigh >> 2)] = one.high[0]!;
 };
 
-/** Counts a field whose text was in no slot. */
-const takeNew = (tally: Tally, at: number): void => {
-  const { bytes, words, columns, countersAt } = tally;
+/** Counts a field from the list of new texts. */
+const takeNew = (fieldCounter: FieldCounter, at: number): void => {
+  const { bytes, words, columns, countersAt } = fieldCounter;
   const place = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
   const [slotAt, keyAt] = [words[(at + newText.setAt) >> 2]! >> 2, (at + newText.key) >> 2];
-  const hashes = tally.followed.get(place);
+  const hashes = fieldCounter.followed.get(place);
   const record = words[(at + newText.record) >> 2]!;
-  // The new text before it may have been the same.
+  // An earlier entry of the list may have had the same text.
   if (slotAt !== 0 && isKey(words, slotAt, keyAt)) {
     words[words[slotAt + (slot.counter >> 2)]! >> 2]! += 1;
     if (hashes === undefined) return;
@@ -197,7 +221,7 @@ const takeNew = (tally: Tally, at: number): void => {
     return;
   }
   const field = { bytes, from: words[(at + newText.from) >> 2]!, to: words[(at + newText.to) >> 2]! };
-  const content = tally.hasQuotes ? tally.findContent(field) : field;
+  const content = fieldCounter.hasQuotes ? fieldCounter.findContent(field) : field;
   if (hashes !== undefined) {
     hashOne(content.bytes, content.from, content.to);
     hashes.low[record] = one.low[0]!;
@@ -211,8 +235,11 @@ const takeNew = (tally: Tally, at: number): void => {
   if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * place + 4 * counter);
 };
 
-/** Adds what the routine has counted to the columns' counters, and tells it which columns are texts. */
-const settle = ({ columns, words, countersAt, followed }: Tally): void => {
+/**
+ * Moves the routine's counts to the columns' counters, and updates which columns contain only
+ * texts.
+ */
+const settle = ({ columns, words, countersAt, followed }: FieldCounter): void => {
   for (let place = 0; place < columns.length; place += 1) {
     const { counters, alive } = columns[place]!;
     const own = (countersAt + countersBytes * place) >> 2;
@@ -227,41 +254,44 @@ const settle = ({ columns, words, countersAt, followed }: Tally): void => {
   }
 };
 
-/** Counts the fields of records [at, to) of the window; returns the first that has another number of them, or `to`. */
-export const runTally = (tally: Tally, at: number, to: number): number => {
-  const { words, routine } = tally;
+/**
+ * Counts the fields of records [at, to) of the window. Returns the index of the first record with
+ * another number of fields, or `to`.
+ */
+export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: number): number => {
+  const { words, routine } = fieldCounter;
   let reached = at;
   do {
-    reached = routine.tallyRecords(reached, to);
+    reached = routine.countRecords(reached, to);
     const newEnd = words[state.newEnd >> 2]!;
-    for (let next = newAt; next < newEnd; next += newText.bytes) takeNew(tally, next);
+    for (let next = newAt; next < newEnd; next += newText.bytes) takeNew(fieldCounter, next);
   } while (reached < to && words[state.isOdd >> 2] === 0);
-  settle(tally);
-  tally.runAt = at;
-  tally.runList = words[state.next >> 2]! - (reached - at) * 4 * (tally.columns.length - 1);
+  settle(fieldCounter);
+  fieldCounter.runAt = at;
+  fieldCounter.runList = words[state.next >> 2]! - (reached - at) * 4 * (fieldCounter.columns.length - 1);
   return reached;
 };
 
-/** Puts the hash of a field of a record of the last run. */
+/** Writes the hash of a field of the last call of runFieldCounter to `into`. */
 export const hashField = (
-  tally: Tally,
+  fieldCounter: FieldCounter,
   record: number,
   column: number,
   into: Hashes,
   place: number,
 ): void => {
-  const { words, columns, bytes } = tally;
-  const list = (tally.runList >> 2) + (record - tally.runAt) * (columns.length - 1) + column;
+  const { words, columns, bytes } = fieldCounter;
+  const list = (fieldCounter.runList >> 2) + (record - fieldCounter.runAt) * (columns.length - 1) + column;
   const from = column === 0 ? words[(startsAt >> 2) + record]! : words[list - 1]! + 1;
   const to = column === columns.length - 1 ? words[(endsAt >> 2) + record]! : words[list]!;
-  const content = tally.hasQuotes ? tally.findContent({ bytes, from, to }) : undefined;
+  const content = fieldCounter.hasQuotes ? fieldCounter.findContent({ bytes, from, to }) : undefined;
   if (content === undefined) hashBytes(bytes, from, to, into, place);
   else hashBytes(content.bytes, content.from, content.to, into, place);
 };
 
-/** From the next run on, the hashes of these columns are kept: at most `hashColumnsMax`. */
-export const followColumns = (tally: Tally, places: readonly number[]): void => {
-  const { followed, words, columns, slotsAt } = tally;
+/** From the next call on, hashes of these columns are kept: at most `hashColumnsMax` columns. */
+export const followColumns = (fieldCounter: FieldCounter, places: readonly number[]): void => {
+  const { followed, words, columns, slotsAt } = fieldCounter;
   if (places.length === followed.size) return;
   followed.clear();
   for (const place of columns.keys()) words[(columnAt(place) + columnLayout.hashesAt) >> 2] = 0;
@@ -274,7 +304,7 @@ export const followColumns = (tally: Tally, places: readonly number[]): void => 
       high: words.subarray((at + hashListBytes) >> 2, ((at + hashListBytes) >> 2) + length),
     });
   }
-  // The texts in the slots were not hashed.
+  // Clears the slots, because their texts were stored without hashes.
   words.fill(0, slotsAt >> 2);
-  settle(tally);
+  settle(fieldCounter);
 };
