@@ -98,12 +98,12 @@ const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft
     ...(guessed.length === 0
       ? []
       : [
-          `${guessed[0]!.name}: not UTF-8, read as ${guessed[0]!.encoding}, which is a guess: look at letters with accents`,
+          `${guessed[0]!.name}: not UTF-8; read as ${guessed[0]!.encoding}, which is a guess: check letters with accents`,
         ]),
     ...(dialect.header === true ? [] : ['no header: fields are named by their positions']),
     ...(dialect.ragged === 'pad'
       ? [
-          `records with fewer fields than the ${dialect.header === true ? 'header' : 'others'}: the last ones are empty`,
+          `records with fewer fields than the ${dialect.header === true ? 'header' : 'others'}: missing fields are empty`,
         ]
       : []),
     ...faults.map(

@@ -90,7 +90,7 @@ export const decideNumber = (summary: Summary): TypeChoice | Doubt | undefined =
     const choice = decideWhole(summary);
     return codeNames.test(name)
       ? {
-          doubt: 'whole numbers, by their name codes: kept as text',
+          doubt: 'whole numbers, and codes by their name: kept as text',
           alternatives: [{ label: 'numbers', choice }],
         }
       : choice;

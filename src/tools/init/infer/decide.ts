@@ -119,7 +119,7 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
     const words = odd.flatMap(({ texts }) => [...texts]);
     const shown = words.slice(0, 4).map((word) => timesText(column, word));
     const orNone = words.some(([word]) => /\p{L}{2}/u.test(word))
-      ? '; if they are totals or other lines that are no data, leave those out with `skipEnd` or `filter`'
+      ? '; if they are totals or other lines that are not data, leave them out with `skipEnd` or `filter`'
       : '';
     const rest = summaryOf(
       column,
@@ -207,7 +207,7 @@ const spelled = ({ groups }: Summary): readonly string[] => {
       .join(', '),
   );
   return [
-    `${yes} and ${no} alone: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`,
+    `only ${yes} and ${no}: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`,
   ];
 };
 

@@ -199,7 +199,9 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
   const isOnlyBefore = usual(best.records).every(([field = '']) => !field.startsWith(commentSign));
   const own = isComment && isOnlyBefore ? { comment: commentSign } : { skipLines: line };
   const remark =
-    'comment' in own ? commentRemark : `the first ${line === 1 ? 'line is' : `${line} lines are`} no header`;
+    'comment' in own
+      ? commentRemark
+      : `the first ${line === 1 ? 'line comes' : `${line} lines come`} before the header`;
   return {
     dialect: { ...best.dialect, ...own },
     records: usual(best.records.slice(preamble)),

@@ -168,7 +168,7 @@ const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly str
   if (repeats === 0 || place === -1) return [];
   const field = fieldText(header, place);
   const test = `(fields) => fields[${field}] !== ${literal(header[place]!)}`;
-  return [`      filter: when(${test}, [${field}]), // the header comes again ${formatCount(repeats)}×`];
+  return [`      filter: when(${test}, [${field}]), // the header is repeated ${formatCount(repeats)}×`];
 };
 
 const tableLines = (table: WrittenTable): readonly string[] => {

@@ -36,7 +36,7 @@ it('says of texts that are money, percentages or yes and no in other words how t
   expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
     ['text', [expect.stringMatching(/^"\$1,234\.50": amounts of money: kept as text/)]],
     ['text', [expect.stringMatching(/^"12\.5%": percentages: kept as text/)]],
-    ['text', [expect.stringMatching(/^"ja" and "nein" alone: kept as text/)]],
+    ['text', [expect.stringMatching(/^only "ja" and "nein": kept as text/)]],
   ]);
 });
 
@@ -79,7 +79,7 @@ describe('lines that are no records', () => {
     expect(draft.tables[0]!.decisions.map(({ type }) => type)).toEqual(['date', 'numeric', 'text']);
     const text = initText(draft, 'again', `again/${name}.ts`);
     expect(text).toContain(
-      `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header comes again ${times}×`,
+      `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header is repeated ${times}×`,
     );
     const io = fakeIo({ workingDirectory: files.directory, env: { NO_COLOR: '1' } });
     expect(await main(['preview', files.write(`again/${name}.ts`, text), '-n', '100'], io)).toBe(0);
@@ -96,7 +96,7 @@ describe('lines that are no records', () => {
   it('a total at the end is pointed to', async () => {
     const { tables } = await read(sales([40, 'Total,820.00,']));
     const [said] = tables[0]!.decisions.map(({ doubts }) => doubts[0]);
-    expect(said).toMatch(/"Total" 1× not: .* leave those out with `skipEnd` or `filter`$/);
+    expect(said).toMatch(/"Total" 1× not: .* leave them out with `skipEnd` or `filter`$/);
     expect(tables[0]!.repeats).toBe(0);
   });
 });
@@ -205,7 +205,7 @@ describe('the dialect of a file', () => {
   ])('knows $name, and says so', async ({ text, dialect }) => {
     const { tables } = await read(text);
     expect(tables[0]).toMatchObject({ records: 3, dialect });
-    expect(tables[0]!.remarks.join()).toMatch(/are comments|the last ones are empty/);
+    expect(tables[0]!.remarks.join()).toMatch(/are comments|missing fields are empty/);
   });
 
   it('is not stretched over records with more fields, which are reported', async () => {
@@ -346,7 +346,11 @@ describe('the file that is written', () => {
 
   it.each([
     { name: 'stdin', args: ['-'], says: 'read only once' },
-    { name: 'an address with a mistake', args: ['http://localhost:1x/a.csv'], says: 'is no address' },
+    {
+      name: 'an address with a mistake',
+      args: ['http://localhost:1x/a.csv'],
+      says: 'is not a valid address',
+    },
     { name: 'a file that is not there', args: ['nowhere.csv'], says: 'nowhere.csv' },
   ])('$name is an error', async ({ args, says }) => {
     const io = fakeIo({ workingDirectory: files.directory });
