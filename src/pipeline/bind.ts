@@ -86,10 +86,7 @@ const readParams = (pipeline: Pipeline, params: Params): Params => {
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
-/**
- * True for a schema with `.meta({ secret: true })`, also inside `.optional()`, `.default()` and
- * similar.
- */
+/** True for a schema with `.meta({ secret: true })`, also inside `.optional()` and similar. */
 const isSecret = (schema: z.ZodType): boolean => {
   const inner = innerOf(schema);
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));

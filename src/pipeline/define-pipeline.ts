@@ -182,10 +182,7 @@ const definitionSchema = strict(
   'an object with name, schema and tables',
 );
 
-/**
- * Reads the definition. If it is not valid, the tables are still returned, so that they are
- * checked.
- */
+/** Reads the definition. Returns the tables even if it is not valid, to check them, too. */
 const readDefinition = (definition: unknown, problems: Problems): z.output<typeof definitionSchema> => {
   const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<
     string,

@@ -15,10 +15,7 @@ export class Problems {
     this.#lines = lines;
   }
 
-  /**
-   * Returns an object that adds to the same lines, each prefixed with `part`, such as `column
-   * wind`.
-   */
+  /** Returns an object that prefixes the lines it adds with `part`, such as `column wind`. */
   at(part: string): Problems {
     return new Problems(this.#place === '' ? part : `${this.#place}, ${part}`, this.#lines);
   }

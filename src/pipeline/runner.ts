@@ -8,10 +8,7 @@ import type { WorkerOptions } from 'node:worker_threads';
  */
 const maxYoungGenerationSizeMb = 3;
 
-/**
- * Returns the options of a `Worker` that runs this module. A TypeScript module is transpiled by
- * jiti.
- */
+/** Returns the options of a `Worker` that runs this module. jiti transpiles TypeScript modules. */
 export const runnerOptions = ({ pathname }: URL): WorkerOptions => ({
   ...(pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('jiti/register')] }),
   resourceLimits: { maxYoungGenerationSizeMb },

@@ -63,10 +63,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
 };
 
-/**
- * Returns file:line:column of the innermost stack frame in the pipeline file, or in files it
- * imports.
- */
+/** Returns file:line:column of the innermost frame in the pipeline file, or in its imports. */
 export const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>

@@ -30,10 +30,7 @@ const variationsOf = (value: unknown): readonly Variation[] => {
   );
 };
 
-/**
- * True if a text can lead out of a directory, or to another part of a URL, alone or joined with
- * others.
- */
+/** True if a text can lead out of a directory or to another part of a URL, alone or joined. */
 const mayLead = (text: string): boolean => /^\s*\.*\s*$|[/\\%:?#@&\0]|\.[^\w/\\]*\./.test(text);
 
 const neutral = (text: string): string => mark + text.replaceAll(/[^\w.-]/g, '_');

@@ -56,17 +56,11 @@ interface ReadRecord {
   readonly fields: readonly string[];
 }
 
-/**
- * Returns a pattern that finds the column `_run`, wherever it is in the header, next to a
- * delimiter.
- */
+/** Returns a pattern that finds the column `_run` in a header with this delimiter. */
 const runBeside = (delimiter: string): RegExp =>
   new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
 
-/**
- * Finds the dialect and the first byte of text. A spreadsheet may have changed delimiter and line
- * ends.
- */
+/** Finds the dialect and the first byte of text: spreadsheets change delimiter and line ends. */
 const writingOf = (
   head: Buffer,
 ): { readonly start: number; readonly dialect: Dialect; readonly lineEnd: LineEnd } => {

@@ -121,10 +121,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
-  /**
-   * The current batch of listed files. `asListed` has those that surely are in production, by
-   * index.
-   */
+  /** The current batch. `asListed` has the files that surely are in production, by index. */
   let found: readonly Found[] = [];
   let asListed = new Map<number, KnownVersion>();
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {

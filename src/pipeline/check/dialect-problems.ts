@@ -52,10 +52,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
 
 const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
-/**
- * Returns the problems of a quote, comment or null token that consists of blanks, which trim
- * removes.
- */
+/** Returns the problems of a quote, comment or null token of blanks, which trim removes. */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
   if (trim === false) return [];
   const problems: string[] = [];
@@ -72,10 +69,7 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   return problems;
 };
 
-/**
- * Returns the problems of options without effect with staging: 'text', where COPY parses the
- * fields.
- */
+/** Returns the problems of options without effect when COPY parses the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
   const { nulls, ragged } = dialect;
   const problems: string[] = [];

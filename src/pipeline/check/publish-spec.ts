@@ -99,10 +99,7 @@ export const lineageSchema = z
   )
   .default([]);
 
-/**
- * Returns the lineage columns to add, in fixed order: the declared ones, and _file if a mode needs
- * it.
- */
+/** Returns the lineage columns in fixed order: those declared, and _file if a mode needs it. */
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] => {
   const { fileNeed } = meaningOf(publish);
   return lineageNames.filter(
@@ -127,10 +124,7 @@ const lineageIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/**
- * Checks a table whose rows of a single file can be replaced or deleted: append, or only:
- * 'touched'.
- */
+/** Checks a table of mode append or only: 'touched', where a run replaces single files. */
 const checkByFile = (table: SourceTableSpec, problems: Problems): void => {
   const { name, staging, publish, partitionBy } = table;
   const { replacesPartitions, fileNeed } = meaningOf(publish);

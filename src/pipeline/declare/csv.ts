@@ -7,10 +7,7 @@ import type { S3Options } from '../../input/sources/s3/declared.ts';
 import { freezeDeep } from '../freeze.ts';
 import { mustBe } from '../problems.ts';
 
-/**
- * Options of csv(): the dialect of the files, and how to read them. Defaults: RFC 4180, with
- * header.
- */
+/** Options of csv(): the dialect of the files and how to read them. The defaults are RFC 4180's. */
 export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   /**
    * Encoding of the files, such as 'windows-1252' or 'utf-16le'. 'detect': the encoding of the byte
@@ -34,10 +31,7 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
 export interface LocationOptions extends CsvOptions {
   /** A path, glob or URL. */
   readonly path: string;
-  /**
-   * Fields to add to every record of these files: `{ region: 'north' }`. Columns name them as
-   * usual.
-   */
+  /** Fields to add to every record of these files: `{ region: 'north' }`. */
   readonly constants?: Readonly<Record<string, string | number>>;
 }
 

@@ -35,10 +35,7 @@ export const range = <const Name extends string>(
 export const list = <const Name extends string>(column: Name): PartitionDefinition<Name> =>
   define(column, { by: 'list' });
 
-/**
- * Partitions by a hash of the column, with a fixed number of partitions, at most 100: `hash('id',
- * 8)`.
- */
+/** Partitions by a hash of the column into a fixed number, at most 100: `hash('id', 8)`. */
 export const hash = <const Name extends string>(
   column: Name,
   partitions: number,

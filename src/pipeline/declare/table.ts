@@ -2,20 +2,14 @@
 
 import type { z } from 'zod';
 import type { TestDefinition } from '../../publish/data-tests/contract.ts';
-import type {
-  AppendSpec,
-  Evolve,
-  FilterSpec,
-  HistorySpec,
-  LineageName,
-  MergeSpec,
-} from '../../core/declaration/declaration.ts';
+import type { Evolve, FilterSpec, LineageName } from '../../core/declaration/declaration.ts';
 import type { SqlFile } from '../../core/declaration/hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { ServerColumn } from './server-column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
 import type { PartitionDefinition } from './partition-by.ts';
+import type { Append, History, Merge, MergeRows, ReplaceTouched } from './publish-modes.ts';
 import type { ZodObjectOf, ZodSchema } from './schema-types.ts';
 
 /** The columns of a table, by name, in the order of the production table. */
@@ -108,75 +102,6 @@ interface CommonKeys<Name extends string> {
   readonly keep?: number;
 }
 
-/**
- * Appends the rows of new files. `changed` says what to do with a file that changed since it was
- * loaded: 'error' (default), 'reload' or 'ignore'. `gone` says what to do with the rows of a file
- * that no longer exists: 'keep' (default) or 'unload'.
- */
-type Append = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
-
-/**
- * Replaces only the partitions that contain rows of new or changed files. Needs partitionBy with
- * range(…) or list(…).
- */
-interface ReplaceTouched {
-  readonly mode: 'replace';
-  readonly only: 'touched';
-}
-
-/** Merges the rows that SQL makes into production, by primary key. */
-interface MergeRows<Name extends string> {
-  readonly mode: 'merge';
-  /** Columns of an existing row to update. Default: all. A new row always gets all columns. */
-  readonly update?: readonly Name[];
-  /**
-   * A column that compares versions: a row replaces an existing row only if its value is not
-   * smaller. Null is the smallest value.
-   */
-  readonly newer?: Name;
-  /**
-   * How rows are merged. Default: whichever costs less.
-   *
-   * - 'upsert': changed rows are updated in place.
-   * - 'rebuild': the table is rebuilt and swapped, unless other objects depend on it.
-   */
-  readonly by?: MergeSpec['by'];
-}
-
-/** Merges the records of new files into production, by primary key. */
-interface Merge<Name extends string> extends MergeRows<Name> {
-  /** For a file that changed since it was loaded: fail (default), merge it again, or ignore it. */
-  readonly changed?: MergeSpec['changed'];
-  /** Rows of a file that no longer exists are always kept. */
-  readonly gone?: MergeSpec['gone'];
-  /**
-   * Records that delete the row with their key: present(…), oneOf(…), when(…), or a list of filters
-   * that must all match.
-   */
-  readonly deleted?: FilterSpec | readonly FilterSpec[];
-  /**
-   * What to do with several records of one key in one run.
-   *
-   * - 'last' (default): the last record counts, in the order of files and lines.
-   * - 'reject': the run fails.
-   */
-  readonly twice?: MergeSpec['twice'];
-}
-
-/** Keeps every version of a row, by primary key, each with the time range in which it was valid. */
-interface History<Name extends string> extends Partial<
-  Pick<HistorySpec, 'from' | 'to' | 'changed' | 'gone'>
-> {
-  readonly mode: 'history';
-  /** The column with the time at which a record became valid. Default: the start of the run. */
-  readonly at?: Name;
-  /**
-   * Records that end the current version of their key: present(…), oneOf(…), when(…), or a list of
-   * filters that must all match.
-   */
-  readonly deleted?: FilterSpec | readonly FilterSpec[];
-}
-
 /** Keys of every table that is loaded from files. */
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   /** The files and how they are written: `csv('exports/*.csv', { delimiter: ';' })`. */
@@ -253,10 +178,7 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
    *   still fails if the column has no default and is not nullable.
    */
   readonly missing?: 'error' | 'null';
-  /**
-   * For a file with a field that no column or filter names. Default: 'ignore'. error: the run
-   * fails.
-   */
+  /** For fields that no column or filter names. 'ignore' (default), or 'error': the run fails. */
   readonly extra?: 'ignore' | 'error';
   /**
    * Which records to load: present(…), oneOf(…), when(…), or a list of filters that must all match.
@@ -267,10 +189,7 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
   readonly row?: undefined;
 }
 
-/**
- * Column names that other keys may use: any text if SQL makes the columns and no `row` declares
- * them.
- */
+/** Column names that other keys may use; any text if SQL makes undeclared columns. */
 type NameOf<Declared> = unknown extends Declared ? string : keyof Declared & string;
 
 interface RowKey<Declared> {

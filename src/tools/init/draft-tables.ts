@@ -65,10 +65,7 @@ export interface TableDraft {
   readonly remarks: readonly string[];
 }
 
-/**
- * Key of the files that share a dialect: their first bytes have the same delimiter, preamble and
- * comments.
- */
+/** Key of files that share a dialect: equal delimiter, preamble and comments. */
 const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
   JSON.stringify([delimiter, skipLines, comment]);
 
@@ -163,10 +160,7 @@ const withEncodings = async (
   }
 };
 
-/**
- * Reads the files again in other dialects, as long as records are faulty, and returns the best
- * attempt.
- */
+/** Tries other dialects while records are faulty, and returns the best attempt. */
 const withDialects = async (
   files: readonly DraftFile[],
   first: Attempt,

@@ -13,16 +13,10 @@ import { nullWords } from './null-words.ts';
 /** Indexes of the counters that every column has. */
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
-/**
- * Number of different texts that a group stores: enough for the words of a boolean, and for
- * examples.
- */
+/** Different texts that a group stores: enough for a boolean's words, and for examples. */
 const textsKeptMax = 8;
 
-/**
- * Cache for texts of 17 to `longMax` bytes: slots per column. Longer texts are classified each
- * time.
- */
+/** Slots per column for texts of 17 to `longMax` bytes. Longer texts are always classified. */
 const longSlots = 256;
 const longMax = 40;
 

@@ -41,10 +41,7 @@ const types = {
   record: 'i32',
   records: 'i32',
   end: 'i32',
-  /**
-   * Addresses in the list of delimiters: of the next delimiter, and of the first one after the
-   * record.
-   */
+  /** Addresses in the list of delimiters: of the next one, and of the first after the record. */
   next: 'i32',
   after: 'i32',
   column: 'i32',

@@ -35,10 +35,7 @@ export const endsAt = startsAt + 4 * windowBytes;
 export const delimitersAt = endsAt + 4 * windowBytes;
 export const newAt = delimitersAt + 4 * windowBytes + 64;
 
-/**
- * Layout of a new text: a field that is in no slot. `setAt` is 0 if the text is too long for a
- * slot.
- */
+/** Layout of a new text: a field that is in no slot. `setAt` is 0 for a text too long for one. */
 export const newText = { column: 0, record: 4, from: 8, to: 12, setAt: 16, key: 24, bytes: 40 };
 
 /** With this number of new texts, the routine ends after the current record. */

@@ -4,10 +4,7 @@ import { formatCount } from '../../../core/wording.ts';
 import { bit } from './candidates.ts';
 import type { Alternative, Doubt, Summary, TypeChoice } from './contract.ts';
 
-/**
- * A type is chosen if all numbers are below a tenth of its maximum: later files may have larger
- * ones.
- */
+/** Only a tenth of each type's range is used, because later files may have larger numbers. */
 const wholeTypes = [
   { type: 'smallint', most: 3_276 },
   { type: 'integer', most: 214_748_364 },

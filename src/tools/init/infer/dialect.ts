@@ -115,10 +115,7 @@ const beginsWithComments = ({ records, fields }: Candidate): boolean => {
   return first.length > 0 && first.every((record) => record.fields?.length !== fields);
 };
 
-/**
- * Returns the best dialect with this delimiter: with quotes, unless another one reads far more
- * records.
- */
+/** Returns the best dialect with this delimiter, preferably with quotes. */
 const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
   const dialect = { ...plainDialect, delimiter };
   const quoted = candidateOf(head, isWhole, dialect);

@@ -4,10 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { EncodingName } from '../../../input/encodings/labels.ts';
 import { markedEncoding } from '../../../input/encodings/marks.ts';
 
-/**
- * Encoding of files that are not UTF-8: the most common one. Every sequence of bytes is valid in
- * it.
- */
+/** Encoding of files that are not UTF-8: the most common one, in which all bytes are valid. */
 export const guessedEncoding: EncodingName = 'windows-1252';
 
 /** Share of NULs that indicates UTF-16: usually, every second byte is NUL. */

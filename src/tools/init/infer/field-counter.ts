@@ -30,10 +30,7 @@ import {
   textAt,
 } from './counter-memory.ts';
 
-/**
- * Memory of all slots, and bits of the number of sets per column: some columns have hundreds of
- * values.
- */
+/** Memory of all slots, and bits of the number of sets per column. */
 const slotsBytesMax = 16 * 1024 * 1024;
 const setBitsMax = 10;
 const setBitsMin = 4;
@@ -68,10 +65,7 @@ export interface FieldCounter {
   runList: number;
 }
 
-/**
- * True if the routine can read fields in this dialect, and equal bytes always have the same
- * meaning.
- */
+/** True if the routine supports the dialect, and equal bytes always have the same meaning. */
 const isForFieldCounter = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Dialect): boolean =>
   delimiter.length === 1 &&
   delimiter.charCodeAt(0) < 0x80 &&
@@ -157,10 +151,7 @@ export const createFieldCounter = (
   };
 };
 
-/**
- * Copies records [from, to) of a block into the routine's memory: a window that `windowsOf`
- * returned.
- */
+/** Copies records [from, to) of a block, a window of `windowsOf`, into the routine's memory. */
 export const loadWindow = (
   fieldCounter: FieldCounter,
   { bytes: block, spans: { starts, ends } }: RecordBlock,
@@ -193,10 +184,7 @@ const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
   words[slotAt + 2] === words[keyAt + 2] &&
   words[slotAt + 3] === words[keyAt + 3];
 
-/**
- * Writes a text to the first slot of a set. The previous text of that slot moves to the second
- * slot.
- */
+/** Writes a text to the first slot of a set, whose previous text moves to the second slot. */
 const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: number): void => {
   words.copyWithin(slotAt + (slot.bytes >> 2), slotAt, slotAt + (slot.bytes >> 2));
   for (let word = 0; word < 4; word += 1) words[slotAt + word] = words[keyAt + word]!;
@@ -235,10 +223,7 @@ const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * place + 4 * counter);
 };
 
-/**
- * Moves the routine's counts to the columns' counters, and updates which columns contain only
- * texts.
- */
+/** Moves the routine's counts to the columns, and updates which columns have only texts. */
 const settle = ({ columns, words, countersAt, followed }: FieldCounter): void => {
   for (let place = 0; place < columns.length; place += 1) {
     const { counters, alive } = columns[place]!;

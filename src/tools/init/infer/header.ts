@@ -79,10 +79,7 @@ const cut = (name: string): string => {
   return short;
 };
 
-/**
- * Returns a unique column name for each field, such as `field_3` for the third field without a
- * name.
- */
+/** Returns unique column names. The third field is `field_3` if it has no name. */
 export const columnNames = (headers: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return headers.map((header, place) => {

@@ -29,10 +29,7 @@ const stemOf = (name: string): string => {
 /** Returns the same pattern for names that differ only in the digits of their numbers. */
 export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g, '0');
 
-/**
- * Returns a unique name for each table, without numbers unless these distinguish tables of one
- * file.
- */
+/** Returns unique table names, with numbers only where these distinguish the tables. */
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {
   const stems = tables.map(([first]) => stemOf(first!));
   return eachOnce(

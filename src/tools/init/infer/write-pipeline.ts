@@ -115,10 +115,7 @@ const sourceText = (table: WrittenTable): string => {
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
-/**
- * Returns how a column names the field: by header text, `Name#2` for a repeated text, or by
- * position.
- */
+/** Returns the field as a column names it: header text, `Name#2` if repeated, or position. */
 const fieldText = (header: readonly string[], place: number): string => {
   const name = header[place]!;
   const same = header.flatMap((other, index) => (other === name ? [index] : []));
@@ -152,17 +149,11 @@ const columnLines = (table: WrittenTable, name: string, place: number): readonly
   ];
 };
 
-/**
- * True for an always empty field without a name, which results from a delimiter at the end of
- * lines.
- */
+/** True for an always empty field without a name: lines end with a delimiter. */
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, place: number): boolean =>
   dialect.header !== false && header[place] === '' && decisions[place]!.values === 0;
 
-/**
- * Writes a filter against repeated headers: in those, a field with another type than text has its
- * name.
- */
+/** Writes a filter that drops repeated headers, by a field whose type is not text. */
 const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
   const place = decisions.findIndex(({ type }) => type !== 'text');
   if (repeats === 0 || place === -1) return [];
