@@ -1,4 +1,5 @@
-// How a command is declared: one file in commands/, one line in commands/table.ts.
+// `command()` and `group()` declare commands. A command is a file in commands/ and a line in
+// commands/table.ts.
 
 import type { Command } from 'commander';
 import { visibleJson } from '../core/wording.ts';
@@ -6,7 +7,7 @@ import type { Input } from './inputs.ts';
 import { widthOf, type Io } from './io.ts';
 import { paintFor, type Paint } from './paint.ts';
 
-/** Thrown by a command that has said everything, to end the program with this exit code. */
+/** Ends the program with this exit code. The command that throws it has already printed everything. */
 export class EndWith extends Error {
   readonly exit: number;
 
@@ -16,36 +17,35 @@ export class EndWith extends Error {
   }
 }
 
-/** How lines are drawn: `width` in cells. */
+/** How lines are printed. `width` is in terminal cells. */
 export interface Look {
   readonly paint: Paint;
   readonly width: number;
 }
 
-/** What a command prints on stdout: lines of text, or documents with --json. */
+/** What a command prints on stdout: `lines`, or with --json the documents `json`. */
 export interface Answer {
   readonly lines: (look: Look) => readonly string[];
-  /** Each is printed on one line. */
+  /** JSON documents. Each is printed on one line, unless `isIndented` is set. */
   readonly json: readonly unknown[];
-  /** The documents are indented instead, for people who read them. */
   readonly isIndented?: boolean;
-  /** Thrown after the answer is printed. */
+  /** Error that is thrown after the answer is printed. */
   readonly error?: Error | undefined;
 }
 
 interface Words {
   readonly name: string;
-  /** For the list of commands. Commands of a group are listed with their description. */
+  /** Text in the program's list of commands. A group lists its commands by their descriptions. */
   readonly summary?: string;
   readonly description: string;
-  /** Printed after the flags: what else to know, and examples. */
+  /** Printed after the list of flags: more explanations, and examples. */
   readonly help?: string;
-  /** The command that its group runs when none is named. */
+  /** True for the command that a group runs when the user names no command. */
   readonly isDefault?: boolean;
 }
 
 type Inputs = Readonly<Record<string, Input<unknown>>>;
-/** Values of what a command takes. */
+/** The parsed values of a command's arguments and flags. */
 export type Given<I> = { readonly [K in keyof I]: I[K] extends Input<infer T> ? T : never } & {
   readonly io: Io;
 };
@@ -53,7 +53,7 @@ export type Given<I> = { readonly [K in keyof I]: I[K] extends Input<infer T> ? 
 interface Declaration<I extends Inputs> extends Words {
   /** Arguments and flags, in the order in which the help lists them. */
   readonly takes: I;
-  /** Does the work with the values of `takes`. What is heavy is imported here, so that `--help` stays fast. */
+  /** Does the work. It imports heavy modules dynamically, so that `--help` stays fast. */
   readonly act: (given: Given<I>) => Promise<Answer | void>;
 }
 
@@ -63,7 +63,7 @@ export interface CliCommand {
   readonly register: (parent: Command, io: Io) => void;
 }
 
-/** Prints what a command answers: text, unless JSON was asked for. */
+/** Prints an answer as text, or as JSON if `json` is set, and then throws the answer's error. */
 export const print = (
   answer: Answer,
   { io, json = false }: { readonly io: Io; readonly json?: boolean },
@@ -81,7 +81,7 @@ const addTo = (parent: Command, { name, summary = '', description, help, isDefau
   return help === undefined ? own : own.addHelpText('after', help);
 };
 
-/** Declares a command. All that it takes is read, and refused if it is wrong, before `act` is called. */
+/** Declares a command. Its arguments and flags are parsed and checked before `act` is called. */
 export const command = <I extends Inputs>({ takes, act, ...words }: Declaration<I>): CliCommand => ({
   name: words.name,
   register: (parent, io) => {
@@ -96,7 +96,7 @@ export const command = <I extends Inputs>({ takes, act, ...words }: Declaration<
   },
 });
 
-/** Declares a command that only has commands below it. */
+/** Declares a command with subcommands, such as `etl db`. */
 export const group = (words: Words, commands: readonly CliCommand[]): CliCommand => ({
   name: words.name,
   register: (parent, io) => {

@@ -1,4 +1,5 @@
-// Answers `etl complete -- words…`, which the scripts of `etl completion` ask at every press of the tab key.
+// `etl complete -- words…`: prints completions. The scripts of `etl completion` run it for each press
+// of the tab key.
 
 import { readdirSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
@@ -15,20 +16,20 @@ const readFolder = (folder: string) => {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Half a path is typed: nothing to offer.
+    // The typed path is incomplete: there is nothing to offer.
     return [];
   }
 };
 
 /**
- * Whether every shell reads a text as one word and nothing else. Not all scripts quote what they insert, so that the
- * file `a$(reboot).ts` would be run; a leading hyphen would make a flag of it, and a line break more offers. Our script for bash
- * puts a backslash before a blank.
+ * True if every shell reads the text as one plain word. Some completion scripts insert names unquoted,
+ * and the shell would run the command in a file name such as `a$(reboot).ts`. Blanks are allowed if
+ * the script escapes them, as ours for bash does.
  */
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
-/** Folders and pipeline files that begin with what is typed: the library itself never offers files. */
+/** Lists folders and pipeline files in the folder that is typed. The library offers no files itself. */
 const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
@@ -39,7 +40,7 @@ const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean
     .slice(0, completionsMax);
 };
 
-/** Names of pipelines, which are offered where no path is typed. */
+/** Lists names of pipelines; none if a path is typed. */
 const namesLike = (typed: string, io: Io): string[] =>
   typed.includes('/')
     ? []
@@ -51,7 +52,10 @@ const namesLike = (typed: string, io: Io): string[] =>
 
 const ignore = (): void => {};
 
-/** Tells the shell to put no blank after a folder: the library has one directive for everything, and sets it again. */
+/**
+ * Tells the shell to add no blank after a folder. The directive is a property with a getter, because
+ * the library assigns its own value while it parses.
+ */
 const continueFolders = (completion: RootCommand, typed: string): void => {
   const { ShellCompDirectiveNoFileComp: noFiles, ShellCompDirectiveNoSpace: noSpace } = ShellCompDirective;
   const get = (): number => {
@@ -65,13 +69,13 @@ const continueFolders = (completion: RootCommand, typed: string): void => {
 /** Prints completions for the words after `--`. */
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
-  // The library adds a `completion` command of its own, so ours is left out.
+  // Our `completion` command is left out, because the library adds its own.
   const program = createProgram(
     commands.filter(({ name }) => name !== 'completion'),
     io,
   );
   const completion = tab(program, { completionCommandName: 'completion' });
-  // Before the library takes words off the list.
+  // Read now, because the library removes words from the list.
   const typed = words.at(-1) ?? '';
   const takesBlanks = args[0] === 'blanks';
   const files = [...filesLike(typed, io.workingDirectory, takesBlanks), ...namesLike(typed, io)];

@@ -1,8 +1,8 @@
-// The scripts of `etl completion bash` and `etl completion zsh`. The library's own run what is typed through eval. Its script
-// for bash also needs the package bash-completion, may be read only once, and leaves a blank after folders; that for zsh
-// inserts file names unquoted.
+// The scripts of `etl completion bash` and `etl completion zsh`. We do not use the scripts of
+// @bomb.sh/tab for these shells: they pass typed text to eval. Its bash script also needs the package
+// bash-completion, and its zsh script inserts file names unquoted.
 
-/** For bash 3.2 and later, with nothing else installed. Proved by test/unit/cli/shell-completion.test.ts. */
+/** Script for bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
 export const bashScript = String.raw`# bash completion for etl
 
 _etl_complete() {
@@ -12,7 +12,7 @@ _etl_complete() {
     [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
     word=§{words[§{#words[@]} - 1]}
     out=$(etl complete blanks -- "§{words[@]:1}" 2>/dev/null) || return
-    # bash ends a word at = and : too, and puts the reply after the last of them.
+    # bash also ends a word at = and at :, and inserts the reply after the last of them.
     typed=$word
     [[ $word == -*=* ]] && typed=§{word#*=}
     head=§{typed%"§{typed##*[=:]}"}
@@ -23,14 +23,14 @@ _etl_complete() {
             ?*) reply=§{reply%%$'\t'*}; reply=§{reply#"$head"}; COMPREPLY+=("§{reply// /\\ }") ;;
         esac
     done <<< "$out"
-    # 2: the word goes on, as a folder does. compopt came with bash 4.
+    # Directive 2: add no blank, because the word is a folder. compopt exists since bash 4.
     if (( directive & 2 )) && type compopt > /dev/null 2>&1; then compopt -o nospace; fi
 }
 
 complete -F _etl_complete etl
 `.replaceAll('§', '$');
 
-/** For zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
+/** Script for zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
 export const zshScript = String.raw`#compdef etl
 compdef _etl etl
 
@@ -43,12 +43,12 @@ _etl() {
             ?*) line=§{line//:/\\:}; offers+=("§{line/$'\t'/:}") ;;
         esac
     done < <(etl complete -- "§{(@)words[2,CURRENT]}" 2>/dev/null)
-    # 2: the word goes on, as a folder does.
+    # Directive 2: add no blank, because the word is a folder.
     (( directive & 2 )) && options=(-S '')
     [[ $PREFIX == -*=* ]] && compset -P '*='
     _describe etl offers "§{(@)options}"
 }
 
-# As an autoloaded file, it is called when it is read.
+# If this file is autoloaded as the function _etl, zsh expects it to complete at once.
 if [[ $funcstack[1] == _etl ]]; then _etl; fi
 `.replaceAll('§', '$');

@@ -1,4 +1,4 @@
-// Reads `.env` of the working directory into the environment, adding only what is absent.
+// Reads the file `.env` of the working directory into the environment.
 
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { plantedAt } from '../core/ownership.ts';
 const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint }, { cause });
 
-/** Checked once it is open: an entry that is put there later is another file. */
+/** Reads a file unless another user owns it. Opened before the check, so it cannot be swapped in between. */
 const read = (file: string): string => {
   const fd = openSync(file, 'r');
   try {
@@ -32,7 +32,11 @@ const readIfPresent = (file: string): string => {
   }
 };
 
-/** What is set already wins: a `.env` is a set of defaults. Errors: ETL_USAGE (it cannot be read, or may be another user's). */
+/**
+ * Adds the variables of `.env` that are not set yet.
+ *
+ * Errors: ETL_USAGE if the file cannot be read or may belong to another user.
+ */
 export const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `etl`: runs the compiled command line; in a checkout that was never built, compiles it first.
+// The program `etl`: runs the compiled command line. In a checkout without dist/, compiles it first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
@@ -14,11 +14,12 @@ const fail = (problem, hint) => {
   process.exit(1);
 };
 
-// Compiles aside and renames, so that a second process never imports a half-written dist.
+// Compiles into a temporary directory, which callers rename to dist/: another process never imports
+// a half-written dist/.
 const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
   try {
-    // The installed package comes built, without this module.
+    // Imported only here: the published package is compiled and does not contain compile.mjs.
     const { compileInto } = await import('./build/compile.mjs');
     if (!(await compileInto(aside))) throw new Error('sluice does not compile');
   } catch (error) {
@@ -34,7 +35,8 @@ const replaceDist = async () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// npx runs a program in node_modules/.bin at once; a package's own program it would first install into its cache.
+// Links the program into node_modules/.bin, where npx finds it. Otherwise npx would first install this
+// package into its cache.
 const linkProgram = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;
@@ -52,13 +54,14 @@ const buildOnce = async () => {
     renameSync(aside, join(root, 'dist'));
   } catch (error) {
     rmSync(aside, { recursive: true, force: true });
-    // Otherwise another process was first, and its dist is the same.
+    // If dist/ exists now, another process compiled the same sources first.
     if (!existsSync(compiled)) throw error;
   }
 };
 
-// Node 22 and later start faster with code that V8 has compiled before, and so do our threads. It is kept within the package: in the
-// default place, which is in /tmp, a stranger could put code of his own beforehand. A package that cannot be written to does without.
+// Keeps V8's compiled code in a cache (Node 22 and later), so that the program and its threads start
+// faster. The cache is in the package, because another user could put code into the default directory
+// in /tmp. Without write permission for the package there is no cache.
 const keepCompiledCode = () => {
   const directory = join(root, 'node_modules/.cache/sluice');
   const { ENABLED } = module.constants?.compileCacheStatus ?? {};

@@ -1,4 +1,4 @@
-// What commands take: arguments, and flags that also are ETL_* variables. Declared for commander, read with the right error.
+// Arguments and flags of commands. Every flag is also an ETL_* variable.
 
 import { Argument, Option, type Command } from 'commander';
 import { EtlError } from '../core/errors/errors.ts';
@@ -14,26 +14,27 @@ import {
   type Parser,
 } from './parsers.ts';
 
-/** The folder where names are looked for, and which a worker serves, unless ETL_PIPELINES or --pipelines names another. */
+/** Folder of pipelines, unless ETL_PIPELINES or --pipelines names another. */
 export const defaultFolder = 'pipelines';
 
-/** The name of a file to write that means standard output, as for most programs. */
+/** File name that means standard output. */
 export const standardOutput = '-';
 
-/** Something that a command takes, an argument or a flag. Errors of `read`: ETL_USAGE, ETL_ENVIRONMENT. */
+/** An argument or a flag. Errors of `read`: ETL_USAGE, ETL_ENVIRONMENT. */
 export interface Input<T> {
   readonly addTo: (command: Command) => void;
   readonly read: (command: Command, io: Io) => T;
 }
 
-/** Texts of a flag, and the variable that they come from if they are not on the command line. */
+/** The values of a flag as texts. */
 interface Given {
   readonly texts: readonly string[];
+  /** Variable that the texts come from; undefined if they are from the command line. */
   readonly variable?: string;
   readonly nowMs: number;
 }
 
-/** An empty variable is an unset one. */
+/** Reads a flag from the command line, or else from its variable. An empty variable counts as unset. */
 const givenTexts = (command: Command, option: Option, io: Io): Given => {
   const name = option.attributeName();
   const nowMs = io.clock();
@@ -45,10 +46,10 @@ const givenTexts = (command: Command, option: Option, io: Io): Given => {
 };
 
 /**
- * An option and its variable: `--keep-staging` is ETL_KEEP_STAGING.
+ * Declares an option with its variable, such as ETL_KEEP_STAGING for `--keep-staging`.
  *
- * Commander takes any value of a variable for true and cannot say where a bad value came from, so options hold their
- * text until it is read here.
+ * Commander must not parse values: it reads any value of a variable as true, and its errors do not
+ * name the variable. We parse the texts ourselves.
  */
 const optionOf = (flags: string, description: string): Option => {
   const option = new Option(flags, description);
@@ -84,36 +85,36 @@ export const flag = <T>(flags: string, description: string, parse: Parser<T>): I
 export const textFlag = (flags: string, description: string): Input<string | undefined> =>
   flag(flags, description, parseString);
 
-/** A flag with a whole number from 1. */
+/** A flag whose value is a whole number from 1 to `max`. */
 export const countFlag = (
   flags: string,
   description: string,
   max = Number.MAX_SAFE_INTEGER,
 ): Input<number | undefined> => flag(flags, description, parseCount(max));
 
-/** A flag with names, joined by commas. */
+/** A flag whose value is a list of names, separated by commas. */
 export const namesFlag = (flags: string, description: string): Input<readonly string[] | undefined> =>
   flag(flags, description, parseNames);
 
-/** A flag whose value is one of a few. */
+/** A flag whose value is one of `choices`. */
 export const choice = <T extends string>(
   flags: string,
   description: string,
   choices: readonly T[],
 ): Input<T | undefined> => {
   const option = optionOf(flags, description);
-  // Not `.choices()`, which would parse at once.
+  // Not `.choices()`, with which commander would parse the value itself.
   option.argChoices = [...choices];
   return parsedInput(option, parseChoice(choices));
 };
 
-/** A flag without a value: off unless given. Its variable may also say `false` or `0`. */
+/** A flag without a value; false if absent. Its variable may also be `false` or `0`. */
 export const toggle = (flags: string, description: string): Input<boolean> => {
   const { addTo, read } = flag(flags, description, parseBoolean);
   return { addTo, read: (command, io) => read(command, io) ?? false };
 };
 
-/** A flag that may be given more than once; its variable holds one text a line. */
+/** A flag that may be repeated. Its variable holds one value per line. */
 const repeatable = <T>(flags: string, description: string, parse: Parser<T>): Input<readonly T[]> => {
   const option = optionOf(flags, `${description}; may be repeated`);
   option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);
@@ -126,20 +127,20 @@ const repeatable = <T>(flags: string, description: string, parse: Parser<T>): In
 
 const pairs = repeatable('--param <name=value>', 'value of a pipeline parameter', parsePair);
 
-/** `--param name=value`, any number of times. */
+/** `--param name=value`, repeatable. */
 export const params: Input<Readonly<Record<string, string>>> = {
   addTo: pairs.addTo,
   read: (command, io) => Object.fromEntries(pairs.read(command, io)),
 };
 
-/** A flag that names a file, any number of times: names may hold anything. */
+/** A repeatable flag that names a file. Not a list with commas, because file names may have commas. */
 export const filesFlag = (name: string, description: string): Input<readonly string[]> =>
   repeatable(`--${name} <file>`, description, parseString);
 
-/** `--debug`. main.ts looks for it, since errors must be reported even when the arguments cannot be parsed. */
+/** Declared for the help. main.ts reads it itself, also if the arguments cannot be parsed. */
 export const debug = toggle('--debug', 'print stack traces and causes of errors');
 
-/** How a command prints its answer, and its errors. */
+/** The flags --json and --debug. `description`: what --json prints. */
 export const printing = (description = 'print JSON') => ({ json: toggle('--json', description), debug });
 
 export const databaseUrl = textFlag(
@@ -180,7 +181,7 @@ const parseRunId = (text: string): number => {
   });
 };
 
-/** Commander gives a text, a list of texts, or nothing, as the argument is declared: `readFrom` says which it takes. */
+/** `never`: commander's value is a text, a list or undefined, depending on how `argument` is declared. */
 const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
   read: (command) => {
@@ -189,22 +190,22 @@ const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input
   },
 });
 
-/** An argument that must be given. */
+/** A required argument. */
 export const argument = (name: string, description: string): Input<string> =>
   positional(new Argument(name, description), (text: string) => text);
 
-/** An argument that is one of a few texts. */
+/** A required argument that is one of `choices`. */
 export const argumentOf = <T extends string>(
   name: string,
   description: string,
   choices: readonly T[],
 ): Input<T> => positional(new Argument(name, description).choices(choices), (text: T) => text);
 
-/** At least one file. */
+/** An argument of one or more files. */
 export const fileArguments = (description: string): Input<readonly string[]> =>
   positional(new Argument('<file...>', description), (files: readonly string[]) => files);
 
-/** The pipeline, as every command names it that needs one. */
+/** The argument that names a pipeline. */
 export const pipelineArgument = argument(
   '<pipeline>',
   `TypeScript or JavaScript file of a pipeline, or its name in ${defaultFolder}/`,

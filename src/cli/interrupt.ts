@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM: the first stops the work gently, the second at once, the third ends the process.
+// SIGINT and SIGTERM: the first signal finishes chunks in flight, the second stops the work at once,
+// the third ends the process.
 
 import { codeOf, EtlError, exitCodes } from '../core/errors/errors.ts';
 
@@ -7,16 +8,15 @@ type StopSignal = 'SIGINT' | 'SIGTERM';
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
 const exitBySignal = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
 
-/** What `work` listens to: `drain` after the first signal, `abort` after the second. */
+/** `drain` is aborted by the first signal, `abort` by the second. */
 export interface StopSignals {
   readonly drain: AbortSignal;
   readonly abort: AbortSignal;
 }
 
 /**
- * Runs `work` with signals that are aborted when the process is asked to stop: first gently, then at once; a third
- * signal ends the process without more ado. Whatever `work` throws after that is reported as ETL_INTERRUPTED with its
- * cause: connections that are closed under way fail in many ways.
+ * Runs `work` with abort signals for SIGINT and SIGTERM. Errors that `work` throws after a signal are
+ * reported as ETL_INTERRUPTED with their cause, because closed connections fail in many ways.
  */
 export const withInterrupt = async <T>(
   onStop: (signal: StopSignal, isSecond: boolean) => void,

@@ -1,41 +1,44 @@
-// What the command line knows of the outside world, as one argument: streams, environment, directory, clock.
+// The process's streams, environment, directory and clock as one argument, so that tests can pass
+// their own.
 
-/** The part of a terminal or pipe that is written to. */
+/** The parts of a writable stream that the command line uses. */
 export interface Output {
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Columns and rows asked of the terminal itself. */
+  /** Asks the terminal for its current columns and rows. */
   getWindowSize?(): [number, number];
 }
 
-/** A terminal that can be read from. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export interface Io {
-  /** Undefined: nobody is there to answer. */
+  /** Undefined if no person can answer questions. */
   readonly stdin?: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Changed only by reading `.env`, which adds what is absent. */
+  /** Environment variables. Only `addDotEnv` changes them: it adds missing ones. */
   readonly env: NodeJS.ProcessEnv;
   readonly workingDirectory: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Width to fit text to; a pipe has no width of its own, and cutting text there would lose it. */
+/** Terminal cells per line; infinite for a pipe, so that no text is cut there. */
 export const widthOf = (output: Output): number =>
   output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
 
-/** Writes a text and waits until it was taken, so that a slow reader holds the writer up; false when the reader is gone. */
+/**
+ * Writes a text and waits until the stream accepts more, so that memory stays bounded with a slow
+ * reader. False if the reader has closed the pipe.
+ */
 export const written = (output: Output, text: string): Promise<boolean> =>
   new Promise((resolve) => output.write(text, (error) => resolve(!error)));
 
 /**
- * Columns and rows of the window at this very moment: `columns` and `rows` of a stream are those before a resize until the
- * event loop comes round, and what is drawn meanwhile could not be erased.
+ * Current columns and rows of the window. After a resize, a stream's own `columns` and `rows` stay
+ * outdated until the next turn of the event loop; lines drawn until then could not be erased.
  */
 export const windowOf = (output: Output): { readonly columns: number; readonly rows: number } => {
   const [columns, rows] = output.getWindowSize?.() ?? [output.columns, output.rows];
@@ -43,13 +46,12 @@ export const windowOf = (output: Output): { readonly columns: number; readonly r
   return { columns: columns || 80, rows: rows || 24 };
 };
 
-/** A reader that went away (`etl status | head`) ends the output, not the work. */
+/** Ignores write errors, so that a closed pipe (`etl status | head`) does not end the work. */
 const outliveReader = (stream: NodeJS.WriteStream): Output => {
   stream.on('error', () => undefined);
   return stream;
 };
 
-/** The process's own streams, environment, directory and clock. */
 export const processIo = (): Io => ({
   get stdin() {
     return process.stdin;

@@ -1,16 +1,16 @@
-// Text that fits a terminal: its width, clipping, aligned columns, and control characters made visible.
+// Fits text to a terminal: measures, clips, wraps and aligns it, and makes control characters visible.
 
 import { onOneLine, visible } from '../core/wording.ts';
 import type { Paint } from './paint.ts';
 
-// oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
+// oxlint-disable-next-line no-control-regex -- the expression matches escape sequences
 const ansiSequence = /(\u001b\[[0-9;?]*[A-Za-z])/;
 
-// Two cells wide in every common terminal: CJK, Hangul, fullwidth forms.
+// Characters of two cells in common terminals: CJK, Hangul, fullwidth forms.
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const emoji = /\p{Emoji_Presentation}/u;
-// Marks, and the Hangul vowels and finals that follow an initial.
+// Characters of no cell: marks, and Hangul vowels and finals that join the character before them.
 const combining = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]$/u;
 
 const cellsOf = (character: string): number => {
@@ -20,17 +20,17 @@ const cellsOf = (character: string): number => {
 };
 
 const segmenter = new Intl.Segmenter();
-/** Looking for characters takes longer than finding 100,000 files. */
+/** Printable ASCII: its width is its length, so the slow segmenter is not needed. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** What a person takes for a character, with its width: an emoji that is joined from several is as wide as one. */
+/** Splits a text into the characters that a person sees. A joined emoji is one character of two cells. */
 const charactersOf = (text: string): readonly { readonly segment: string; readonly width: number }[] =>
   Array.from(segmenter.segment(text), ({ segment }) => ({
     segment,
     width: emoji.test(segment) ? 2 : Array.from(segment, cellsOf).reduce((sum, cells) => sum + cells, 0),
   }));
 
-/** Cells that a text takes in a terminal; colour sequences take none. */
+/** Width of a text in terminal cells; colour sequences count as 0. */
 export const textWidth = (text: string): number => {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -51,7 +51,7 @@ const clipPlain = (text: string, width: number): string => {
   return kept;
 };
 
-/** Cuts a text to `width` cells, ending in '…'; colours are kept and closed. */
+/** Cuts a text to `width` cells and ends it with '…'. Keeps all colour sequences, so colours are closed. */
 export const clip = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text;
   let left = width - 1;
@@ -77,7 +77,7 @@ const pad = (text: string, width: number, alignment: Alignment): string => {
   return alignment === 'right' ? blanks + text : text + blanks;
 };
 
-/** Lines of a table whose columns are as wide as their widest cell, two blanks apart. */
+/** Returns the lines of a table. Two blanks separate columns; columns without text are left out. */
 export const alignRows = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],
@@ -94,7 +94,7 @@ export const alignRows = (
   );
 };
 
-/** The same below a line of titles. */
+/** Returns the lines of a table, the first with the titles of its columns. */
 export const alignTitled = (
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -106,7 +106,8 @@ export const alignTitled = (
 };
 
 /**
- * The same in lines of at most `width` cells, if leaving out some of the `spare` columns achieves that: the first of them first.
+ * Returns the lines of a table. While a line is longer than `width` cells, leaves out the columns whose
+ * indexes are in `spare`, in the order of that list.
  */
 export const alignFitting = (
   rows: readonly (readonly string[])[],
@@ -124,14 +125,14 @@ export const alignFitting = (
   }
 };
 
-/** Words that are longer than a line are broken. */
+/** Splits a word into parts of at most `width` cells. */
 const piecesOf = (word: string, width: number): string[] => {
   if (textWidth(word) <= width) return [word];
   const head = clipPlain(word, width);
   return [head, ...piecesOf(word.slice(head.length), width)];
 };
 
-/** Lines of at most `width` cells, broken at blanks where there are some. */
+/** Splits a text into lines of at most `width` cells, at blanks if possible. */
 export const wrap = (text: string, width: number): string[] => {
   if (textWidth(text) <= width) return [text];
   const lines: string[] = [];
@@ -144,19 +145,19 @@ export const wrap = (text: string, width: number): string[] => {
   return lines;
 };
 
-/** The same of a text that goes on `indent` cells to the right. */
+/** Wraps a text to `width` cells and indents all lines but the first by `indent` blanks. */
 export const wrapUnder = (text: string, width: number, indent: number): string[] => {
   const [first = '', ...others] = wrap(text, width);
   const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-/** Lines of at most `width` cells that begin with two blanks; what goes on has four. */
+/** Wraps a text to `width` cells, with two blanks before the first line and four before the others. */
 export const wrapIndented = (text: string, width: number): string[] =>
   wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 
-/** Makes what is hidden visible: data must not steer the terminal. */
+/** Makes control characters visible, so that data cannot control the terminal. Returns one line. */
 export const visibleText = (text: string): string => onOneLine(text);
 
-/** The same for a text of several lines, which stay lines. */
+/** Makes control characters visible and splits the text into its lines. */
 export const visibleLines = (text: string): string[] => visible(text, '\n').split('\n');

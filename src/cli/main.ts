@@ -1,4 +1,5 @@
-// The command line's front door: reads .env, parses, runs one command, reports its error, returns the exit code.
+// Entry point of the command line: reads .env, parses the arguments, runs one command, reports its
+// error and returns the exit code.
 
 import { CommanderError } from 'commander';
 import { asEtlError, exitCodes } from '../core/errors/errors.ts';
@@ -17,21 +18,24 @@ const isOn = (value: string | undefined): boolean => {
   return 'value' in parsed && parsed.value;
 };
 
-/** Errors must be reported even when the arguments cannot be parsed, so these two are looked for directly. */
-const wants = (name: string, args: readonly string[], io: Io): boolean =>
+/** Looks for a flag without the parser: errors are reported even if the arguments are invalid. */
+const isSet = (name: 'debug' | 'json', args: readonly string[], io: Io): boolean =>
   args.includes(`--${name}`) || isOn(io.env[`ETL_${name.toUpperCase()}`]);
 
 const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   const error = asEtlError(thrown);
-  const debug = wants('debug', args, io);
-  if (wants('json', args, io)) io.stdout.write(`${errorJson(error, io.clock(), debug)}\n`);
+  const debug = isSet('debug', args, io);
+  if (isSet('json', args, io)) io.stdout.write(`${errorJson(error, io.clock(), debug)}\n`);
   const lines = errorLines(error, paintFor(io.stderr, io.env), debug);
   io.stderr.write(lines.map((line) => `${line}\n`).join(''));
   return exitOf(error);
 };
 
-/** `help` of an unknown command would show the program's help without an error; running the command reports the error. */
-const withoutIdleHelp = (args: readonly string[]): readonly string[] => {
+/**
+ * Turns `help unknown` into `unknown`. For `help unknown`, commander would print the help of the
+ * program and report no error.
+ */
+const withoutHelpOfUnknown = (args: readonly string[]): readonly string[] => {
   const isKnown =
     args[1] === undefined || args[1] === 'help' || commands.some(({ name }) => name === args[1]);
   return args[0] === 'help' && !isKnown ? args.slice(1) : args;
@@ -40,29 +44,25 @@ const withoutIdleHelp = (args: readonly string[]): readonly string[] => {
 const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   const program = createProgram(commands, io);
   try {
-    await program.parseAsync(withoutIdleHelp(args), { from: 'user' });
+    await program.parseAsync(withoutHelpOfUnknown(args), { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof EndWith) return error.exit;
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.done;
-    // The help was printed because no command was given.
+    // Commander printed the help because no command was given.
     if (error.code === 'commander.help') return exitCodes.usage;
     throw usageError(error, program, args);
   }
 };
 
-/** What `ps` shows to everybody on the machine: the command and what it is about; a flag may hold a password. */
+/** The title that `ps` shows to every user: arguments before the first flag. Flags may hold passwords. */
 export const processTitle = (args: readonly string[]): string => {
   const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
   return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
 };
 
-/**
- * Runs one command line and returns the exit code; the process ends by itself when nothing is left open.
- *
- * `args` are those after the program's name.
- */
+/** Runs one command line and returns the exit code. `args`: the arguments after the program's name. */
 export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
   try {
     if (args[0] === 'complete') {

@@ -1,14 +1,14 @@
-// Colours, where they are wanted: a terminal, or FORCE_COLOR; never with NO_COLOR or TERM=dumb.
+// Colours for terminals. The variables NO_COLOR, FORCE_COLOR and TERM=dumb turn them off or on.
 
 import { styleText } from 'node:util';
 import type { Output } from './io.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Styles a text, or leaves it as it is. */
+/** Adds a style to a text; without colours, returns the text unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-/** NO_COLOR (https://no-color.org) wins over FORCE_COLOR, which wins over what the stream is. */
+/** NO_COLOR (https://no-color.org) overrides FORCE_COLOR, which overrides the kind of stream. */
 const wantsColour = (output: Output, env: NodeJS.ProcessEnv): boolean => {
   if (env['NO_COLOR']) return false;
   const force = env['FORCE_COLOR'];
@@ -18,10 +18,9 @@ const wantsColour = (output: Output, env: NodeJS.ProcessEnv): boolean => {
 
 const plain: Paint = (_, text) => text;
 
-// validateStream would ask stdout, and we mostly write to stderr.
+// validateStream: true would check stdout, but most coloured text goes to stderr.
 const colourful: Paint = (style, text) =>
   text === '' ? '' : styleText(style, text, { validateStream: false });
 
-/** The paint that fits the stream and the environment. */
 export const paintFor = (output: Output, env: NodeJS.ProcessEnv): Paint =>
   wantsColour(output, env) ? colourful : plain;

@@ -1,11 +1,10 @@
-// How the texts of flags, variables and arguments are read: each parser returns the value or what is wrong.
+// Parsers for the texts of flags, variables and arguments.
 
-/** The value, or what is wrong with the text. */
 type Parsed<T> = { readonly value: T } | { readonly problem: string };
-/** `nowMs` is the time since 1970. */
+/** Returns the value, or the problem with the text. `nowMs`: current time in ms since 1970. */
 export type Parser<T> = (text: string, nowMs: number) => Parsed<T>;
 
-/** A name and its value: `year=2011`. */
+/** Parses a name and its value, such as `year=2011`. */
 export const parsePair: Parser<readonly [string, string]> = (text) => {
   const index = text.indexOf('=');
   if (index < 1) return { problem: `'${text}' is not of the form name=value` };
@@ -28,7 +27,7 @@ export const parseBoolean = (text: string): Parsed<boolean> => {
   return value === undefined ? { problem: `'${text}' is neither true nor false` } : { value };
 };
 
-/** A whole number from 1 to `max`. */
+/** Returns a parser of whole numbers from 1 to `max`. */
 export const parseCount =
   (max: number) =>
   (text: string): Parsed<number> => {
@@ -39,7 +38,7 @@ export const parseCount =
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A time such as 30s, 5m or 1h, in milliseconds; a bare number counts seconds. */
+/** Parses a duration such as 30s, 5m or 1h to milliseconds. A number without a unit means seconds. */
 export const parseDuration: Parser<number> = (text) => {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
   if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
@@ -50,7 +49,7 @@ export const dayMs = 86_400_000;
 
 const ageMs: Readonly<Record<string, number>> = { h: 3_600_000, d: dayMs, w: 7 * dayMs };
 
-/** An age such as 12h, 90d or 8w, in milliseconds. */
+/** Parses an age such as 12h, 90d or 8w to milliseconds. */
 export const parseAge: Parser<number> = (text) => {
   const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   if (count !== undefined) return { value: Number(count) * ageMs[unit]! };
@@ -64,7 +63,7 @@ export const parseChoice =
     return value === undefined ? { problem: `'${text}' is not one of ${choices.join(', ')}` } : { value };
   };
 
-/** Names joined by commas. */
+/** Parses a list of names separated by commas. */
 export const parseNames: Parser<readonly string[]> = (text) => {
   const names = text.split(',').map((name) => name.trim());
   return names.includes('') ? { problem: `'${text}' contains an empty name` } : { value: names };
@@ -72,14 +71,14 @@ export const parseNames: Parser<readonly string[]> = (text) => {
 
 export const parseString: Parser<string> = (text) => ({ value: text });
 
-/** A timestamp as ISO 8601 writes it. */
+/** Parses a timestamp in ISO 8601. */
 export const parseTime: Parser<Date> = (text) => {
   const value = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(value.getTime())) return { value };
   return { problem: `'${text}' is not a time such as 2026-05-01T03:00:00Z` };
 };
 
-/** A timestamp, or an age: how long ago. */
+/** Parses a timestamp, or an age such as 7d, which means seven days before now. */
 export const parseSince: Parser<Date> = (text, nowMs) => {
   const age = parseAge(text, nowMs);
   if ('value' in age) return { value: new Date(nowMs - age.value) };

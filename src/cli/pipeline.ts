@@ -1,4 +1,4 @@
-// The pipeline that a command names: a file, or a name looked up in the folder of pipelines.
+// Loads the pipeline that a command line names: a file, or a name in the folder of pipelines.
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 
 export const pipelinesFolder = ({ env }: Io): string => env['ETL_PIPELINES'] || defaultFolder;
 
-/** The pipeline of a command, and the options that it has for every function that takes it. */
+/** Loads a pipeline. `options`: for the library functions that take a pipeline. */
 export const openPipeline = async ({
   io,
   file,

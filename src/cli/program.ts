@@ -1,4 +1,4 @@
-// The program `etl` as commander sees it: commands, help and version.
+// Builds commander's program `etl`: commands, help and version.
 
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
@@ -25,7 +25,7 @@ interrupted.
 
 \`etl <command> --help\` shows the help of a command.`;
 
-/** Version of the package, whether it runs from src/ or dist/. */
+/** Version of the package. The path is right from src/cli/ and from dist/cli/. */
 export const readVersion = (): string =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
@@ -36,7 +36,7 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      // Errors are printed by main.ts, in our own way.
+      // main.ts prints errors.
       outputError: () => undefined,
       getOutHelpWidth: () => Math.min(stdout.columns ?? 80, helpWidthMax),
       getErrHelpWidth: () => Math.min(stderr.columns ?? 80, helpWidthMax),
@@ -49,7 +49,6 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
     .showSuggestionAfterError();
 };
 
-/** Builds the program from a list of commands. */
 export const createProgram = (commands: readonly CliCommand[], io: Io): Command => {
   const program = new Command('etl').description(description).usage('<command> [options]');
   configure(program, io);

@@ -1,23 +1,26 @@
-// Questions on a terminal: one line each, a default for an empty answer.
+// Asks questions on a terminal. An empty answer means the default.
 
 import { createInterface } from 'node:readline';
 import { EtlError } from '../core/errors/errors.ts';
 import { widthOf, type Io } from './io.ts';
 import { visibleText, wrapUnder } from './layout.ts';
 
-/** Asks, until nothing more is asked. */
 export interface Prompt {
-  /** A text; empty: the default. */
+  /** Asks for a text; `otherwise` is the default. */
   readonly text: (question: string, otherwise: string) => Promise<string>;
-  /** The place of one of these; empty: the first. */
+  /** Asks for one of `answers` and returns its index; the default is the first, 0. */
   readonly choice: (question: string, answers: readonly string[]) => Promise<number>;
 }
 
-/** Whether somebody is there who can answer. */
+/** True if a person can answer questions. */
 export const canAsk = ({ stdin, stdout, env }: Io): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb';
 
-/** Gives `use` a prompt. Lines are edited as the terminal does it, and Ctrl-C ends the process. Errors: ETL_USAGE when the input ends. */
+/**
+ * Runs `use` with a prompt. The terminal itself edits the lines, and Ctrl-C ends the process.
+ *
+ * Errors: ETL_USAGE if the input ends before the last answer.
+ */
 export const withPrompt = async <T>(
   { stdin, stdout }: Io,
   use: (prompt: Prompt) => Promise<T>,
@@ -34,12 +37,12 @@ export const withPrompt = async <T>(
     });
   };
   const choice: Prompt['choice'] = async (question, offered) => {
-    const list = offered.map((answer, place) => `  ${place + 1}  ${visibleText(answer)}\n`).join('');
+    const list = offered.map((answer, index) => `  ${index + 1}  ${visibleText(answer)}\n`).join('');
     for (;;) {
       const asked = wrapUnder(visibleText(question), widthOf(stdout), 2).join('\n');
       const answer = await ask(`${asked}\n${list}  which? (1) `);
-      const place = answer === '' ? 1 : Number(answer);
-      if (Number.isInteger(place) && place >= 1 && place <= offered.length) return place - 1;
+      const number = answer === '' ? 1 : Number(answer);
+      if (Number.isInteger(number) && number >= 1 && number <= offered.length) return number - 1;
     }
   };
   try {

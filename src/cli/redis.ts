@@ -1,10 +1,10 @@
-// Redis for every command that uses the queue: REDIS_URL, with the prefix of this database's keys.
+// Connection options of Redis, for commands that use a queue: REDIS_URL and --redis-prefix.
 
 import { EtlError } from '../core/errors/errors.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Io } from './io.ts';
 
-/** Redis as the environment names it, if there is a prefix for it. Errors: ETL_USAGE. */
+/** Redis of REDIS_URL if a key prefix is given; without a prefix, nothing. Errors: ETL_USAGE. */
 export const readRedis = async ({
   io,
   redisPrefix,
@@ -16,7 +16,7 @@ export const readRedis = async ({
   const { redisOfEnvironment } = await import('../queue/redis-address.ts');
   const named = redisOfEnvironment(io.env);
   if (named !== undefined) return { redis: { ...named, prefix: redisPrefix } };
-  // The variable may be meant for other commands.
+  // ETL_REDIS_PREFIX may be set for other commands; only the flag without REDIS_URL is a mistake.
   if (redisPrefix === io.env['ETL_REDIS_PREFIX']) return {};
   throw new EtlError('ETL_USAGE', {
     problem: '--redis-prefix is given, but REDIS_URL is not set',

@@ -1,4 +1,4 @@
-// The server that a command uses, and whether any run can have used it.
+// Finds, starts and opens the PostgreSQL server of a command.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,13 +6,13 @@ import type { Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Io } from './io.ts';
 
-/** Where the embedded server of a working directory lives: that of its project, if there is one. */
+/** Directory of the embedded server: the nearest `.etl` in or above the working directory. */
 export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> => {
   const { findEtlDirectory } = await import('../db/embedded/find-directory.ts');
   return findEtlDirectory(workingDirectory);
 };
 
-/** Says which embedded server is meant, when it is not that of the working directory itself. */
+/** Names the embedded server if its `.etl` is in a directory above the working directory. */
 export const sayElsewhere = (
   etlDirectory: string,
   io: Io,
@@ -22,20 +22,19 @@ export const sayElsewhere = (
     say(`Using the embedded PostgreSQL of ${dirname(etlDirectory)} (its .etl/ is the nearest).`);
 };
 
-/** What a command was given that uses a server. */
 export interface GivenServer {
   readonly io: Io;
   readonly databaseUrl: string | undefined;
 }
 
-/** A server, and whether this command has set it up: an embedded one that was not there. */
 export interface OpenedServer extends ServerAddress {
+  /** True if this command created the embedded server. */
   readonly isNew: boolean;
 }
 
 /**
- * Server of a command that will write: starts the embedded one if need be, and says so first, because the first
- * start takes seconds, and the directory may be the wrong one.
+ * Opens the server of a command that writes. Starts the embedded server if no other is named, and says
+ * so before: the first start takes seconds, and the directory may be wrong.
  */
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
@@ -54,7 +53,7 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
-/** Server of a command that writes nothing; undefined when none is named and no embedded one was ever started here. */
+/** Opens the server of a command that only reads; undefined if none is named and no `.etl` exists. */
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');
@@ -73,10 +72,7 @@ const onServer = async <T>(server: OpenedServer, ask: (client: Client) => Promis
   });
 };
 
-/**
- * Runs `ask` on the server of a command that only reads; undefined when there is nothing to ask, because no server
- * is named and no embedded one was ever started here. Looking does not create a database.
- */
+/** Runs `ask` on the server of a command that only reads; undefined if there is no server. */
 export const askServer = async <T>(
   given: GivenServer,
   ask: (client: Client) => Promise<T>,
@@ -85,7 +81,7 @@ export const askServer = async <T>(
   return server && onServer(server, ask);
 };
 
-/** Runs `ask` on that server, or with none: what the command finds out then comes from files alone. */
+/** Runs `ask` with a client, or with undefined if there is no server. */
 export const askAnyway = async <T>(
   given: GivenServer,
   ask: (client: Client | undefined) => Promise<T>,
@@ -94,7 +90,7 @@ export const askAnyway = async <T>(
   return server === undefined ? ask(undefined) : onServer(server, ask);
 };
 
-/** What a command that failed says of a server that it has set up: nobody might look for it there. */
+/** Tells the user of a failed command that the embedded server it created is still running. */
 export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {
   if (!server?.isNew || server.embedded === undefined) return;
   io.stderr.write(

@@ -1,13 +1,13 @@
-// `--tracing`: spans from the tracer provider that the user registered in this process.
+// `--tracing`: creates spans with the OpenTelemetry tracer provider of this process.
 
 import type { Tracer } from '../report/tracer.ts';
 import type { Io } from './io.ts';
 
-const unheard = `--tracing: no OpenTelemetry SDK is registered, so spans go nowhere.
+const noSdkText = `--tracing: no OpenTelemetry SDK is registered, so no spans are sent.
   Load one with NODE_OPTIONS='--import ./otel.mjs'; docs/operations/tracing.md has an example.
 `;
 
-/** Does a command with the tracer that it asks for; its spans are sent before the process ends. Errors: ETL_USAGE. */
+/** Runs `work`, with a tracer if `tracing` is set, and sends all spans before it returns. */
 export const withTracing = async <T>(
   { io, tracing }: { readonly io: Io; readonly tracing: boolean },
   work: (given: { readonly tracer?: Tracer }) => Promise<T>,
@@ -15,7 +15,7 @@ export const withTracing = async <T>(
   if (!tracing) return work({});
   const { flushSpans, globalTracer } = await import('../report/api.ts');
   const { tracer, isRegistered } = globalTracer();
-  if (!isRegistered) io.stderr.write(unheard);
+  if (!isRegistered) io.stderr.write(noSdkText);
   try {
     return await work({ tracer });
   } finally {

@@ -1,9 +1,9 @@
-// Turns what commander refuses into our own errors, with a hint that names the command meant.
+// Converts errors of commander to ETL_USAGE, with a hint that names the command.
 
 import type { Command, CommanderError } from 'commander';
 import { EtlError } from '../core/errors/errors.ts';
 
-/** The command that the arguments reach before anything goes wrong. */
+/** Returns the deepest command that the arguments name, for example `etl rejects list`. */
 const commandReached = (program: Command, args: readonly string[]): Command => {
   let command = program;
   for (const argument of args) {
@@ -17,7 +17,7 @@ const commandReached = (program: Command, args: readonly string[]): Command => {
 const pathOf = (command: Command): string =>
   command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
-/** Commander writes `error: what` and, on a line of its own, `(Did you mean …?)`. */
+/** Commander's messages are `error: problem`, sometimes with a second line `(Did you mean …?)`. */
 export const usageError = (cause: CommanderError, program: Command, args: readonly string[]): EtlError => {
   const [problem = '', suggestion] = cause.message.replace(/^error: /, '').split('\n');
   const help = `\`${pathOf(commandReached(program, args))} --help\` shows the usage.`;
