@@ -1,23 +1,151 @@
-// Progress on a terminal: one live line a table, redrawn in place, clipped to the window, cleared at the end.
+// Progress on a terminal: a headline and one line per table, redrawn in place.
 
-import { progressIntervalMs } from '../../core/limits.ts';
+import { barCellsMax, progressIntervalMs } from '../../core/limits.ts';
+import type { RunStep } from '../../core/model.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../core/amounts.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import { windowOf, type Io } from '../io.ts';
-import { clip, textWidth, visibleText } from '../layout.ts';
-import { paintFor } from '../paint.ts';
-import { barLines } from './bar-lines.ts';
-import { noteOf, type Progress, type ProgressDisplay } from './state.ts';
+import { alignRows, clip, textWidth, visibleText } from '../layout.ts';
+import { paintFor, type Paint } from '../paint.ts';
+import {
+  loadSeconds,
+  noteOf,
+  recordsRead,
+  secondsLeft,
+  shareRead,
+  type Progress,
+  type ProgressDisplay,
+  type TableProgress,
+} from './state.ts';
+
+/** How the lines are drawn, at one point in time. */
+interface Frame {
+  readonly paint: Paint;
+  readonly isUnicode: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  readonly nowMs: number;
+}
+
+const indent = '  ';
+/** Blanks between the bar and the next column. */
+const gapCells = 2;
+/** A shorter name may not tell tables apart. */
+const nameCellsMin = 12;
+/** The bar's width changes in these steps, so that it does not flicker when a number grows. */
+const barCellsStep = 8;
+
+const stepNames: Readonly<Record<RunStep, string>> = {
+  plan: 'planning',
+  load: 'loading',
+  build: 'building',
+  test: 'testing',
+  publish: 'publishing',
+};
+
+/** Draws a bar. Rounds down, so that only 100 % fills the bar. */
+const bar = (share: number, cells: number, { paint, isUnicode }: Frame): string => {
+  const full = Math.floor(share * cells);
+  const [done, todo] = isUnicode ? ['━', '─'] : ['=', '-'];
+  return paint(share === 1 ? 'green' : 'cyan', done.repeat(full)) + paint('dim', todo.repeat(cells - full));
+};
+
+const phaseText = (table: TableProgress, nowMs: number): string => {
+  if (table.phase === 'building') return `building ${table.building}`;
+  if (table.phase === 'loaded') return `loaded in ${formatSeconds(loadSeconds(table, nowMs))}`;
+  if (table.phase !== 'loading') return table.phase;
+  const left = secondsLeft(table, nowMs);
+  return left === undefined ? '' : `${formatLeft(left)} left`;
+};
+
+/** What the window has room for. */
+interface Room {
+  readonly barCells: number;
+  readonly hasBytes: boolean;
+  readonly nameCells: number;
+}
+
+const cellsOf = (table: TableProgress, frame: Frame, { barCells, hasBytes, nameCells }: Room): string[] => {
+  const { paint, nowMs } = frame;
+  const name = clip(visibleText(table.table), nameCells);
+  const phase = paint('dim', phaseText(table, nowMs));
+  if (table.kind === 'derived') return [name, '', '', '', '', '', '', phase];
+  const share = shareRead(table);
+  const { bytes, bytesTotal, records, rejected } = table;
+  return [
+    name,
+    bar(share, barCells, frame),
+    `${Math.floor(share * 100)}%`,
+    hasBytes ? `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}` : '',
+    plural(records, 'record'),
+    `${formatRate(recordsRead(table), loadSeconds(table, nowMs))}/s`,
+    rejected > 0 ? paint('yellow', `${formatCount(rejected)} rejected`) : '0 rejected',
+    phase,
+  ];
+};
+
+/** Lines of the tables. A narrow window loses first the bar, then the bytes, then the ends of names. */
+const tableLines = (tables: readonly TableProgress[], frame: Frame): string[] => {
+  const linesWith = (room: Room): string[] =>
+    alignRows(
+      tables.map((table) => cellsOf(table, frame, room)),
+      ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'left'],
+    );
+  const freeCells = (room: Room): number =>
+    frame.columns - indent.length - 1 - Math.max(0, ...linesWith(room).map(textWidth));
+  let room: Room = { barCells: 0, hasBytes: true, nameCells: Infinity };
+  if (freeCells(room) < 0) {
+    room = { ...room, hasBytes: false };
+    const longest = Math.max(...tables.map(({ table }) => textWidth(visibleText(table))));
+    room = { ...room, nameCells: Math.max(nameCellsMin, longest + Math.min(0, freeCells(room))) };
+  }
+  const steps = Math.floor(Math.min(freeCells(room) - gapCells, barCellsMax) / barCellsStep);
+  return linesWith({ ...room, barCells: Math.max(0, steps) * barCellsStep }).map((line) => indent + line);
+};
+
+const headline = (progress: Progress, pipeline: string, { paint, nowMs }: Frame): string => {
+  const what = progress.step === undefined ? 'starting' : stepNames[progress.step];
+  const run = progress.runId === undefined ? '' : ` run ${progress.runId}`;
+  const where = progress.server === '' ? '' : ` on ${progress.server}`;
+  const elapsed = formatSeconds((nowMs - progress.startedMs) / 1000);
+  return `${paint('bold', visibleText(pipeline))}${run}: ${what}${paint('dim', `${where}, ${elapsed}`)}`;
+};
+
+/** Which tables are shown if the window has fewer rows than the run has tables: lower numbers first. */
+const urgency: Readonly<Record<TableProgress['phase'], number>> = {
+  loading: 0,
+  building: 0,
+  publishing: 1,
+  waiting: 2,
+  loaded: 3,
+};
+
+const tablesThatFit = (tables: readonly TableProgress[], rows: number): readonly TableProgress[] => {
+  if (tables.length <= rows) return tables;
+  const chosen = new Set([...tables].sort((a, b) => urgency[a.phase] - urgency[b.phase]).slice(0, rows - 1));
+  return tables.filter((table) => chosen.has(table));
+};
+
+/** Returns at most `rows` lines. They may be longer than the window. */
+const barLines = (progress: Progress, pipeline: string, frame: Frame): string[] => {
+  const shown = tablesThatFit(progress.tables, frame.rows - 1);
+  const hidden = progress.tables.length - shown.length;
+  const more = hidden > 0 ? [frame.paint('dim', `${indent}and ${plural(hidden, 'more table')}`)] : [];
+  return [headline(progress, pipeline, frame), ...tableLines(shown, frame), ...more];
+};
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
 const eraseLineAndGoDown = '\u001b[2K\u001b[1B';
 
 /**
- * A block of lines at the bottom of the terminal that can be drawn again.
+ * Returns a function that replaces the lines it has drawn before. Its argument `above` stays on the
+ * screen above the new lines.
  *
- * A window made narrower wraps what was drawn, so the way back up is reckoned from the width it has now. The block
- * never fills the window: lines that have scrolled away could not be reached. It is erased line by line: tmux takes
- * "erase below" at the top of its window for "clear", and moves what was there into its scrollback
- * (test/integration/terminal.test.ts).
+ * A narrower window wraps the old lines, so the number of rows to erase depends on its current width.
+ * The lines never fill the window, because lines that have scrolled away cannot be erased. They are
+ * erased one by one: tmux treats "erase below" at the top of the window as "clear" and moves the text
+ * into its scrollback (test/integration/terminal.test.ts).
  */
 const openBlock = ({ stderr }: Io) => {
   let drawn: readonly string[] = [];
@@ -26,23 +154,20 @@ const openBlock = ({ stderr }: Io) => {
     const wayUp = `\u001b[${rows}A\r`;
     return rows === 0 ? '' : wayUp + eraseLineAndGoDown.repeat(rows) + wayUp;
   };
-  return {
-    /** Replaces the block; `above` stays on the screen before it. */
-    draw(lines: readonly string[], above = ''): void {
-      // A character in the last column wraps in some terminals.
-      const { columns, rows } = windowOf(stderr);
-      const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => clip(line, Math.max(1, columns - 1)));
-      // One write a frame, so that nobody sees half of it.
-      stderr.write(`${erased(columns)}${above}${shown.map((line) => `${line}\n`).join('')}`);
-      drawn = shown;
-    },
+  return (lines: readonly string[], above: string): void => {
+    // In some terminals, a character in the last column wraps.
+    const { columns, rows } = windowOf(stderr);
+    const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => clip(line, Math.max(1, columns - 1)));
+    // A single write, so that the terminal never shows a partial frame.
+    stderr.write(`${erased(columns)}${above}${shown.map((line) => `${line}\n`).join('')}`);
+    drawn = shown;
   };
 };
 
-/** A process that is ended at once must not leave the cursor hidden. */
-const keepCursor = (io: Io): (() => void) => {
-  const restore = (): void => void io.stderr.write(showCursor);
-  io.stderr.write(hideCursor);
+/** Hides the cursor. It is shown again at the latest when the process exits. */
+const hideCursorOf = ({ stderr }: Io): (() => void) => {
+  const restore = (): void => void stderr.write(showCursor);
+  stderr.write(hideCursor);
   process.once('exit', restore);
   return () => {
     process.removeListener('exit', restore);
@@ -50,50 +175,45 @@ const keepCursor = (io: Io): (() => void) => {
   };
 };
 
-/** Unicode blocks need a terminal that can show them. */
 const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
   env['TERM'] !== 'linux' &&
   (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
 /**
- * Draws on stderr, at most every `progressIntervalMs`. When the run has finished, the bars are erased: its summary says
- * it all. After a failure they stay.
+ * Draws on stderr, at most every `progressIntervalMs`. The bars are erased when the run has finished,
+ * because its summary follows. After a failure they stay.
  */
 export const openBars = (
   progress: Progress,
   io: Io,
   { pipeline, verbose }: { readonly pipeline: string; readonly verbose: boolean },
 ): ProgressDisplay => {
-  const block = openBlock(io);
-  const look = { paint: paintFor(io.stderr, io.env), unicode: hasUnicode(io.env), pipeline };
-  const restoreCursor = keepCursor(io);
+  const drawBlock = openBlock(io);
+  const look = { paint: paintFor(io.stderr, io.env), isUnicode: hasUnicode(io.env) };
+  const restoreCursor = hideCursorOf(io);
   let drawnMs = Number.NEGATIVE_INFINITY;
-  let open = true;
-  let finished = false;
+  let isOpen = true;
 
   const draw = (above = ''): void => {
     drawnMs = io.clock();
     const { columns, rows } = windowOf(io.stderr);
-    const lines = finished
-      ? []
-      : barLines(progress, drawnMs, { ...look, columns, rows: Math.max(2, rows - 1) });
-    block.draw(lines, above);
+    const frame = { ...look, columns, rows: Math.max(2, rows - 1), nowMs: drawnMs };
+    drawBlock(progress.isFinished ? [] : barLines(progress, pipeline, frame), above);
   };
   const note = (text: string): void => draw(`${visibleText(text)}\n`);
-  // Times go on between events, and a new window size shows at once.
+  // Between events, updates the elapsed time and adapts to a resized window.
   const timer = setInterval(draw, progressIntervalMs);
   timer.unref();
   return {
     event(event) {
-      finished ||= event.type === 'finished';
       const text = noteOf(event, verbose);
       if (text !== undefined) note(text);
       else if (io.clock() - drawnMs >= progressIntervalMs) draw();
     },
     note,
     close() {
-      if (!open) return;
-      open = false;
+      if (!isOpen) return;
+      isOpen = false;
       clearInterval(timer);
       draw();
       restoreCursor();

@@ -1,13 +1,13 @@
-// Chooses the progress display of a run, once, from flags, terminal and environment.
+// Chooses how the progress of a run is shown: bars, lines, JSON or nothing.
 
 import type { Logger } from '../../core/logger.ts';
+import { visibleJson } from '../../core/wording.ts';
+import type { RunEvent } from '../../core/model.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
 import { openBars } from './bars.ts';
-import type { RunEvent } from '../../core/model.ts';
 import { openLines } from './lines.ts';
 import { applyEvent, emptyProgress, noteOf, type Progress, type ProgressDisplay } from './state.ts';
-import { visibleJson } from '../../core/wording.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
 export type ProgressMode = (typeof progressModes)[number];
@@ -25,28 +25,18 @@ const silent: ProgressDisplay = { event: () => undefined, note: () => undefined,
 
 const isOn = (value: string | undefined): boolean => Boolean(value) && value !== 'false' && value !== '0';
 
-/** Bars need a terminal that a person looks at. */
+/** True if stderr is a terminal that a person looks at. */
 const suitsBars = ({ stderr, env }: Io): boolean =>
   Boolean(stderr.isTTY) && !isOn(env['CI']) && env['TERM'] !== 'dumb';
 
-/** The run that an event names. */
-const runOf = (event: RunEvent): number | undefined => {
-  if (event.type === 'finished') return event.result.runId;
-  return 'runId' in event ? event.runId : undefined;
-};
-
-/** Every event as one line of JSON, with the time and, once there is one, the run. */
-const openJson = (io: Io): ProgressDisplay => {
-  let run: number | undefined;
-  return {
-    ...silent,
-    event(event) {
-      run = runOf(event) ?? run;
-      const { type, ...fields } = event;
-      const line = { type, time: new Date(io.clock()).toISOString(), run, ...fields };
-      io.stdout.write(`${visibleJson(line)}\n`);
-    },
+/** Shows messages, but no progress. */
+const openNotices = (io: Io): ProgressDisplay => {
+  const note = (text: string): void => void io.stderr.write(`${visibleText(text)}\n`);
+  const event = (each: RunEvent): void => {
+    const text = noteOf(each, false);
+    if (text !== undefined) note(text);
   };
+  return { ...silent, note, event };
 };
 
 const openOnStderr = (progress: Progress, options: DisplayOptions, io: Io): ProgressDisplay => {
@@ -54,47 +44,44 @@ const openOnStderr = (progress: Progress, options: DisplayOptions, io: Io): Prog
   const mode = options.mode === 'auto' ? auto : options.mode;
   if (mode === 'bar') return openBars(progress, io, options);
   if (mode === 'log') return openLines(progress, io, options.verbose);
-  // JSON already carries the notices.
-  if (options.json) return silent;
-  return openNotices(io);
+  // With --json, stdout already has all messages as events.
+  return options.json ? silent : openNotices(io);
 };
 
-/** No progress, but what has to be said. */
-const openNotices = (io: Io): ProgressDisplay => {
-  const note = (text: string): void => void io.stderr.write(`${visibleText(text)}\n`);
-  const event = (each: RunEvent): void => {
-    const notice = noteOf(each, false);
-    if (notice !== undefined) note(notice);
-  };
-  return { ...silent, note, event };
+const writeJson = ({ type, ...fields }: RunEvent, run: number | undefined, io: Io): void => {
+  const line = { type, time: new Date(io.clock()).toISOString(), run, ...fields };
+  io.stdout.write(`${visibleJson(line)}\n`);
 };
 
-/** Opens the display: bars, lines, JSON on stdout (beside bars or lines if asked for), or nothing. */
+/** Opens the display on stderr. With `json`, also writes every event as a line of JSON on stdout. */
 export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
   if (options.quiet) return silent;
   const progress = emptyProgress(io.clock());
   const onStderr = openOnStderr(progress, options, io);
-  const json = options.json ? openJson(io) : silent;
   return {
     ...onStderr,
     event: (event) => {
       applyEvent(progress, event, io.clock());
-      json.event(event);
+      if (options.json) writeJson(event, progress.runId, io);
       onStderr.event(event);
     },
   };
 };
 
-/** A logger that writes through the display: warnings always, the rest with --verbose and --debug. */
+// JSON.stringify writes an Error as {}.
+const describe = (fields: object): string =>
+  visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
+
+/** A logger that writes to the display. Information needs `verbose`, debug messages need `debug`. */
 export const displayLogger = (
   display: ProgressDisplay,
   { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },
 ): Logger => {
   const say =
-    (level: string, shown: boolean) =>
+    (level: string, isShown: boolean) =>
     (fields: object, message: string): void => {
-      if (shown)
-        display.note(`${level}: ${message}${Object.keys(fields).length > 0 ? ` ${describe(fields)}` : ''}`);
+      const details = Object.keys(fields).length > 0 ? ` ${describe(fields)}` : '';
+      if (isShown) display.note(`${level}: ${message}${details}`);
     };
   return {
     debug: say('debug', debug),
@@ -103,7 +90,3 @@ export const displayLogger = (
     error: say('error', true),
   };
 };
-
-// JSON.stringify writes an Error as {}.
-const describe = (fields: object): string =>
-  visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));

@@ -1,4 +1,4 @@
-// Progress as plain lines for pipes, logs and CI: each step as it starts and ends, each table now and then.
+// Progress as plain lines for pipes, logs and CI: when a step starts or ends, and regularly per table.
 
 import { progressLineIntervalMs } from '../../core/limits.ts';
 import type { RunEvent, RunStep } from '../../core/model.ts';
@@ -40,7 +40,6 @@ const describeLoaded = (table: TableProgress, nowMs: number): string =>
     formatSeconds(loadSeconds(table, nowMs)),
   ].join(', ');
 
-/** The lines that one event is worth; progress is rationed by the caller. */
 const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
   const table = tableOf(progress, event);
   if (event.type === 'started')
@@ -55,7 +54,7 @@ const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: bo
 
 const order: readonly RunStep[] = ['plan', 'load', 'build', 'test', 'publish'];
 
-/** Writes lines on stderr, each after the seconds since the start. */
+/** Writes lines on stderr. Each begins with the seconds since the start. */
 export const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDisplay => {
   const saidMs = new Map<string, number>();
   let step: RunStep | undefined;
@@ -64,7 +63,7 @@ export const openLines = (progress: Progress, io: Io, verbose: boolean): Progres
     const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
     io.stderr.write(`[${seconds.padStart(6)} s] ${visibleText(text)}\n`);
   };
-  // The first report of a table is worth a line only after an interval: short loads say just "loaded".
+  // Counted from the start of the load: a load shorter than the interval gets only the line "loaded".
   const isDue = (event: Extract<RunEvent, { type: 'progress' }>, nowMs: number): boolean => {
     const last = saidMs.get(event.table) ?? tableOf(progress, event)?.startedMs ?? nowMs;
     if (nowMs - last < progressLineIntervalMs) return false;
@@ -73,9 +72,8 @@ export const openLines = (progress: Progress, io: Io, verbose: boolean): Progres
   };
   const endStep = (next?: RunStep): void => {
     if (step !== undefined) {
-      // A step is done again after a lost connection, and when somebody has changed production.
+      // A step is repeated after a lost connection, or after another session changed production.
       const isDone = next === undefined || order.indexOf(next) > order.indexOf(step);
-      // Its seconds are in the summary: what follows a step, such as a hook, is no part of it.
       say(`${step} ${isDone ? 'done' : 'broken off'}`);
     }
     step = next;

@@ -1,38 +1,35 @@
-// What is known of a running run from its events: one state, which every display draws.
+// The state of a running run, calculated from its events. Every display draws this state.
 
 import type { RunEvent, RunStep } from '../../core/model.ts';
 import { noticeOf } from '../../report/notice.ts';
 
-/** What every display of a running run can do. Its state has taken an event in before it hears of it. */
 export interface ProgressDisplay {
+  /** Shows an event that `applyEvent` has already added to the state. */
   event(event: RunEvent): void;
-  /** Shows a message that is not part of the progress: a notice, a log line. */
+  /** Shows a message beside the progress, such as a log line. */
   note(text: string): void;
-  /** Ends the display and restores the terminal; it may be called twice. */
+  /** Ends the display and restores the terminal. May be called twice. */
   close(): void;
 }
-
-/** waiting -> loading -> loaded -> building -> publishing -> building …; a derived table has nothing to load. */
-export type TablePhase = 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
 
 export interface TableProgress {
   readonly table: string;
   readonly kind: 'source' | 'derived';
   readonly files: number;
-  /** Of its files; once they are being read, without headers. */
+  /** Size of the table's files; without their headers after the first progress event. */
   bytesTotal: number;
   bytes: number;
   records: number;
   rejected: number;
   filtered: number;
-  /** What was in staging before this process began with the table: it says nothing about the pace. */
-  before: { readonly bytes: number; readonly records: number } | undefined;
-  phase: TablePhase;
-  /** What is being built. */
+  /** Bytes and records that an earlier process loaded: they do not count for the rate. */
+  before: { readonly bytes: number; readonly records: number };
+  phase: 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
+  /** Part of the table that is being built, such as 'primary key'. */
   building: string;
-  /** Clock reading at the first progress; undefined before. */
+  /** Time when loading began; undefined before. */
   startedMs: number | undefined;
-  /** How long loading took; undefined before it is over. */
+  /** Duration of loading; undefined until the table is loaded. */
   seconds: number | undefined;
 }
 
@@ -40,99 +37,96 @@ export interface Progress {
   readonly startedMs: number;
   runId: number | undefined;
   server: string;
-  workers: number;
   step: RunStep | undefined;
   tables: TableProgress[];
+  isFinished: boolean;
 }
 
-/** The state before the first event. */
 export const emptyProgress = (nowMs: number): Progress => ({
   startedMs: nowMs,
   runId: undefined,
   server: '',
-  workers: 0,
   step: undefined,
   tables: [],
+  isFinished: false,
 });
 
 type PlannedTable = Extract<RunEvent, { type: 'planned' }>['tables'][number];
 
-const plannedTable = ({ table, kind, files, bytes }: PlannedTable): TableProgress => ({
-  table,
-  kind,
-  files,
+const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
+  ...planned,
   bytesTotal: bytes,
   bytes: 0,
   records: 0,
   rejected: 0,
   filtered: 0,
-  before: undefined,
+  before: { bytes: Infinity, records: 0 },
   phase: 'waiting',
   building: '',
   startedMs: undefined,
   seconds: undefined,
 });
 
-/** The table that an event is about. */
+/** Returns the table of an event; undefined for events of the whole run. */
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/** What an event is worth beside the progress, on a line of its own. */
+/** Returns the text of an event that is shown as a message; undefined if the event is only progress. */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 
-const applyCounts = (
-  table: TableProgress,
-  { bytes, bytesTotal, records, rejected, filtered }: Extract<RunEvent, { type: 'progress' }>,
-  nowMs: number,
-): void => {
+const applyStep = (progress: Progress, step: RunStep, nowMs: number): void => {
+  progress.step = step;
+  for (const table of progress.tables) {
+    if (step === 'publish') table.phase = 'publishing';
+    // Publishing failed and the tables are built again: each waits for its turn.
+    else if (step === 'build' && table.phase === 'publishing')
+      table.phase = table.kind === 'derived' ? 'waiting' : 'loaded';
+    else if (step === 'load') table.startedMs ??= nowMs;
+  }
+};
+
+const applyToTable = (table: TableProgress, event: RunEvent, nowMs: number): void => {
+  if (event.type === 'loaded') Object.assign(table, { phase: 'loaded', seconds: event.seconds });
+  if (event.type === 'building') Object.assign(table, { phase: 'building', building: event.what });
+  if (event.type !== 'progress') return;
+  const { bytes, bytesTotal, records, rejected, filtered } = event;
   table.startedMs ??= nowMs;
-  // What a crash of the server took is loaded again, by this process.
-  if (table.before === undefined || bytes < table.before.bytes) table.before = { bytes, records };
+  // The first progress, or fewer bytes than before: a crash of the server emptied staging tables.
+  if (bytes < table.before.bytes) table.before = { bytes, records };
   if (table.phase === 'waiting' && bytes > table.before.bytes) table.phase = 'loading';
   Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
 };
 
-/** Takes one event in. */
+/** Adds one event to the state. */
 export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): void => {
   const table = tableOf(progress, event);
-  if (event.type === 'started') {
-    progress.runId = event.runId;
-    progress.server = event.server;
-    progress.workers = event.workers;
-  } else if (event.type === 'planned') progress.tables = event.tables.map(plannedTable);
-  else if (event.type === 'step') {
-    progress.step = event.step;
-    if (event.step === 'publish') for (const each of progress.tables) each.phase = 'publishing';
-    // A table that is built again waits until its turn comes.
-    if (event.step === 'build')
-      for (const each of progress.tables)
-        if (each.phase === 'publishing') each.phase = each.kind === 'derived' ? 'waiting' : 'loaded';
-    // Until its first bytes are reported, a table counts as started with the step.
-    if (event.step === 'load') for (const each of progress.tables) each.startedMs ??= nowMs;
-  } else if (event.type === 'progress' && table) applyCounts(table, event, nowMs);
-  else if (event.type === 'loaded' && table)
-    Object.assign(table, { phase: 'loaded', seconds: event.seconds });
-  else if (event.type === 'building' && table)
-    Object.assign(table, { phase: 'building', building: event.what });
+  if (table) applyToTable(table, event, nowMs);
+  if ('runId' in event) progress.runId = event.runId;
+  if (event.type === 'started') progress.server = event.server;
+  if (event.type === 'planned') progress.tables = event.tables.map(plannedTable);
+  if (event.type === 'step') applyStep(progress, event.step, nowMs);
+  if (event.type !== 'finished') return;
+  progress.runId = event.result.runId;
+  progress.isFinished = true;
 };
 
-/** Seconds that the table has been loading, or took to load. */
+/** Duration of loading, so far or in all. */
 export const loadSeconds = (table: TableProgress, nowMs: number): number =>
   table.seconds ?? (table.startedMs === undefined ? 0 : (nowMs - table.startedMs) / 1000);
 
-/** Records that this process has read. */
-export const recordsRead = ({ records, before }: TableProgress): number => records - (before?.records ?? 0);
+/** Number of records that this process has read. */
+export const recordsRead = ({ records, before }: TableProgress): number => records - before.records;
 
-/** Share of the bytes that are read, from 0 to 1. */
+/** Share of the table's bytes that are loaded, from 0 to 1. */
 export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
   if (phase !== 'waiting' && phase !== 'loading') return 1;
   return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;
 };
 
-/** Seconds that loading will still take at the pace so far; undefined while too little is read. */
+/** Estimates how long loading still takes; undefined while too little is read for an estimate. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
-  const read = table.bytes - (table.before?.bytes ?? 0);
+  const read = table.bytes - table.before.bytes;
   const left = Math.max(0, table.bytesTotal - table.bytes);
   const seconds = loadSeconds(table, nowMs);
   if (table.phase !== 'loading' || read <= 0.005 * (read + left) || seconds < 0.5) return undefined;
