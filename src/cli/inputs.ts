@@ -161,11 +161,11 @@ export const workers = countFlag(
 
 export const chunkBytes = countFlag(
   '--chunk-bytes <n>',
-  'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
+  'source bytes per transaction; default: 33554432, at most 8 MiB for a stream with several workers',
   chunkBytesMax,
 );
 
-export const tracing = toggle('--tracing', 'create OpenTelemetry spans, for the SDK that NODE_OPTIONS loads');
+export const tracing = toggle('--tracing', 'create OpenTelemetry spans; NODE_OPTIONS must load an SDK');
 
 export const allowShrink = namesFlag(
   '--allow-shrink <tables>',

@@ -18,10 +18,10 @@ Examples:
   $ psql "$(etl db url)"                    look at the data of the embedded server
 
 In a project where sluice is a dependency, \`npx etl\` runs it.
-Without DATABASE_URL and PG*, etl starts an embedded PostgreSQL in .etl/ of this directory.
+Without --database-url, DATABASE_URL or PG*, etl starts an embedded PostgreSQL in .etl/ of this directory.
 Every flag has a variable, set in the environment or in .env: --workers is ETL_WORKERS.
-Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 4 by a guard or a data test, 5 changes in a plan, 130 and 143
-interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage or definition, 3 too many rejects, 4 refused by a guard or a data test,
+5 plan with changes, 130 or 143 stopped by a signal.
 
 \`etl <command> --help\` shows the help of a command.`;
 
@@ -43,7 +43,13 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
       getOutHasColors: () => paint('bold', 'x') !== 'x',
       getErrHasColors: () => false,
     })
-    .configureHelp({ styleTitle: (title) => paint('bold', title), showGlobalOptions: false })
+    .configureHelp({
+      styleTitle: (title) => paint('bold', title),
+      showGlobalOptions: false,
+      // Without the variable of each flag: the program's help says how variables are named.
+      optionDescription: ({ description: text, argChoices: choices }) =>
+        choices === undefined ? text : `${text}: ${choices.join(', ')}`,
+    })
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
     .showSuggestionAfterError();

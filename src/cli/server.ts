@@ -12,12 +12,13 @@ export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> 
   return findEtlDirectory(workingDirectory);
 };
 
+const sayOn =
+  ({ stderr }: Io) =>
+  (text: string): void =>
+    void stderr.write(`${text}\n`);
+
 /** Names the embedded server if its `.etl` is in a directory above the working directory. */
-export const sayElsewhere = (
-  etlDirectory: string,
-  io: Io,
-  say = (text: string): void => void io.stderr.write(`${text}\n`),
-): void => {
+export const sayElsewhere = (etlDirectory: string, io: Io, say = sayOn(io)): void => {
   if (etlDirectory !== join(io.workingDirectory, '.etl'))
     say(`Using the embedded PostgreSQL of ${dirname(etlDirectory)} (its .etl/ is the nearest).`);
 };
@@ -38,7 +39,7 @@ export interface OpenedServer extends ServerAddress {
  */
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
-  say = (text: string): void => void io.stderr.write(`${text}\n`),
+  say = sayOn(io),
 ): Promise<OpenedServer> => {
   const { namesServer, resolveServer } = await import('../db/connect/address.ts');
   if (databaseUrl !== undefined || namesServer(io.env))
@@ -62,7 +63,13 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
-const onServer = async <T>(server: OpenedServer, ask: (client: Client) => Promise<T>): Promise<T> => {
+/** Runs `ask` for a command that only reads: with a client, or with undefined if there is no server. */
+export const askAnyway = async <T>(
+  given: GivenServer,
+  ask: (client: Client | undefined) => Promise<T>,
+): Promise<T> => {
+  const server = await findServer(given);
+  if (server === undefined) return ask(undefined);
   const { withClient } = await import('../db/client.ts');
   const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
   return withClient(server, async (client) => {
@@ -73,22 +80,10 @@ const onServer = async <T>(server: OpenedServer, ask: (client: Client) => Promis
 };
 
 /** Runs `ask` on the server of a command that only reads; undefined if there is no server. */
-export const askServer = async <T>(
+export const askServer = <T>(
   given: GivenServer,
   ask: (client: Client) => Promise<T>,
-): Promise<T | undefined> => {
-  const server = await findServer(given);
-  return server && onServer(server, ask);
-};
-
-/** Runs `ask` with a client, or with undefined if there is no server. */
-export const askAnyway = async <T>(
-  given: GivenServer,
-  ask: (client: Client | undefined) => Promise<T>,
-): Promise<T> => {
-  const server = await findServer(given);
-  return server === undefined ? ask(undefined) : onServer(server, ask);
-};
+): Promise<T | undefined> => askAnyway(given, async (client) => client && ask(client));
 
 /** Tells the user of a failed command that the embedded server it created is still running. */
 export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { main } from '../../src/cli/main.ts';
 import type { Io } from '../../src/cli/io.ts';
-import { embeddedLines } from '../../src/cli/text/end-text.ts';
+import { embeddedLines } from '../../src/cli/text/summary.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -303,7 +303,7 @@ describe('corrections', () => {
       { exit: 1, out: '', err: expect.stringMatching(/^error ETL_RUN_LOCKED: .*tolerant/) },
     ]);
     expect(await rowsOf(name)).toEqual(whole);
-    expect((await etl('replay', path)).out).toContain(', 3 of them kept before\n');
+    expect((await etl('replay', path)).out).toContain(', 3 of them stored before\n');
     expect(await runPipeline(shop(name, { rejectLimit: 10 }), options())).toMatchObject({
       outcome: 'unchanged',
     });
@@ -355,7 +355,7 @@ describe('corrections', () => {
     };
     expect(await exported()).toEqual([['3', '4', '6'], []]);
     await etl('replay', await corrected(name, { 3: good[3], 4: null, 6: null }));
-    const note = '1 corrected since, left out: --corrected exports them, too';
+    const note = '1 record corrected since, left out; --corrected exports them, too';
     expect(await exported()).toEqual([['4', '6'], [note]]);
     expect(await exported('--corrected')).toEqual([['3', '4', '6'], []]);
     const json = await etl('export', '--pipeline', name, '-o', 'left_to_correct.csv', '--json');
@@ -692,7 +692,7 @@ describe('corrections', () => {
       expect(await etl('replay', 'spreadsheet.csv')).toMatchObject({
         exit: 0,
         out: expect.stringContaining(
-          '\n1 record not corrected: column _record has a text; empty it after its fields are filled in\n',
+          '\n1 record not corrected: fill in the fields and clear the column _record\n',
         ),
       });
       const kept = await database.query(`select fields from etl.correction where pipeline = $1`, [name]);

@@ -1,4 +1,4 @@
-// Which run's rejects a command of `etl rejects` is about, and asking for them.
+// Finds the run whose rejects a command of `etl rejects` shows.
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -6,7 +6,7 @@ import type { RejectChoice, RejectedRun } from '../../ledger/rejects/list-reject
 import { databaseUrl, optionalRun, textFlag } from '../inputs.ts';
 import { askServer, type GivenServer } from '../server.ts';
 
-/** What names the rejects, for every command that shows some. */
+/** Arguments and flags that choose rejects. */
 export const choosing = {
   run: optionalRun,
   databaseUrl,
@@ -30,10 +30,10 @@ const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice =>
   return { runId, pipeline: pipeline ?? null, table: table ?? null };
 };
 
-/** What was found out, or what to say where there is nothing. */
+/** The result, or a text for the user if there is nothing. */
 export type Asked<T> = { readonly found: T } | { readonly nothing: string };
 
-/** Asks `use` about the run that is meant; undefined: it has no such rejects. Errors: ETL_USAGE. */
+/** Runs `use` for the chosen run. `use` returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
 export const askRejects = async <T>(
   given: GivenChoice,
   use: (client: Client, run: RejectedRun) => Promise<T | undefined>,

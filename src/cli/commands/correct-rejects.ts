@@ -1,4 +1,5 @@
-// `etl rejects replay <file>` stores corrected records, which the next run loads; `etl rejects withdraw <file>` withdraws them.
+// `etl rejects replay <file>` stores corrected records for the next run; `etl rejects withdraw <file>`
+// deletes them.
 
 import type { Client } from '../../db/client.ts';
 import { formatCount, plural } from '../../core/wording.ts';
@@ -7,7 +8,7 @@ import { argument, databaseUrl, printing } from '../inputs.ts';
 import { openServer, type GivenServer } from '../server.ts';
 import { visibleText } from '../layout.ts';
 
-/** Works on the bookkeeping, which may be that of an older version, or not there yet. */
+/** Creates or migrates the bookkeeping, and then runs `work`. */
 const withLedger = async <T>(given: GivenServer, work: (client: Client) => Promise<T>): Promise<T> => {
   const { withClient } = await import('../../db/client.ts');
   const { migrate } = await import('../../db/bookkeeping/migrate.ts');
@@ -26,10 +27,10 @@ export const replayCommand = command({
     ...printing('print what was stored as JSON'),
   },
   help: `
-The file is one that \`etl rejects export\` wrote, with the fields corrected and the columns before them unchanged. The next run of the
-pipeline loads the corrected records in place of the rejected ones, with every check, and so does every later run while the
-source file is unchanged. Records deleted from it stay rejected, and so do those with text in _record: clear that column once
-you have filled in the fields. Replaying the same file again changes nothing; of two corrections of a record, the later one counts.
+Correct the fields in a file of \`etl rejects export\`, and leave the columns before them unchanged. The next run of the pipeline
+loads the corrected records in place of the rejected ones, with every check, and so does every later run until the source file
+changes. Records that you delete from the file stay rejected. So do records with text in _record: clear that column after you
+fill in the fields. Replaying a file again changes nothing; a later correction of a record replaces an earlier one.
 
 Examples:
   $ etl rejects export 12 --table price --output prices.csv
@@ -45,10 +46,10 @@ Examples:
     return {
       json: [kept],
       lines: () => [
-        known > 0 ? `${what}, ${formatCount(known)} of them kept before` : what,
+        known > 0 ? `${what}, ${formatCount(known)} of them stored before` : what,
         ...(uncorrected > 0
           ? [
-              `${plural(uncorrected, 'record')} not corrected: column _record has a text; empty it after its fields are filled in`,
+              `${plural(uncorrected, 'record')} not corrected: fill in the fields and clear the column _record`,
             ]
           : []),
         ...(added > 0 ? [`The next run of pipeline ${visibleText(pipeline)} loads them.`] : []),
@@ -67,7 +68,8 @@ export const withdrawCommand = command({
   },
   help: `
 The file is the one given to \`etl rejects replay\`, or an export of the same run: only the places of its records matter. The
-records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: replace it with \`etl rejects replay\`.
+records stay rejected. If a run has already loaded one of the corrections, nothing is withdrawn: replace the correction with
+\`etl rejects replay\`.
 
 Examples:
   $ etl rejects withdraw prices.csv

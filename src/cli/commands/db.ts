@@ -1,4 +1,4 @@
-// `etl db url|status|stop`: the embedded PostgreSQL of this directory.
+// `etl db url|status|stop`: manages the embedded PostgreSQL.
 
 import { join } from 'node:path';
 import type { EmbeddedServer } from '../../db/embedded/server.ts';
@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
-/** `etl run` would go elsewhere, which is worth knowing before looking for its tables here. */
+/** Warns if `etl run` would use another server, where its tables would be. */
 const warnOfOther = async (io: Io): Promise<void> => {
   const { namesServer } = await import('../../db/connect/address.ts');
   if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])
@@ -17,14 +17,14 @@ const warnOfOther = async (io: Io): Promise<void> => {
     );
 };
 
-/** The directory of the server, said when it is another project directory's than the working one. */
+/** Finds the server's directory, and prints it if it is above the working directory. */
 const locate = async (io: Io): Promise<string> => {
   const etlDirectory = await etlDirectoryOf(io);
   sayElsewhere(etlDirectory, io);
   return etlDirectory;
 };
 
-/** The address holds a password, which `etl db url` alone shows. */
+/** Removes the password, which only `etl db url` prints. */
 const withoutPassword = (url: string): string => {
   const shown = new URL(url);
   shown.password = '';
@@ -44,7 +44,7 @@ const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): strin
 
 const urlCommand = command({
   name: 'url',
-  description: 'Prints only its connection string; starts it if necessary.',
+  description: 'Starts the server if necessary, and prints its connection string.',
   takes: { debug },
   async act({ io }) {
     await warnOfOther(io);
@@ -57,7 +57,7 @@ const urlCommand = command({
 
 const statusCommand = command({
   name: 'status',
-  description: 'Shows whether it is running, its data directory and its log.',
+  description: 'Shows whether the server is running, its data directory and its log.',
   takes: { debug, json: toggle('--json', 'print JSON') },
   async act({ io }) {
     const { findEmbedded } = await import('../../db/embedded/server.ts');
@@ -73,11 +73,11 @@ const statusCommand = command({
 
 const stopCommand = command({
   name: 'stop',
-  description: 'Stops it; its data stays.',
+  description: 'Stops the server; its data stays.',
   takes: { debug },
   async act({ io }) {
     const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
-    // Before one of a directory above, which is another project's.
+    // First a server whose .etl/ was deleted here: `locate` would find the .etl/ of a directory above.
     if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
       io.stdout.write('stopped; its data directory had been deleted\n');
       return;

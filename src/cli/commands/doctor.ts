@@ -1,4 +1,4 @@
-// `etl doctor`: is this server fit for bulk loading, and what would improve it?
+// `etl doctor`: checks whether the server suits bulk loading, and advises what to change.
 
 import { availableParallelism } from 'node:os';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -13,7 +13,7 @@ import { openServer } from '../server.ts';
 
 const styles: Readonly<Record<Verdict, Style>> = { ok: 'green', advice: 'yellow', problem: 'red' };
 
-/** One line a finding, and under it the advice, if there is any. */
+/** Returns a line per finding, and below it the advice. */
 export const findingLines = (findings: readonly Finding[], paint: Paint): string[] => {
   const rows = findings.map(({ name, value, verdict }) => [
     paint(styles[verdict], verdict),
@@ -49,7 +49,7 @@ export const doctorCommand = command({
     ...printing('print every finding as one line of JSON'),
   },
   help: `
-It changes nothing. docs/operations/server.md explains the advice.
+Changes nothing. docs/operations/server.md explains the advice.
 Exit codes: 0 if a run can work on the server, 1 if it would be refused or fail.
 
 Examples:
@@ -58,7 +58,7 @@ Examples:
   $ etl doctor --json | jq -r 'select(.verdict != "ok") | [.name, .value, .advice] | @tsv'`,
   async act(given) {
     const { io, workers = availableParallelism() } = given;
-    const server = await openServer(given, (text) => void io.stderr.write(`${text}\n`));
+    const server = await openServer(given);
     const { withClient } = await import('../../db/client.ts');
     const { examineServer } = await import('../../tools/doctor.ts');
     const { chooseBackend } = await import('../../queue/choose-backend.ts');

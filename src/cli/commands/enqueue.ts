@@ -36,7 +36,7 @@ export const enqueueCommand = command({
       '1 is the highest; runs without a priority come before all of these',
       runPriorityMax,
     ),
-    dedupe: textFlag('--dedupe <key>', 'add no run while one with this key waits or runs'),
+    dedupe: textFlag('--dedupe <key>', 'add no run if a run with this key is waiting or running'),
     queue: textFlag('--queue <name>', 'queue to use; default: default'),
     fresh: toggle('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'),
     fullRefresh: toggle('--full-refresh', 'load everything again, even if nothing has changed'),
@@ -45,12 +45,12 @@ export const enqueueCommand = command({
     ...printing(),
   },
   help: `
-The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
+The queue stores the pipeline's name, parameters and definition hash: the worker must have the same definition.
 
 Examples:
-  $ etl enqueue noaa                        as well as pipelines/noaa.ts
+  $ etl enqueue noaa                        the same as pipelines/noaa.ts
   $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
-  $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
+  $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key is waiting or running
   $ etl enqueue pipelines/noaa.ts --json | jq -r .job`,
   async act(given) {
     const { at, priority, dedupe, queue, fresh, fullRefresh } = given;

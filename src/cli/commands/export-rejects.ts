@@ -1,4 +1,4 @@
-// `etl rejects export`: rejected records as CSV, to stdout or into a new file.
+// `etl rejects export`: writes rejected records as CSV, to stdout or into a new file.
 
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -14,14 +14,15 @@ import { askRejects, choosing, type Asked } from './ask-rejects.ts';
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
-/** Where the CSV goes: takes texts as fast as it can write them; false when nobody reads it any more. */
+/** The stream or file that the CSV is written to. */
 interface Target {
+  /** Waits until the text is written; false if the reader has closed the pipe. */
   readonly write: (text: string) => Promise<boolean>;
-  /** What is written stays, or nothing does. */
+  /** Closes the target; a file that is not whole is deleted. */
   readonly close: (isWhole: boolean) => Promise<void>;
 }
 
-/** A new file: it may hold corrections already. Errors: ETL_USAGE. */
+/** Creates the file. Refuses an existing file, which may hold corrections. Errors: ETL_USAGE. */
 const openFile = async (path: string): Promise<Target> => {
   const file = await open(path, 'wx').catch((cause: unknown) => {
     throw codeOf(cause) === 'EEXIST'
@@ -43,24 +44,23 @@ const openFile = async (path: string): Promise<Target> => {
 interface Counts {
   readonly records: number;
   readonly corrected: number;
-  /** Records without fields. */
+  /** Records that could not be split into fields. */
   readonly raw: number;
-  /** Records of which only the beginning was kept. */
+  /** Records that were too long, so that only their beginning is stored. */
   readonly cut: number;
 }
 
-/** Notes for a person who is about to correct the file. */
 const notesOf = ({ raw, cut, corrected }: Counts): readonly string[] => [
   ...(corrected > 0
-    ? [`${formatCount(corrected)} corrected since, left out: --corrected exports them, too`]
+    ? [`${plural(corrected, 'record')} corrected since, left out; --corrected exports them, too`]
     : []),
   ...(raw > 0 ? [`${plural(raw, 'record')} without fields: see column _record`] : []),
   ...(cut > 0
-    ? [`${formatCount(cut)} of them were longer than is kept, and end with …: correct them in their file`]
+    ? [`${formatCount(cut)} of them end with …: they were too long to store; correct them in their file`]
     : []),
 ];
 
-/** Writes rejects page by page. Undefined: nobody reads them any more. */
+/** Writes rejects page by page. Undefined if the reader has closed the pipe. */
 const writeRejects = async (
   client: Client,
   wanted: {
@@ -76,21 +76,21 @@ const writeRejects = async (
   const { rejectPages } = await import('../../ledger/rejects/list-rejects.ts');
   const { exportLine, headOf, uncorrected } = await import('../../ledger/rejects/reject-export.ts');
   const counts = { records: 0, corrected: 0, raw: 0, cut: 0 };
-  let goesOn = await target.write(`${bom ? '\ufeff' : ''}${headOf(shape)}`);
+  let isRead = await target.write(`${bom ? '\ufeff' : ''}${headOf(shape)}`);
   for await (const page of rejectPages(client, runId, { table: shape.table, file })) {
-    if (!goesOn) return undefined;
+    if (!isRead) return undefined;
     const rejects = wanted.corrected ? page : uncorrected(page);
     const lines = rejects.map((reject) => exportLine(reject, shape));
     counts.records += lines.length;
     counts.corrected += page.length - rejects.length;
     counts.raw += lines.filter(({ raw }) => raw).length;
     counts.cut += lines.filter(({ cut }) => cut).length;
-    goesOn = await target.write(lines.map(({ line }) => line).join(''));
+    isRead = await target.write(lines.map(({ line }) => line).join(''));
   }
   return counts;
 };
 
-/** What is said of the CSV; nothing if its reader is gone. */
+/** Summarizes the export; undefined if the reader has closed the pipe. */
 const answerOf = (
   asked: Asked<{ readonly runId: number; readonly table: string; readonly counts: Counts | undefined }>,
   output: string | undefined,
@@ -115,8 +115,9 @@ export const exportCommand = command({
     ...printing('with --output, print what was written as JSON'),
   },
   help: `
-Default: the run with rejects that ended last, without records that were corrected since. The columns of the table's files come after _run, _table, _file, _line, _byte,
-_reason and _record. Where the fields of a record cannot be told apart, they are empty and _record is its text.
+Default: the run with rejects that ended last, without records that were corrected since. The columns are _run, _table, _file,
+_line, _byte, _reason and _record, and then those of the table's files. If a record cannot be split into fields, its fields
+are empty and _record is its text.
 
 Examples:
   $ etl rejects export --output rejects.csv
@@ -144,7 +145,7 @@ Examples:
       return { runId, table: shape.table, counts };
     });
     const answer = answerOf(asked, output);
-    // Where the CSV goes to standard output, nothing else does.
+    // Stdout contains only the CSV.
     if (answer) print(answer, given, output === undefined ? io.stderr : io.stdout);
   },
 });

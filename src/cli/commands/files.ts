@@ -1,5 +1,5 @@
-// `etl files <pipeline>`: which files are in production, and how the current ones differ; `etl reload` and `etl unload`:
-// a run in which some of them are loaded again, or leave.
+// `etl files <pipeline>` lists files with their states. `etl reload` and `etl unload` start a run that
+// replaces or deletes the rows of single files.
 
 import { formatCount } from '../../core/wording.ts';
 import { command } from '../command.ts';
@@ -39,9 +39,15 @@ export const filesCommand = command({
   description: 'Lists the files of a pipeline with the state of each, and files in production that are gone.',
   takes: { file: pipelineArgument, databaseUrl, params, ...printing() },
   help: `
-States: in production; moved: in production under another name; new, not loaded yet; copy: new, and a run would refuse it as
-a copy of another file; changed since it was loaded; corrected: rejected records of it were corrected since; unloaded on
-request; gone: in production, but no longer listed.
+States:
+  in production  loaded and published
+  moved          in production under another name
+  new            not loaded yet
+  copy           not loaded yet; a run would refuse the file as a copy of another file
+  changed        changed since it was loaded
+  corrected      has rejected records that were corrected since it was loaded
+  unloaded       removed from production by \`etl unload\`
+  gone           in production, but no longer a file of the pipeline
 
 Examples:
   $ etl files pipelines/sales.ts
@@ -54,16 +60,17 @@ Examples:
   },
 });
 
-const files = fileArguments('files in production, by name or location');
+const files = fileArguments('files in production: names as `etl files` prints them, or locations');
 
 export const reloadCommand = command({
   name: 'reload',
   summary: 'load files again that are in production',
   description: 'Replaces the rows of single files with their current content, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
+  flagsOf: 'etl run',
   help: `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
-The run also does what any run does: it loads files that are new. Files are named as \`etl files\` prints them.
+The table must store the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
+Also loads new files, as every run does.
 
 Examples:
   $ etl reload pipelines/sales.ts in/2024-05-01.csv`,
@@ -72,11 +79,12 @@ Examples:
 
 export const unloadCommand = command({
   name: 'unload',
-  summary: 'take the rows of files out of production',
-  description: 'Removes the rows of single files from production, in one step.',
+  summary: 'delete the rows of files from production',
+  description: 'Deletes the rows of single files from production, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
+  flagsOf: 'etl run',
   help: `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
+The table must store the file of each row, as for \`etl reload\`.
 Later runs do not load the file until its content changes or you run \`etl reload\`.
 
 Examples:

@@ -1,4 +1,4 @@
-// `etl init FILE…`: reads files and writes the pipeline that loads them.
+// `etl init FILE…`: infers a pipeline from files, and writes it.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -14,7 +14,7 @@ import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 
-/** How many columns have which type: `12 smallint, 3 text`. */
+/** Counts the columns of each type, for example `12 smallint, 3 text`. */
 const typesText = (types: readonly string[]): string => {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -43,7 +43,7 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
   ];
 };
 
-/** Writes the file, and its directory; a file that is there only with `force`. Errors: ETL_FILE_EXISTS. */
+/** Writes the file and creates its directory. `force` overwrites a file. Errors: ETL_FILE_EXISTS. */
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {
@@ -54,7 +54,7 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
   }
 };
 
-/** Asks about every ambiguous column, table by table. */
+/** Asks the user for the type of every ambiguous column. */
 const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
   const { settleColumn } = await import('../../tools/init/write-init.ts');
   const tables: WrittenTable[] = [];
@@ -81,7 +81,9 @@ export const initCommand = command({
   description:
     'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
   takes: {
-    locations: fileArguments('files: paths, globs and addresses, as csv() takes them'),
+    locations: fileArguments(
+      'paths, globs, https:// and s3:// addresses, members of archives; compressed or not',
+    ),
     out: textFlag(
       '--out <file>',
       'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
@@ -92,9 +94,9 @@ export const initCommand = command({
     debug,
   },
   help: `
-Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
-on a terminal; with --yes, with --out - or without a terminal it stays text, and a comment says so. Files with the same header
-become one table. Files can be anything that csv() reads: paths, globs, https://, s3://, members of archives; compressed or not.
+Reads every record, so that the pipeline loads the files without a reject. Files with the same header become one table.
+On a terminal, asks for the types of ambiguous columns. Otherwise, and with --yes or --out -, they are text, and comments in
+the pipeline say so.
 
 Examples:
   $ etl init 'in/orders-*.csv'

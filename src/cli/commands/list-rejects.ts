@@ -1,4 +1,4 @@
-// `etl rejects list [run]`: why records were rejected, or the records themselves.
+// `etl rejects list [run]`: summarizes why records were rejected, or lists the records.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Fault } from '../../core/model.ts';
@@ -13,13 +13,13 @@ import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 
-/** Kinds of faults shown at most: a message of a check may differ in more than values. */
+/** Limits the kinds of faults: messages of a pipeline's own checks may all differ. */
 const kindsShown = 100;
 
-/** Records in JSON by default: enough to see the pattern. */
+/** Number of records that --json prints without --limit or --all. */
 const rejectsInJson = 50;
 
-/** A fault without its place. */
+/** Returns column, code and reason of a fault, without its file and line. */
 export const reasonText = ({ column, code, reason }: Fault | FaultKind, paint: Paint): string => {
   const named = column === null ? '' : `column ${visibleText(column)}: `;
   return `${named}${paint('yellow', code)}: ${visibleText(reason)}`;
@@ -55,7 +55,7 @@ const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
 
 type Pages = AsyncIterable<readonly RejectRow[]>;
 
-/** Pages as they come, until nobody reads them any more. */
+/** Prints pages until the end, or until the reader closes the pipe. */
 const printPages = async (pages: Pages, io: Io, textOf: (page: readonly RejectRow[]) => string) => {
   for await (const page of pages) if (!(await written(io.stdout, textOf(page)))) return;
 };
@@ -74,7 +74,7 @@ const printText = async (
   await written(io.stdout, lines.map((line) => `${line}\n`).join(''));
 };
 
-/** One JSON document, whose records are written as they are read. */
+/** Writes one JSON document page by page, because all records may not fit in memory. */
 const printJson = async (run: RejectedRun, kinds: FaultKinds, pages: Pages, io: Io): Promise<void> => {
   const head = visibleJson({ ...run, kinds: kinds.kinds, kindsTotal: kinds.total });
   await written(io.stdout, `${head.slice(0, -1)},"rejects":[`);
@@ -98,9 +98,9 @@ export const listCommand = command({
     ...printing(),
   },
   help: `
-Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
-with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
-contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
+Default: the run with rejects that ended last. Shows faults once if they have the same column and code and differ only in
+values, with their number, first place and first record. --limit and --all list the records instead, with every fault.
+--json prints both, and without --limit or --all the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
 
 Examples:
   $ etl rejects list

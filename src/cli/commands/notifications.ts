@@ -13,7 +13,7 @@ const states: readonly DeliveryState[] = ['pending', 'delivered', 'given up'];
 const listedMax = 10_000;
 const listedDefault = 20;
 
-/** As long as a receiver may need for all of them. */
+/** Time limit of `etl notifications send`. */
 const sendMs = 60_000;
 
 const stateText = ({ state, nextAt, attempts }: Delivery): string =>
@@ -39,8 +39,8 @@ const listCommand = command({
   takes: {
     databaseUrl,
     ...printing(),
-    pipeline: textFlag('--pipeline <name>', 'only of this pipeline'),
-    state: choice('--state <state>', 'only those in this state', states),
+    pipeline: textFlag('--pipeline <name>', 'only notifications of this pipeline'),
+    state: choice('--state <state>', 'only notifications in this state', states),
     limit: countFlag('--limit <n>', `list at most this many; default: ${listedDefault}`, listedMax),
   },
   async act(given) {
@@ -66,7 +66,7 @@ const sendCommand = command({
   takes: {
     databaseUrl,
     ...printing(),
-    givenUp: toggle('--given-up', 'also those that were given up'),
+    givenUp: toggle('--given-up', 'also notifications that were given up'),
   },
   async act(given) {
     const { withClient } = await import('../../db/client.ts');
@@ -95,8 +95,8 @@ export const notificationsCommand = group(
     summary: 'list notifications, and send pending ones',
     description: 'Lists notifications with the state of their delivery, and sends pending ones.',
     help: `
-A receiver is shown as the name of the variable that holds its URL. Workers and runs deliver on their own; \`send\` delivers now,
-and needs the same variables. See docs/guide/notifications.md.
+Shows a receiver by the name of the variable with its URL. Workers and runs deliver notifications by themselves; \`send\` delivers
+them now, and needs the same variables. See docs/guide/notifications.md.
 
 Examples:
   $ etl notifications

@@ -1,4 +1,4 @@
-// `etl plan <pipeline>`: what a run would do, prepared on the server, without doing it.
+// `etl plan <pipeline>`: shows what a run would do, after a rehearsal on the server.
 
 import { exitCodes } from '../../core/errors/errors.ts';
 import { chunkBytesMax } from '../../core/limits.ts';
@@ -41,9 +41,9 @@ export const planCommand = command({
     ...printing('print the plan as one line of JSON'),
   },
   help: `
-It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
-back; no row of production is read for that, and no reader waits.
-Exit codes: 0 whether or not there is anything to do; with --exit-code, 5 if there is. If the run would be refused: its exit code.
+Changes nothing. Tries SQL files, keys, indexes, constraints and data tests on the server with empty tables, and rolls them back.
+This reads no rows of production and blocks no readers.
+Exit codes: 0; with --exit-code, 5 if the run would change something. If the run would be refused: the exit code of the run.
 
 Examples:
   $ etl plan pipelines/noaa.ts

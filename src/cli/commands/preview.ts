@@ -1,4 +1,4 @@
-// `etl preview <pipeline>`: the first rows and rejects of each file, without a server.
+// `etl preview <pipeline>`: shows the first rows and rejects of each file, without a server.
 
 import { command, print } from '../command.ts';
 import { countFlag, printing, params, pipelineArgument } from '../inputs.ts';
@@ -6,7 +6,7 @@ import { openPipeline } from '../pipeline.ts';
 import { previewLines } from '../text/preview-text.ts';
 
 const recordsDefault = 20;
-/** They are held in memory. */
+/** All records of the preview are in memory. */
 const recordsMax = 100_000;
 
 export const previewCommand = command({
@@ -21,8 +21,8 @@ export const previewCommand = command({
     ...printing('print a line of JSON for each file'),
   },
   help: `
-Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
-Nothing is written, and no server is needed. Duplicate keys, and invalid values of types that only the server reads, are not found.
+Shows values as PostgreSQL prints them, times with a zone in UTC. A type with ? may be null. Reads only the beginning of each
+file, and writes nothing. Does not find duplicate keys, nor invalid values of types that only the server can read.
 
 Examples:
   $ etl preview pipelines/sales.ts

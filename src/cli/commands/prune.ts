@@ -9,7 +9,7 @@ import { dayMs, parseAge } from '../parsers.ts';
 import { askServer } from '../server.ts';
 import { formatBytes } from '../../core/amounts.ts';
 
-/** A quarter: long enough to look back at, whatever runs every night. */
+/** A quarter of a year keeps 90 runs of a nightly pipeline. */
 const olderDaysDefault = 90;
 
 const resultLines = (
@@ -28,14 +28,18 @@ export const pruneCommand = command({
   description: 'Deletes runs that ended long ago, with their files, chunks and rejects.',
   takes: {
     databaseUrl,
-    older: flag('--older <age>', `runs that ended before this; default: ${olderDaysDefault}d`, parseAge),
-    kept: toggle('--kept', 'also drop versions of tables that left production before this'),
+    older: flag(
+      '--older <age>',
+      `delete runs that ended so long ago; default: ${olderDaysDefault}d`,
+      parseAge,
+    ),
+    kept: toggle('--kept', 'also drop versions of tables that were replaced so long ago'),
     dryRun: toggle('--dry-run', 'only show how much would be deleted'),
     ...printing(),
   },
   help: `
-Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
-corrections of rejected records. Rows of production are not touched.
+Keeps what is needed to continue a run, to know which files are in production and to roll back to a kept version, and all
+corrections of rejected records. Does not touch rows of production.
 
 Examples:
   $ etl prune --dry-run

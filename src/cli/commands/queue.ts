@@ -1,4 +1,4 @@
-// `etl queue`, `etl cancel <run>`, `etl retry <run>`: the state of the queue of runs, and operations on one run.
+// `etl queue` shows the queues of runs. `etl cancel <run>` and `etl retry <run>` change one run.
 
 import { command } from '../command.ts';
 import type { QueueDepth } from '../../queue/run-queue-state.ts';

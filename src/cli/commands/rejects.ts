@@ -10,7 +10,7 @@ export const rejectsCommand = group(
   {
     name: 'rejects',
     summary: 'show rejected records with line and reason, and correct them',
-    description: 'Shows rejected records of a run, and takes them back corrected.',
+    description: 'Shows rejected records of a run, exports them for correction, and loads corrected ones.',
   },
   [listCommand, showCommand, exportCommand, replayCommand, withdrawCommand],
 );

@@ -1,4 +1,4 @@
-// `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists the kept versions.
+// `etl rollback <pipeline>`: publishes an earlier version of the tables again, or lists kept versions.
 
 import { formatCount } from '../../core/wording.ts';
 import type { KeptVersion } from '../../ledger/production/upkeep.ts';
@@ -65,10 +65,10 @@ export const rollbackCommand = command({
     ...printing(),
   },
   help: `
-Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
-Without \`--to\` the newest load is undone; a second time nothing changes, and \`--to\` goes further back. The version that
-is replaced is kept, so \`--to\` can also go forward again.
-The next run refuses to load the same files with the same definition again: correct one of them first.
+Earlier versions exist of tables declared with keep: 1 or more. All tables that a run published go back together.
+Without --to, undoes the newest load; a second time changes nothing. --to goes further back, or forward again, because the
+replaced version is kept.
+The next run refuses to load the same files with the same definition: correct a file or the definition first.
 
 Examples:
   $ etl rollback pipelines/sales.ts --list

@@ -32,7 +32,7 @@ import { profileLines } from '../text/profile-text.ts';
 import type { LoadedBefore } from '../text/summary.ts';
 import { withTracing } from '../tracing.ts';
 
-/** What every command takes that runs a pipeline. */
+/** Flags of the commands that run a pipeline: run, reload, unload. */
 export const runFlags = {
   databaseUrl,
   redisPrefix,
@@ -47,7 +47,7 @@ export const runFlags = {
   chunkBytes,
   fullRefresh: toggle('--full-refresh', 'load everything again, even if nothing has changed'),
   allowShrink,
-  profile: toggle('--profile', 'print where the time went afterwards; uses one more connection'),
+  profile: toggle('--profile', 'print at the end where the time went; uses one more connection'),
   tracing,
   keepStaging: toggle('--keep-staging', 'keep the staging tables for inspection'),
   progress: choice('--progress <how>', 'how to show progress on stderr', progressModes),
@@ -72,12 +72,12 @@ const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
   io: Io,
 ): Promise<void> => {
-  const { embeddedLines, unchangedLines } = await import('../text/end-text.ts');
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
+  const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
   const lines =
     result.outcome === 'unchanged'
       ? unchangedLines(result, width)
-      : (await import('../text/summary.ts')).publishedLines(result, before, width, paint);
+      : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
@@ -88,7 +88,7 @@ const stoppingText = (signal: string, isSecond: boolean): string =>
     ? `${signal}: stopping at once`
     : `${signal}: stopping after the chunks in flight; a second signal stops at once`;
 
-/** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
+/** Runs the pipeline and shows its progress. A signal stops everything in this function. */
 const runShown = async (
   { pipeline, directory, file: pipelineFile }: LoadedPipeline,
   options: RunOptions,
@@ -136,7 +136,7 @@ const runShown = async (
   }
 };
 
-/** Runs the pipeline of a file; `asked` are its files that are to be loaded again, or to leave. */
+/** Runs a pipeline. `asked`: source files to load again, or whose rows to delete. */
 export const runFile = async (
   given: GivenRun,
   asked: Pick<RunOptions, 'reload' | 'unload'> = {},
@@ -148,7 +148,7 @@ export const runFile = async (
     });
   const options = { ...optionsOf(given), ...asked };
   const loaded = await loadPipeline(given.file, given.io);
-  // A wrong parameter is reported before a server is started for it.
+  // Checks the parameters before an embedded server is started.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
   const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
@@ -161,10 +161,10 @@ export const runCommand = command({
   description: 'Loads the files of a pipeline and publishes its tables, all at once or not at all.',
   takes: { file: pipelineArgument, ...runFlags },
   help: `
-Files are relative to the working directory, SQL files to the pipeline file.
-A run with the files and the definition of the last published run does nothing. etl plan shows what a run would do.
-The next run continues a run that was stopped or killed: it loads only the missing data.
-Ctrl-C stops a run after the chunks in flight, unpublished; a second Ctrl-C stops it at once.
+Paths of source files are relative to the working directory, paths of SQL files to the pipeline file.
+Does nothing if files and definition are those of the last published run. \`etl plan\` shows what a run would do.
+Continues a run that was stopped or killed: loads only the missing data.
+Ctrl-C stops after the chunks in flight, without publishing; a second Ctrl-C stops at once.
 
 Examples:
   $ etl run pipelines/noaa.ts

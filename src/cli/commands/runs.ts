@@ -1,4 +1,4 @@
-// `etl status`, `etl runs` and `etl show`: the newest runs, earlier ones with filters, and one in detail.
+// `etl status` shows the newest runs, `etl runs` filters runs, `etl show` shows one run in detail.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { runsListed } from '../../core/limits.ts';
@@ -28,7 +28,10 @@ interface Listed {
   readonly failures: readonly RunFailure[];
 }
 
-/** Under way first, then what ended last; what failed before there was a run has no number. */
+/**
+ * Joins runs with failures that happened before a run began, which have no id. Runs under way come
+ * first, then the newest ends.
+ */
 const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,
@@ -65,7 +68,6 @@ const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails>
   throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
 };
 
-/** Errors: ETL_USAGE (no run of that pipeline), those of the server. */
 const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer> => {
   const listed = await askForRuns(wanted, given);
   const isNarrowed =
@@ -81,7 +83,7 @@ const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer>
   };
 };
 
-/** Errors: ETL_RUN_UNKNOWN, those of the server. */
+/** Errors: ETL_RUN_UNKNOWN. */
 const showRun = async (runId: number, given: GivenServer): Promise<Answer> => {
   const found = await askForRun(runId, given);
   const shown = { ...found, run: withLiveness(found.run) };
@@ -92,7 +94,7 @@ const showRun = async (runId: number, given: GivenServer): Promise<Answer> => {
   };
 };
 
-/** As many as anybody reads; a program that wants more asks the table itself. */
+/** Upper limit of --limit. A program that needs more runs can query etl.run. */
 const runsMax = 10_000;
 
 const states: readonly ShownState[] = ['running', 'published', 'failed', 'stopped', 'cancelled'];

@@ -1,4 +1,4 @@
-// `etl schedule set|list|history|remove|pause|resume|run-now`: runs at set times.
+// `etl schedule set|list|history|remove|pause|resume|run-now`: manages schedules.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { runPriorityMax } from '../../core/limits.ts';
@@ -26,7 +26,7 @@ import { readRedis } from '../redis.ts';
 import { askServer, openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 
-/** So many are kept. */
+/** Number of slots that the database keeps per schedule. */
 const slotsMax = 1_000;
 
 const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly string[] => [
@@ -61,7 +61,7 @@ const setCommand = command({
     ...common,
     name: argument('<name>', 'name of the schedule: lower-case letters, digits, - and _'),
     file: pipelineArgument,
-    cron: textFlag('--cron <times>', 'times: the five fields of cron, or six with seconds'),
+    cron: textFlag('--cron <times>', 'times in the five fields of cron, or six with seconds'),
     timeZone: textFlag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'),
     params,
     catchUp: toggle('--catch-up', 'run once for slots missed while no worker ran'),
@@ -73,14 +73,13 @@ const setCommand = command({
     queue: textFlag('--queue <name>', 'queue to use; default: default'),
     lateAfterMs: flag(
       '--late-after <time>',
-      'tell receivers of `late` when a slot has no published run after this time',
+      "notify receivers of `late` if a slot's run is not published after this time",
       parseDuration,
     ),
   },
   help: `
-The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
-that the zone's clock skips is due at the jump; a time that it shows twice is due the first time. An existing schedule of
-that name is replaced.
+Fields of cron: minute, hour, day of month, month, day of week; six fields begin with the second. When clocks are changed, a
+time that is skipped is due at the change, and a time that occurs twice is due the first time.
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
@@ -104,7 +103,7 @@ Examples:
 
 const listCommand = command({
   name: 'list',
-  description: 'Lists schedules with their next five times, and their last time with its outcome.',
+  description: 'Lists schedules with their next five slots, and the outcome of their last slot.',
   takes: common,
   async act(given) {
     const { listSchedules } = await import('../../worker/schedule/list.ts');
@@ -183,9 +182,9 @@ export const scheduleCommand = group(
   {
     name: 'schedule',
     summary: 'enqueue runs at set times',
-    description: 'Manages schedules, by which workers run pipelines at set times.',
+    description: 'Manages schedules: workers run pipelines at set times, which are called slots.',
     help: `
-A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
+A schedule is a row in the database. The first worker that finds a slot due enqueues its run. See docs/guide/schedules.md.
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin

@@ -1,4 +1,4 @@
-// `etl rejects show <place>`: one rejected record in full.
+// `etl rejects show <place>`: shows one rejected record in full.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RejectRow } from '../../ledger/rejects/list-rejects.ts';
@@ -11,14 +11,14 @@ import type { Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 import { headLine, reasonText } from './list-rejects.ts';
 
-/** A reject with its fields: null where they cannot be told apart. */
 interface ShownReject extends RejectRow {
+  /** Null if the record cannot be split into fields. */
   readonly fields: readonly ShownField[] | null;
-  /** Only the beginning of the record was kept. */
+  /** True if only the beginning of the record is stored. */
   readonly isCut: boolean;
 }
 
-/** File and line of a place as the list prints it; of several lines the first. Errors: ETL_USAGE. */
+/** Parses `file:line` or `file:line-lastLine`. Errors: ETL_USAGE. */
 const parsePlace = (place: string): { readonly file: string; readonly line: number } => {
   const [, file, line] = /^(.+):(\d{1,15})(?:-\d+)?$/s.exec(place) ?? [];
   if (file !== undefined) return { file, line: Number(line) };
@@ -39,7 +39,6 @@ const fieldLines = (fields: readonly ShownField[], paint: Paint): readonly strin
     ['left', 'right', 'left', 'left'],
   );
 
-/** Everything about one reject, as lines. */
 const rejectLines = (reject: ShownReject, paint: Paint): readonly string[] => {
   const { file, line, lastLine, byte, record, table, faults, more, fields, raw, isCut, isCorrected } = reject;
   const place = linesOf(file, line, lastLine);

@@ -1,4 +1,4 @@
-// Every command, in the order in which the help lists them. A new command is one file and one line here.
+// All commands, in the order of the help.
 
 import type { CliCommand } from '../command.ts';
 import { completionCommand } from './completion.ts';

@@ -33,7 +33,7 @@ export const testCommand = command({
     ...printing('print every test as one line of JSON'),
   },
   help: `
-It only reads, and can run while the pipeline runs. The statement_timeout of the role applies.
+Only reads, and can run at the same time as the pipeline. The role's statement_timeout applies.
 Exit codes: 0 if no test failed, even if some warned; 4 if a test with severity error failed.
 
 Examples:

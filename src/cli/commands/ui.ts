@@ -1,4 +1,4 @@
-// `etl ui`: the page in a browser, until it is stopped.
+// `etl ui`: serves the web page until a signal stops it.
 
 import { once } from 'node:events';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -20,10 +20,8 @@ import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { visible } from '../../core/wording.ts';
 
-/** Every address of the machine: that of the machine itself is answered, too. */
 const anyAddress = new Set(['0.0.0.0', '::']);
 
-/** What visitors can do: nothing, unless it was asked for. */
 const controlOf = async ({
   pipelines,
   control,
@@ -42,12 +40,12 @@ const controlOf = async ({
   const { existsSync } = await import('node:fs');
   if (pipelines === undefined) return existsSync(defaultFolder) ? { pipelines: defaultFolder } : {};
   const { pipelinesOf } = await import('../../worker/catalog.ts');
-  // One that was named must be there.
+  // Checks that the folder exists and that its pipelines can be loaded.
   await pipelinesOf(pipelines);
   return { pipelines };
 };
 
-/** The address that a browser on this machine can open. */
+/** Returns an address that a browser on this machine can open. */
 const addressOf = (host: string, port: number): string => {
   const near = anyAddress.has(host) ? '127.0.0.1' : host;
   return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;
@@ -61,31 +59,31 @@ export const uiCommand = command({
   takes: {
     databaseUrl,
     redisPrefix,
-    port: countFlag('--port <port>', 'port to listen on; default: any that is free', portMax),
+    port: countFlag('--port <port>', 'port to listen on; default: a free port', portMax),
     host: textFlag('--host <host>', 'address to listen on; default: 127.0.0.1'),
     hosts: namesFlag(
       '--hosts <names>',
-      'names in the Host header that are answered, comma-separated; default: those of this machine',
+      'host names under which the page answers (comma-separated); default: localhost and its addresses',
     ),
-    secureCookie: toggle('--secure-cookie', 'mark the cookie Secure: visitors come through a proxy with TLS'),
+    secureCookie: toggle('--secure-cookie', 'mark the cookie Secure, for a page behind a proxy with TLS'),
     token: textFlag('--token <token>', 'secret that visitors need; default: a random one'),
-    readOnly: toggle('--read-only', 'visitors change nothing; the default'),
-    control: toggle('--control', 'visitors may cancel, retry and start runs, and pause schedules'),
+    readOnly: toggle('--read-only', 'visitors can change nothing; the default'),
+    control: toggle('--control', 'visitors can cancel, retry and start runs, and pause schedules'),
     pipelines: textFlag(
       '--pipelines <folder>',
-      `with --control, pipelines that can be run; default: ${defaultFolder}, if it is there`,
+      `with --control: pipelines that visitors can run; default: ${defaultFolder}, if it exists`,
     ),
     traceUrl: textFlag(
       '--trace-url <template>',
-      'address of a trace, with {traceId}; default: runs show its number alone',
+      'address of a trace, with {traceId}; default: the page shows only trace ids',
     ),
-    board: toggle('--board', "require BullMQ's board; it is there when @bull-board is installed"),
+    board: toggle('--board', "require BullMQ's board; default: shown if @bull-board is installed"),
     debug,
   },
   help: `
-It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, list the
-host names by which it is reached with --hosts, and put TLS in front of it: everybody with the token sees everything, and with
---control may cancel, retry and start runs and pause schedules. Every action is recorded in etl.audit.
+Listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. Everybody with the token sees
+everything and, with --control, can cancel, retry and start runs and pause schedules. Every action is recorded in etl.audit.
+With another --host, list the page's host names with --hosts, and put a proxy with TLS in front of it.
 
 Examples:
   $ etl ui

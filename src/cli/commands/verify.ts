@@ -1,4 +1,4 @@
-// `etl verify <pipeline|run>`: counts files again with csv-parse, and compares them with production.
+// `etl verify <pipeline|run>`: reads files again with csv-parse, and compares them with production.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { command } from '../command.ts';
@@ -9,7 +9,7 @@ import { wrapUnder } from '../layout.ts';
 import { differenceLines, verifyLines } from '../text/verify-text.ts';
 import { asList } from '../../core/wording.ts';
 
-/** The pipeline of a run. Errors: ETL_RUN_UNKNOWN. */
+/** Errors: ETL_RUN_UNKNOWN. */
 const pipelineOfRun = async (run: number, given: GivenServer): Promise<string> => {
   const { findRun } = await import('../../ledger/history/history.ts');
   const found = await askServer(given, (client) => findRun(client, run));
@@ -24,7 +24,7 @@ export const verifyCommand = command({
   takes: {
     named: argument(
       '<pipeline|run>',
-      'pipeline, as a file or a name in pipelines/; or number of a run: only files that it has loaded',
+      'pipeline (file or name in pipelines/), or number of a run: only files that this run loaded',
     ),
     databaseUrl,
     params,
@@ -32,10 +32,10 @@ export const verifyCommand = command({
     ...printing('print the report as one line of JSON'),
   },
   help: `
-The files are read in full by csv-parse and the column readers in JavaScript, not by the code that loaded them; the server adds up the
-rows in production. It compares the number of records, rejects, filtered records and rows, and for each column the nulls,
-the sum of numbers and a checksum. Files that are gone or have changed are listed, and not compared. It writes nothing, and can
-run while the pipeline runs.
+Reads the files in full with csv-parse and the column readers in JavaScript, not with the code that loaded them; the server sums
+the rows of production. Compares the numbers of records, rejects, filtered records and rows, and for each column the nulls, the
+sum of numbers and a checksum. Files that were deleted or changed are only listed. Writes nothing, and can run at the same time
+as the pipeline.
 Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ.
 
 Examples:

@@ -1,6 +1,7 @@
 // `etl worker`: runs enqueued pipelines, and helps other workers, until it is asked to stop.
 
 import { once } from 'node:events';
+import type { Receiver } from '../../core/declaration/notification.ts';
 import { portMax } from '../../core/limits.ts';
 import { command } from '../command.ts';
 import {
@@ -18,11 +19,22 @@ import {
   workers,
 } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
+import type { Io } from '../io.ts';
 import { parseDuration } from '../parsers.ts';
 import { readRedis } from '../redis.ts';
 import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 import { visible } from '../../core/wording.ts';
+
+/** Receivers of --notify. HOOK is a webhook at the URL in HOOK, signed if HOOK_SECRET is set. */
+const receiversOf = async (names: readonly string[] = [], io: Io): Promise<readonly Receiver[]> => {
+  const { env } = await import('../../pipeline/declare/env.ts');
+  const { webhook } = await import('../../pipeline/declare/notify.ts');
+  return names.map((name) => {
+    const secret = `${name}_SECRET`;
+    return webhook(env(name), io.env[secret] ? { secret: env(secret) } : {});
+  });
+};
 
 export const workerCommand = command({
   name: 'worker',
@@ -31,7 +43,7 @@ export const workerCommand = command({
   takes: {
     pipelines: textFlag(
       '--pipelines <folder>',
-      `folder of pipeline files; it runs nothing else; default: ${defaultFolder}`,
+      `folder of the pipelines that it may run; default: ${defaultFolder}`,
     ),
     databaseUrl,
     redisPrefix,
@@ -45,29 +57,28 @@ export const workerCommand = command({
     ),
     deadlineMs: flag(
       '--stop-deadline <time>',
-      'how long to finish chunks when asked to stop; default: 25s',
+      'how long it may finish chunks after a signal to stop; default: 25s',
       parseDuration,
     ),
     port: countFlag('--health-port <port>', 'serve /health, /ready and /metrics on this port', portMax),
     host: textFlag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'),
     hosts: namesFlag(
       '--health-hosts <names>',
-      'names in the Host header that /metrics answers, comma-separated, beside addresses and names without a dot',
+      'host names (comma-separated) under which /metrics answers, beside addresses and names without a dot',
     ),
     notify: namesFlag(
       '--notify <names>',
-      'variables with URLs of webhooks, comma-separated: told of failed runs and late slots',
+      'variables (comma-separated) with URLs of webhooks, which are told of failed runs and late slots',
     ),
     tracing,
     level: choice('--log-level <level>', 'lowest level to log', ['debug', 'info', 'warn', 'error']),
     debug,
   },
   help: `
-A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
-definition differs from its own. It coordinates one run at a time; otherwise it helps to load the runs of other workers.
-Start any number of workers, on all machines that can read the files, with the same database and the same REDIS_URL if any.
-It logs JSON on stdout. On SIGTERM or Ctrl-C it finishes the chunks in flight and hands its run over; a second signal stops
-it at once.
+Runs only pipelines of its folder, and refuses a run that was enqueued with another definition. Coordinates one run at a time;
+otherwise helps to load the runs of other workers. Start any number of workers, on all machines that can read the files, with the
+same database and the same REDIS_URL if any.
+Logs JSON on stdout. On SIGTERM or Ctrl-C, finishes the chunks in flight and hands its run over; a second signal stops it at once.
 
 Examples:
   $ etl worker
@@ -84,7 +95,6 @@ Examples:
       withInterrupt(sayStopping, async ({ drain, abort }) => {
         const { config: connection } = await openServer(given);
         const { createWorker } = await import('../../worker/worker.ts');
-        const { receiversIn } = await import('./receivers.ts');
         const worker = await createWorker({
           pipelines: given.pipelines ?? defaultFolder,
           workingDirectory: io.workingDirectory,
@@ -93,7 +103,7 @@ Examples:
           chunkBytes: given.chunkBytes,
           waitMs,
           health: port === undefined ? undefined : { port, host, hosts },
-          notify: receiversIn(given.notify ?? [], io.env),
+          notify: await receiversOf(given.notify, io),
           ...redis,
           ...tracer,
           connection,

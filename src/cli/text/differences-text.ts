@@ -1,13 +1,13 @@
-// How the headers of a run's files differ, as `etl status` prints it.
+// Text of `etl show` about files whose headers differ from their table's columns.
 
 import type { FileSummary } from '../../ledger/history/history.ts';
 import { firstOf, plural } from '../../core/wording.ts';
 import { visibleText } from '../layout.ts';
 
-/** Files that a line names. */
+/** Number of files that a line names. */
 const filesShown = 3;
 
-/** What is said of the header of a file, one text a difference. */
+/** Returns a text per difference between a file's header and its table's columns. */
 const differencesIn = ({ differs }: FileSummary): readonly string[] =>
   differs === null
     ? []
@@ -24,16 +24,16 @@ const linesOfTable = (table: string, files: readonly FileSummary[]): string[] =>
   for (const file of files)
     for (const text of differencesIn(file)) named.set(text, [...(named.get(text) ?? []), file.file]);
   return [...named]
-    .filter(([text, those]) => those.length < files.length || !text.endsWith('which no column names'))
-    .map(([text, those]) => {
-      const names = firstOf(those.map(visibleText), filesShown).join(', ');
+    .filter(([text, found]) => found.length < files.length || !text.endsWith('which no column names'))
+    .map(([text, found]) => {
+      const names = firstOf(found.map(visibleText), filesShown).join(', ');
       const count =
-        those.length === files.length ? 'all files' : `${those.length} of ${plural(files.length, 'file')}`;
+        found.length === files.length ? 'all files' : `${found.length} of ${plural(files.length, 'file')}`;
       return `${visibleText(table)}: ${count} ${text}: ${names}`;
     });
 };
 
-/** One line a difference. What no column names in any file of a table is none between them. */
+/** Returns a line per difference. A field that no column names is left out if all files have it. */
 export const differenceLines = (files: readonly FileSummary[]): string[] => {
   const tables = [...new Set(files.map(({ table }) => table))];
   const lines = tables.flatMap((name) =>

@@ -1,4 +1,4 @@
-// A preview as tables: a line per record, or a line per column if the records are too wide for the terminal.
+// Text of `etl preview`: a line per record, or a line per column if records do not fit the terminal.
 
 import { optionsText } from '../../core/declaration/dialect.ts';
 import type { PreviewFile } from '../../tools/preview.ts';
@@ -6,12 +6,12 @@ import { formatCount, plural } from '../../core/wording.ts';
 import { alignRows, clip, textWidth, visibleText } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 
-/** Characters of a value. */
+/** Cells of a value; longer values are cut. */
 const valueMax = 32;
 
 const numeric = /^(?:smallint|integer|bigint|real|double|numeric)/;
 
-/** Null, an empty text and a text that says null are three things. */
+/** Quotes the empty text and the text `null`, to tell them from a null value. */
 const cellText = (value: string | null, paint: Paint): string => {
   if (value === null) return paint('dim', 'null');
   return value === '' || value === 'null' ? `"${value}"` : clip(visibleText(value), valueMax);
@@ -29,10 +29,10 @@ const acrossLines = ({ columns, rows }: PreviewFile, paint: Paint): readonly str
     ],
     ['right', ...columns.map(({ type }) => (numeric.test(type) ? ('right' as const) : ('left' as const)))],
   );
-  return lines.map((line, place) => (place < 2 ? paint('dim', line) : line));
+  return lines.map((line, index) => (index < 2 ? paint('dim', line) : line));
 };
 
-/** As many records as fit, each a column. */
+/** Returns a line per column, with as many records side by side as fit. */
 const downLines = ({ columns, rows }: PreviewFile, width: number, paint: Paint): readonly string[] => {
   let lines: readonly string[] = [];
   for (let count = 1; count <= Math.max(1, rows.length); count += 1) {
@@ -40,10 +40,10 @@ const downLines = ({ columns, rows }: PreviewFile, width: number, paint: Paint):
     const more = alignRows(
       [
         ['', '', ...shown.map(({ line }) => `line ${formatCount(line)}`)],
-        ...columns.map(({ name, type, nullable }, place) => [
+        ...columns.map(({ name, type, nullable }, index) => [
           visibleText(name),
           paint('dim', nullable ? `${type}?` : type),
-          ...shown.map(({ values }) => cellText(values[place]!, paint)),
+          ...shown.map(({ values }) => cellText(values[index]!, paint)),
         ]),
       ],
       ['left', 'left', ...shown.map(() => 'left' as const)],
@@ -70,7 +70,7 @@ const countsText = ({ rows, rejects, filtered, isWhole }: PreviewFile): string =
   return `${parts.join(', ')} ${isWhole ? 'in all' : 'so far'}`;
 };
 
-/** A column with `?` may be null. */
+/** Returns the lines of one file. A type with `?` may be null. */
 export const previewLines = (file: PreviewFile, width: number, paint: Paint): readonly string[] => {
   const { table, file: name, encoding, decoding, dialect } = file;
   const own = visibleText(optionsText(dialect ?? {}));

@@ -1,4 +1,4 @@
-// How a failure looks: one red line with code, what and where; one line with what to do; the rest with --debug.
+// Prints errors: code and message in red, then the hint. --debug adds stack traces and causes.
 
 import { asEtlError, codeOf, exitCodes, messageOf, type EtlError } from '../../core/errors/errors.ts';
 import { visibleJson } from '../../core/wording.ts';
@@ -11,7 +11,7 @@ export const exitOf = (error: EtlError): number =>
     ? exitCodes.terminated
     : error.exit;
 
-// What PostgreSQL says beside its message, where it helps.
+/** Fields of PostgreSQL's errors that are printed beside the message. */
 const serverFields = [
   'detail',
   'hint',
@@ -23,7 +23,7 @@ const serverFields = [
   'position',
 ] as const;
 
-/** The frames of a stack: the message before them may have lines that look alike. */
+/** Returns the frames of a stack trace. Skips the message, which may have lines like frames. */
 const framesOf = ({ stack = '', message }: Error): string[] =>
   stack
     .slice(Math.max(stack.indexOf(message), 0) + message.length)
@@ -39,7 +39,7 @@ const describeCause = (cause: unknown, depth: number): string[] => {
     ...(cause instanceof Error ? framesOf(cause) : []),
   ].map(visibleText);
   const next = cause instanceof Error ? cause.cause : undefined;
-  // A chain of causes this long is a circle.
+  // A longer chain of causes is probably a cycle.
   return next === undefined || depth > 10 ? lines : [...lines, ...describeCause(next, depth + 1)];
 };
 
@@ -48,7 +48,6 @@ const debugLines = (error: EtlError): string[] => [
   ...(error.cause === undefined ? [] : describeCause(error.cause, 1)),
 ];
 
-/** The lines that a person sees. */
 export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): string[] => {
   const error = asEtlError(thrown);
   const [first = '', ...rest] = visibleLines(error.message);
@@ -60,7 +59,7 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
   ];
 };
 
-/** The line that a program reads; `nowMs` is the time since 1970. */
+/** Returns the error as one line of JSON. `nowMs`: current time in ms since 1970. */
 export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
   const error = asEtlError(thrown);
   const { code, message, hint, details, run } = error;

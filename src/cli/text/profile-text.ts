@@ -1,4 +1,4 @@
-// Where the time of a run went, as lines, with advice.
+// Text of `etl run --profile`: how much time each part of the work took, and advice.
 
 import { formatBytes, formatSeconds } from '../../core/amounts.ts';
 import type { RunResult, StepTime } from '../../core/model.ts';
@@ -8,7 +8,7 @@ import type { Paint } from '../paint.ts';
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** Shares below this say nothing. */
+/** Smaller shares are not shown. */
 const shareShownMin = 0.02;
 
 const loadNames: Readonly<Record<keyof LoadTimes, string>> = {
@@ -60,7 +60,6 @@ const machineRows = (machine: RunProfile['machine']): string[][] =>
 const walRows = (bytes: number | undefined): string[][] =>
   bytes === undefined ? [] : [['  server', 'log', `${formatBytes(bytes)} written, by all sessions`]];
 
-/** The lines of `--profile`. */
 export const profileLines = (
   profile: RunProfile,
   { steps, serverWalBytes }: Pick<RunResult, 'steps' | 'serverWalBytes'>,

@@ -1,11 +1,11 @@
-// Runs as people read them: the list of `etl status`, and the page of one run.
+// Text of `etl status` and `etl show`: a list of runs, and one run in detail.
 
-import { optionsText } from '../../core/declaration/dialect.ts';
 import type { RunFailure } from '../../core/model.ts';
-import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../ledger/history/history.ts';
+import type { RunDetails, RunSummary } from '../../ledger/history/history.ts';
+import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
 import { hintOf, stateName } from '../../report/run-words.ts';
-import { formatBytes, formatDate, formatSeconds } from '../../core/amounts.ts';
-import { firstOf, formatCount, plural } from '../../core/wording.ts';
+import { formatDate, formatSeconds } from '../../core/amounts.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import { differenceLines } from './differences-text.ts';
 import type { Look } from '../command.ts';
 import { alignTitled, visibleLines, visibleText, wrap, wrapIndented, type Alignment } from '../layout.ts';
@@ -14,7 +14,7 @@ import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
 
 export interface RunShown extends RunSummary {
-  /** The run says it is at work, but its process has ended. */
+  /** True if the run is under way by its state, but its process has ended. */
   readonly processGone: boolean;
 }
 
@@ -34,7 +34,7 @@ const left = (count: number): Alignment[] => Array.from({ length: count }, () =>
 
 const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
 
-/** One line a run, or `none`. */
+/** Returns a line per run; without runs, the line `none`. */
 export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string): string[] => {
   if (runs.length === 0) return [none];
   const rows = runs.map((run) => [
@@ -51,7 +51,7 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
   return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
-/** What failed before there was a run, with the reason: it has no page of its own. */
+/** Returns the failures that happened before a run began, with their errors. */
 export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
   if (failures.length === 0) return [];
   const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
@@ -66,67 +66,22 @@ export const failureLines = (failures: readonly RunFailure[], paint: Paint): str
   return ['', 'Failures before a run began, newest first:', ...lines];
 };
 
-const countCells = (counts: TableSummary | FileSummary): string[] =>
-  [counts.records, counts.copied, counts.rejected, counts.filtered].map(formatCount);
-
-/** How many partitions are named. */
-const namedMax = 5;
-
-/** Those that a run has replaced of a table whose others stayed. */
-export const partitionsText = (names: readonly string[]): string =>
-  names.length === 0 ? 'no partition' : firstOf(names.map(visibleText), namedMax).join(', ');
-
-const publishedBy = ({ strategy, partitions }: TableSummary): string =>
-  partitions === null ? (strategy ?? '') : `${strategy}: ${partitionsText(partitions)}`;
-
-const tableRow = (table: TableSummary): string[] => [
-  visibleText(table.schema === null ? table.table : `${table.schema}.${table.table}`),
-  ...(table.files > 0
-    ? [formatCount(table.files), formatBytes(table.bytes), ...countCells(table)]
-    : ['–', '–', '–', '–', '–', '–']),
-  table.rowsBefore === null ? '–' : formatCount(table.rowsBefore),
-  table.rows === null ? 'not published' : formatCount(table.rows),
-  publishedBy(table),
-];
-
-const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
-  alignTitled(
-    [
-      'table',
-      'files',
-      'bytes',
-      'records',
-      'copied',
-      'rejected',
-      'filtered',
-      'rows before',
-      'rows',
-      'published by',
-    ],
-    tables.map(tableRow),
-    ['left', ...right(8), 'left'],
-    paint,
-  );
-
-/** How a file is written: compressed, not in UTF-8, in another dialect than other files of its table. */
-const writtenIn = ({ decoding, encoding, dialect }: FileSummary): string =>
-  [decoding, encoding === 'utf-8' ? null : encoding, dialect && visibleText(optionsText(dialect))]
-    .filter((part) => part !== null && part !== '')
-    .join(', ');
-
-const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
-  alignTitled(
-    ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered', ''],
-    files.map((file) => [
-      visibleText(file.file),
-      visibleText(file.table),
-      formatBytes(file.bytes),
-      ...countCells(file),
-      writtenIn(file),
-    ]),
-    ['left', 'left', ...right(5), 'left'],
-    paint,
-  );
+const tableLines = <Row>(
+  columns: readonly RunColumn<Row>[],
+  rows: readonly Row[],
+  paint: Paint,
+): readonly string[] =>
+  rows.length === 0
+    ? []
+    : [
+        '',
+        ...alignTitled(
+          columns.map(({ title }) => title),
+          rows.map((row) => columns.map(({ text }) => visibleText(text(row)))),
+          columns.map(({ isNumber }) => (isNumber ? 'right' : 'left')),
+          paint,
+        ),
+      ];
 
 const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): string[] => {
   if (errorCode === null && error === null) return [];
@@ -140,7 +95,6 @@ const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): s
   ];
 };
 
-/** Where the time went, a sentence after another. */
 const adviceLines = (advice: RunDetails['advice'], { paint, width }: Look): string[] =>
   advice.length === 0
     ? []
@@ -150,7 +104,7 @@ const adviceLines = (advice: RunDetails['advice'], { paint, width }: Look): stri
         ...advice.flatMap((sentence) => wrap(visibleText(sentence), width - 2).map((line) => `  ${line}`)),
       ];
 
-/** How the run stopped before it was continued. */
+/** Returns a line for each earlier process of the run: when it stopped, and why. */
 const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
   earlier.length === 0
     ? []
@@ -165,7 +119,6 @@ const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
         }),
       ];
 
-/** What it said on its way. */
 const noticeLines = (
   { notices, said }: Pick<RunDetails, 'notices' | 'said'>,
   { paint, width }: Look,
@@ -194,7 +147,6 @@ const headLines = (run: RunShown, traceId: string | null, paint: Paint): string[
   ];
 };
 
-/** One run: what it did table by table and file by file, what it had planned and said, where its time went, and why it failed. */
 export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, look: Look): string[] => {
   const { run, tables, files, tests, earlier, advice, plan } = found;
   const { paint, width } = look;
@@ -203,8 +155,8 @@ export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, loo
     ...errorLines(run, look),
     ...earlierLines(earlier, paint),
     ...(plan.tables.length > 0 ? ['', paint('bold', 'planned'), ...keptPlanLines(plan, width, paint)] : []),
-    ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
-    ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
+    ...tableLines(tableColumns, tables, paint),
+    ...tableLines(fileColumnsOf(files), files, paint),
     ...differenceLines(files),
     ...adviceLines(advice, look),
     ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),

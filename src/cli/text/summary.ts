@@ -1,11 +1,11 @@
-// What a run leaves on the screen: pure functions from its result to lines.
+// The summary that a run prints when it has ended.
 
 import type { RunResult, StepTime, TableResult } from '../../core/model.ts';
 import { strategyNamed } from '../../publish/modes/registry.ts';
-import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
+import { partitionsText } from '../../report/run-columns.ts';
+import { formatBytes, formatDate, formatRate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import { alignFitting, visibleText, wrapUnder, type Alignment } from '../layout.ts';
-import { partitionsText } from './status-text.ts';
 import type { Paint } from '../paint.ts';
 
 const titles = [
@@ -20,7 +20,7 @@ const titles = [
   'rows before',
   'rows',
 ];
-/** Left out where the window is too narrow, the first of them first: `etl show` has them. */
+/** Columns that a narrow window leaves out, in this order. `etl show` shows them. */
 const spareTitles = ['records/s', 'bytes', 'files', 'filtered', 'seconds'];
 const spare = spareTitles.map((title) => titles.indexOf(title));
 const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
@@ -30,7 +30,7 @@ const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
   formatCount(rows),
 ];
 
-/** Records of a table that were in staging before this process began: they say nothing about its pace. */
+/** Number of records per table that earlier processes loaded: they do not count for the rate. */
 export type LoadedBefore = ReadonlyMap<string, number>;
 
 const recordsRead = ({ table, records }: TableResult, before: LoadedBefore): number =>
@@ -58,7 +58,7 @@ const sumOf = (
   key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
 ) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
-/** Seconds are those of the run: tables are worked on side by side, so theirs do not add up. */
+/** Shows the run's seconds: tables are loaded in parallel, so the sum of their seconds is larger. */
 const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
   'total',
   formatCount(sumOf(tables, 'files')),
@@ -86,7 +86,7 @@ const tableLines = (result: RunResult, before: LoadedBefore, width: number, pain
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
 
-/** What strategies say of the tables that they published. */
+/** Returns sentences that strategies have for the tables that they published. */
 const strategyNotes = (tables: readonly TableResult[]): string[] =>
   [...new Set(tables.map(({ strategy }) => strategy))].flatMap((name) => {
     const summary = strategyNamed(name)?.summary;
@@ -94,7 +94,7 @@ const strategyNotes = (tables: readonly TableResult[]): string[] =>
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
 
-/** What became of the records of tables that are merged or have versions. */
+/** Returns the counts of changed rows, for tables of the modes merge and history. */
 const mergeNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, strategy, changes }) => {
     if (changes === undefined) return [];
@@ -106,10 +106,12 @@ const mergeNotes = (tables: readonly TableResult[]): string[] =>
     return [`${head} ${visibleText(table)}: ${counts.join(', ')}.`];
   });
 
-/** The partitions that were replaced, where others stayed. */
+/** Names the replaced partitions of tables whose other partitions stayed. */
 const partitionNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, partitions }) =>
-    partitions === undefined ? [] : [`Replaced of ${visibleText(table)}: ${partitionsText(partitions)}.`],
+    partitions === undefined
+      ? []
+      : [visibleText(`Partitions of ${table} that were replaced: ${partitionsText(partitions)}.`)],
   );
 
 const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[] => {
@@ -135,7 +137,7 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/** The summary of a run that published, in lines of at most `width` cells where that is possible. */
+/** Returns the summary of a published run. Lines may be longer than `width` if a table does not fit. */
 export const publishedLines = (
   result: RunResult,
   before: LoadedBefore,
@@ -151,4 +153,20 @@ export const publishedLines = (
   '',
   ...tableLines(result, before, width, paint),
   ...blank(notes(result, paint).flatMap((note) => wrapUnder(note, width, 2))),
+];
+
+/** Returns the summary of a run that had nothing to do. */
+export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
+  wrapUnder(
+    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}, published ` +
+      `${formatDate(publishedAt)}; --full-refresh loads everything again.`,
+    width,
+    2,
+  );
+
+/** Tells how to use the embedded server, which keeps running after the run. */
+export const embeddedLines = (paint: Paint): string[] => [
+  'The embedded PostgreSQL keeps running:',
+  `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,
+  `  ${paint('cyan', 'npx etl db stop')}            stop it; the data stays`,
 ];

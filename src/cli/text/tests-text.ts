@@ -1,4 +1,4 @@
-// The results of data tests as text: a line per test, and failing rows below.
+// Text of data test results: a line per test, and below it the failing rows.
 
 import type { DataTestResult, FailingRow } from '../../core/declaration/data-test.ts';
 import { plural } from '../../core/wording.ts';
@@ -17,7 +17,6 @@ const rowText = ({ file, line, values }: FailingRow): string => {
   return visibleText(place + shown.join(', '));
 };
 
-/** All tests, and the rows of those that found some. */
 export const testLines = (tests: readonly DataTestResult[], paint: Paint): string[] => {
   const heads = alignRows(
     tests.map(({ outcome, table, test, problem }) => [

@@ -1,4 +1,4 @@
-// A recount as text: a line per table, then where files and production differ, and what was not compared.
+// Text of `etl verify`: a line per table, the differences, and what was not compared.
 
 import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../tools/verify/report.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
@@ -11,7 +11,7 @@ const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
   'not compared': 'yellow',
 };
 
-/** Differences and files of a table that are shown; `--json` has all. */
+/** Number of differences, and of files that were not compared, per table. `--json` prints all. */
 const shownMax = 20;
 
 const placeOf = (table: string, file: string | null, column: string | null): string =>
@@ -22,7 +22,6 @@ const placeOf = (table: string, file: string | null, column: string | null): str
 const differenceText = (table: string, { file, column, what, expected, found }: VerifyDifference): string =>
   visibleText(`${placeOf(table, file, column)}: ${what} expected ${expected}, found ${found}`);
 
-/** All differences of a report, each on a line. */
 export const differenceLines = ({ tables }: VerifyReport): readonly string[] =>
   tables.flatMap(({ table, differences }) =>
     firstOf(
@@ -51,7 +50,7 @@ const tableRow = ({ table, outcome, files, columns, by }: VerifiedTable, paint: 
   by === null ? '' : plural(columns, 'column'),
 ];
 
-/** What was not compared, one line for each reason. */
+/** Returns a line per reason why something was not compared. */
 const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly string[] => {
   const places = new Map<string, string[]>();
   for (const { file, column, reason } of notCompared) {
@@ -64,8 +63,7 @@ const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly strin
   );
 };
 
-/** Speed at which files were read again. */
-const speedText = ({ tables, seconds }: VerifyReport): string => {
+const totalText = ({ tables, seconds }: VerifyReport): string => {
   const records = tables.reduce((sum, { files }) => sum + total(files, (file) => file.records), 0);
   return `${plural(records, 'record')} counted in ${seconds.toFixed(1)} s`;
 };
@@ -81,6 +79,6 @@ export const verifyLines = (report: VerifyReport, paint: Paint): readonly string
     ...heads,
     ...(notes.length === 0 ? [] : ['', ...notes.map((line) => paint('dim', line))]),
     '',
-    speedText(report),
+    totalText(report),
   ];
 };

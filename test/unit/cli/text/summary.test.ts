@@ -2,8 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { Paint } from '../../../../src/cli/paint.ts';
-import { unchangedLines } from '../../../../src/cli/text/end-text.ts';
-import { publishedLines } from '../../../../src/cli/text/summary.ts';
+import { publishedLines, unchangedLines } from '../../../../src/cli/text/summary.ts';
 import type { RunResult, TableResult } from '../../../../src/core/model.ts';
 
 const plain: Paint = (_, text) => text;
