@@ -7,7 +7,9 @@ import type { Input } from './inputs.ts';
 import { widthOf, type Io } from './io.ts';
 import { paintFor, type Paint } from './paint.ts';
 
-/** Ends the program with this exit code. The command that throws it has already printed everything. */
+/**
+ * Ends the program with this exit code. The command that throws it has already printed everything.
+ */
 export class EndWith extends Error {
   readonly exit: number;
 

@@ -1,5 +1,5 @@
-// `etl complete -- words…`: prints completions. The scripts of `etl completion` run it for each press
-// of the tab key.
+// `etl complete -- words…`: prints completions. The scripts of `etl completion` run it for each
+// press of the tab key.
 
 import { readdirSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
@@ -22,14 +22,16 @@ const readFolder = (folder: string) => {
 };
 
 /**
- * True if every shell reads the text as one plain word. Some completion scripts insert names unquoted,
- * and the shell would run the command in a file name such as `a$(reboot).ts`. Blanks are allowed if
- * the script escapes them, as ours for bash does.
+ * True if every shell reads the text as one plain word. Some completion scripts insert names
+ * unquoted, and the shell would run the command in a file name such as `a$(reboot).ts`. Blanks are
+ * allowed if the script escapes them, as ours for bash does.
  */
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
-/** Lists folders and pipeline files in the folder that is typed. The library offers no files itself. */
+/**
+ * Lists folders and pipeline files in the folder that is typed. The library offers no files itself.
+ */
 const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
@@ -53,8 +55,8 @@ const namesLike = (typed: string, io: Io): string[] =>
 const ignore = (): void => {};
 
 /**
- * Tells the shell to add no blank after a folder. The directive is a property with a getter, because
- * the library assigns its own value while it parses.
+ * Tells the shell to add no blank after a folder. The directive is a property with a getter,
+ * because the library assigns its own value while it parses.
  */
 const continueFolders = (completion: RootCommand, typed: string): void => {
   const { ShellCompDirectiveNoFileComp: noFiles, ShellCompDirectiveNoSpace: noSpace } = ShellCompDirective;

@@ -1,6 +1,6 @@
 // The scripts of `etl completion bash` and `etl completion zsh`. We do not use the scripts of
-// @bomb.sh/tab for these shells: they pass typed text to eval. Its bash script also needs the package
-// bash-completion, and its zsh script inserts file names unquoted.
+// @bomb.sh/tab for these shells: they pass typed text to eval. Its bash script also needs the
+// package bash-completion, and its zsh script inserts file names unquoted.
 
 /** Script for bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
 export const bashScript = String.raw`# bash completion for etl

@@ -9,7 +9,7 @@ import { plantedAt } from '../core/ownership.ts';
 const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint }, { cause });
 
-/** Reads a file unless another user owns it. Opened before the check, so it cannot be swapped in between. */
+/** Reads a file of this user. Opens it before the check, so it cannot be replaced in between. */
 const read = (file: string): string => {
   const fd = openSync(file, 'r');
   try {

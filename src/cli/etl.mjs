@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The program `etl`: runs the compiled command line. In a checkout without dist/, compiles it first.
+// The program `etl`: runs the compiled command line. In a checkout without dist/, compiles it
+// first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
@@ -35,8 +36,8 @@ const replaceDist = async () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// Links the program into node_modules/.bin, where npx finds it. Otherwise npx would first install this
-// package into its cache.
+// Links the program into node_modules/.bin, where npx finds it. Otherwise npx would first install
+// this package into its cache.
 const linkProgram = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;
@@ -59,9 +60,9 @@ const buildOnce = async () => {
   }
 };
 
-// Keeps V8's compiled code in a cache (Node 22 and later), so that the program and its threads start
-// faster. The cache is in the package, because another user could put code into the default directory
-// in /tmp. Without write permission for the package there is no cache.
+// Keeps V8's compiled code in a cache (Node 22 and later), so that the program and its threads
+// start faster. The cache is in the package, because another user could put code into the default
+// directory in /tmp. Without write permission for the package there is no cache.
 const keepCompiledCode = () => {
   const directory = join(root, 'node_modules/.cache/sluice');
   const { ENABLED } = module.constants?.compileCacheStatus ?? {};

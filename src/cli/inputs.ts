@@ -34,7 +34,9 @@ interface Given {
   readonly nowMs: number;
 }
 
-/** Reads a flag from the command line, or else from its variable. An empty variable counts as unset. */
+/**
+ * Reads a flag from the command line, or else from its variable. An empty variable counts as unset.
+ */
 const givenTexts = (command: Command, option: Option, io: Io): Given => {
   const name = option.attributeName();
   const nowMs = io.clock();
@@ -133,7 +135,9 @@ export const params: Input<Readonly<Record<string, string>>> = {
   read: (command, io) => Object.fromEntries(pairs.read(command, io)),
 };
 
-/** A repeatable flag that names a file. Not a list with commas, because file names may have commas. */
+/**
+ * A repeatable flag that names a file. Not a list with commas, because file names may have commas.
+ */
 export const filesFlag = (name: string, description: string): Input<readonly string[]> =>
   repeatable(`--${name} <file>`, description, parseString);
 
@@ -181,7 +185,7 @@ const parseRunId = (text: string): number => {
   });
 };
 
-/** `never`: commander's value is a text, a list or undefined, depending on how `argument` is declared. */
+/** `never`: a text, a list or undefined, depending on how `argument` is declared. */
 const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
   read: (command) => {

@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM: the first signal finishes chunks in flight, the second stops the work at once,
-// the third ends the process.
+// SIGINT and SIGTERM: the first signal finishes chunks in flight, the second stops the work at
+// once, the third ends the process.
 
 import { codeOf, EtlError, exitCodes } from '../core/errors/errors.ts';
 
@@ -15,8 +15,8 @@ export interface StopSignals {
 }
 
 /**
- * Runs `work` with abort signals for SIGINT and SIGTERM. Errors that `work` throws after a signal are
- * reported as ETL_INTERRUPTED with their cause, because closed connections fail in many ways.
+ * Runs `work` with abort signals for SIGINT and SIGTERM. Errors that `work` throws after a signal
+ * are reported as ETL_INTERRUPTED with their cause, because closed connections fail in many ways.
  */
 export const withInterrupt = async <T>(
   onStop: (signal: StopSignal, isSecond: boolean) => void,

@@ -1,4 +1,5 @@
-// Fits text to a terminal: measures, clips, wraps and aligns it, and makes control characters visible.
+// Fits text to a terminal: measures, clips, wraps and aligns it, and makes control characters
+// visible.
 
 import { onOneLine, visible } from '../core/wording.ts';
 import type { Paint } from './paint.ts';
@@ -23,7 +24,7 @@ const segmenter = new Intl.Segmenter();
 /** Printable ASCII: its width is its length, so the slow segmenter is not needed. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** Splits a text into the characters that a person sees. A joined emoji is one character of two cells. */
+/** Splits a text into characters as a person sees them: a joined emoji is one, of two cells. */
 const charactersOf = (text: string): readonly { readonly segment: string; readonly width: number }[] =>
   Array.from(segmenter.segment(text), ({ segment }) => ({
     segment,
@@ -51,7 +52,7 @@ const clipPlain = (text: string, width: number): string => {
   return kept;
 };
 
-/** Cuts a text to `width` cells and ends it with '…'. Keeps all colour sequences, so colours are closed. */
+/** Cuts a text to `width` cells and ends it with '…'. Keeps all colour sequences. */
 export const clip = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text;
   let left = width - 1;
@@ -106,8 +107,8 @@ export const alignTitled = (
 };
 
 /**
- * Returns the lines of a table. While a line is longer than `width` cells, leaves out the columns whose
- * indexes are in `spare`, in the order of that list.
+ * Returns the lines of a table. While a line is longer than `width` cells, leaves out the columns
+ * whose indexes are in `spare`, in the order of that list.
  */
 export const alignFitting = (
   rows: readonly (readonly string[])[],
@@ -152,7 +153,9 @@ export const wrapUnder = (text: string, width: number, indent: number): string[]
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-/** Wraps a text to `width` cells, with two blanks before the first line and four before the others. */
+/**
+ * Wraps a text to `width` cells, with two blanks before the first line and four before the others.
+ */
 export const wrapIndented = (text: string, width: number): string[] =>
   wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 

@@ -31,10 +31,7 @@ const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   return exitOf(error);
 };
 
-/**
- * Turns `help unknown` into `unknown`. For `help unknown`, commander would print the help of the
- * program and report no error.
- */
+/** Turns `help unknown` into `unknown`, because commander would report no error. */
 const withoutHelpOfUnknown = (args: readonly string[]): readonly string[] => {
   const isKnown =
     args[1] === undefined || args[1] === 'help' || commands.some(({ name }) => name === args[1]);
@@ -56,13 +53,15 @@ const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   }
 };
 
-/** The title that `ps` shows to every user: arguments before the first flag. Flags may hold passwords. */
+/** The title that `ps` shows to every user. Without flags, which may hold passwords. */
 export const processTitle = (args: readonly string[]): string => {
   const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
   return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
 };
 
-/** Runs one command line and returns the exit code. `args`: the arguments after the program's name. */
+/**
+ * Runs one command line and returns the exit code. `args`: the arguments after the program's name.
+ */
 export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
   try {
     if (args[0] === 'complete') {

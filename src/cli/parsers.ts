@@ -38,7 +38,9 @@ export const parseCount =
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Parses a duration such as 30s, 5m or 1h to milliseconds. A number without a unit means seconds. */
+/**
+ * Parses a duration such as 30s, 5m or 1h to milliseconds. A number without a unit means seconds.
+ */
 export const parseDuration: Parser<number> = (text) => {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
   if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };

@@ -34,8 +34,8 @@ export interface OpenedServer extends ServerAddress {
 }
 
 /**
- * Opens the server of a command that writes. Starts the embedded server if no other is named, and says
- * so before: the first start takes seconds, and the directory may be wrong.
+ * Opens the server of a command that writes. Starts the embedded server if no other is named, and
+ * says so before: the first start takes seconds, and the directory may be wrong.
  */
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
@@ -54,7 +54,9 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
-/** Opens the server of a command that only reads; undefined if none is named and no `.etl` exists. */
+/**
+ * Opens the server of a command that only reads; undefined if none is named and no `.etl` exists.
+ */
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');
@@ -63,7 +65,9 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
-/** Runs `ask` for a command that only reads: with a client, or with undefined if there is no server. */
+/**
+ * Runs `ask` for a command that only reads: with a client, or with undefined if there is no server.
+ */
 export const askAnyway = async <T>(
   given: GivenServer,
   ask: (client: Client | undefined) => Promise<T>,

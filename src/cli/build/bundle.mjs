@@ -1,5 +1,5 @@
-// Joins the compiled modules into few files: Node takes longer to find, read and link five hundred modules than a small run takes.
-// They are CommonJS, which loads faster than ES modules.
+// Bundles the compiled modules into few files. Node needs longer to find, read and link hundreds of
+// modules than a small run takes. The bundle is CommonJS, which loads faster than ES modules.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -7,15 +7,19 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** Modules that something outside loads by their place: a host, `etl`, Node for a thread. They stay there, and lead to the bundle. */
+/**
+ * Modules that others load by their path: a host program, `etl`, Node for a thread. At these paths
+ * we write short modules that import the bundle.
+ */
 const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
-/** Where the bundle is; modules that look for something beside them count from here. */
+/** Directory of the bundle in dist/. */
 const bundleName = 'bundle';
 
 /**
- * What starts often. Modules that the same ones of these need are one file, so that each of them loads few files, and no code that it
- * does not need. Other modules are divided by the bundler: a command or a part that is imported when it is used.
+ * Entry points that start often. All modules that are needed by the same set of these entry points
+ * are in one file: an entry point loads few files, and no code that it does not need. The bundler
+ * chooses files for all other modules, such as commands that are imported when they run.
  */
 const starts = {
   thread: 'load/thread/load-thread.js',
@@ -29,9 +33,9 @@ const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 /**
- * Packages that are joined with ours, and only as much of them as is used: of zod a tenth, without its fifty languages. What every run
- * loads, and what is no CommonJS. A schema of a user's own copy of zod is one for ours, too, because zod tells what is a schema by its
- * traits, and keeps its registry and settings globally.
+ * Packages that are bundled: those that every run loads, and ES modules. Unused parts are left out,
+ * such as nine tenths of zod. A user's schema from another copy of zod works with ours, because zod
+ * recognizes schemas by their traits and has a global registry.
  */
 const joined = new Set([
   '@bomb.sh/tab',
@@ -45,21 +49,22 @@ const joined = new Set([
   'zod',
   'zstddec',
 ]);
-/** A file of its own with all that it needs, except for what it loads for other servers than ours. */
+/** Package that is bundled into its own file, with its dependencies. */
 const ownFile = 'bullmq';
 const packages = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
-/** They look for these, and do without. */
+/** Packages that the bundled ones use if they are installed. */
 const optional = new Set(['@valkey/valkey-glide', 'msgpackr-extract', 'pg-cloudflare', 'pg-native']);
 
 const posix = (path) => path.split(sep).join('/');
 
 /**
- * `import.meta.url` is that of the module as it was compiled: it leads to package.json, migrations and threads. What it requires is
- * joined where that is to be, and only sources ask for what runs them.
+ * A plugin that replaces `import.meta.url` by the URL that the module had before it was bundled,
+ * because modules find package.json, migrations and threads relative to this URL. `createRequire`
+ * of a bundled package becomes `require`, which the bundler resolves.
  */
-const placeOf = (directory) => ({
-  name: 'place',
+const originalUrls = (directory) => ({
+  name: 'original-urls',
   transform: (code, id) => {
     if (!code.includes('import.meta.')) return null;
     const path = JSON.stringify(`../${posix(relative(directory, id))}`);
@@ -73,7 +78,7 @@ const placeOf = (directory) => ({
   },
 });
 
-/** Names the file of a module by what needs it; null leaves it to the bundler. */
+/** Chooses a module's file by the entry points that need it; null: the bundler chooses. */
 const createNaming = (directory) => {
   let needed;
   let library;
@@ -93,12 +98,15 @@ const createNaming = (directory) => {
     needed ??= Object.entries(starts).map(([name, path]) => [name, closure(join(directory, path), context)]);
     const name = needed.flatMap(([start, ids]) => (ids.has(id) ? [start] : [])).join('-');
     if (name === '' || isDoor.has(id)) return null;
-    // A host must not load the command line for one module of it.
+    // A host program must not load the whole command line for one module.
     return name === 'program' && isOfLibrary(id, context) ? 'library-program' : name;
   };
 };
 
-/** Modules that more of them need come first: the bundler takes a module with everything that it needs and that is left. */
+/**
+ * Groups of the bundler. Modules that more entry points need have a higher priority, because the
+ * bundler adds to a group all dependencies that are not yet in another group.
+ */
 const groupsOf = (naming) => {
   const count = Object.keys(starts).length;
   return Array.from({ length: count }, (_, fewer) => ({
@@ -116,14 +124,14 @@ const filesBelow = (directory) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** The licences of the packages in these files ask to be with them. */
+/** Writes the licences of the bundled packages, which require it. */
 const writeLicences = (directory, files) => {
   const ids = files.flatMap(({ moduleIds = [] }) => moduleIds);
   const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);
   const texts = [...new Set(parts)].map((part) => {
     const { name, version, license, author } = JSON.parse(readFileSync(join(part, 'package.json'), 'utf8'));
     const file = readdirSync(part).find((entry) => /^licen[cs]e/i.test(entry));
-    // Some have only the name of theirs.
+    // Some packages have no licence file, only the licence's name in package.json.
     const text =
       file === undefined ? `${license}, ${author?.name ?? author}\n` : readFileSync(join(part, file), 'utf8');
     return `${name} ${version}\n\n${text}`;
@@ -135,9 +143,9 @@ const settings = {
   platform: 'node',
   makeAbsoluteExternalsRelative: false,
   tsconfig: false,
-  // Modules are imported when they are used for what Node loads, not for what it downloads.
+  // We import dynamically to save startup time; the warning is about download size.
   checks: { ineffectiveDynamicImport: false },
-  // A package that is not declared would be missing where this one is installed.
+  // A warning can mean an undeclared package, which would be missing after installation.
   onLog: (level, { message }) => {
     if (level === 'warn') throw new Error(message);
   },
@@ -151,7 +159,7 @@ const write = async (options, outputOptions) => {
   return written.output;
 };
 
-/** What has been written at a door leads to the file of the bundle, with the same names. */
+/** Writes the module at a door's path: it imports the bundle and exports the door's names. */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
   const names = exports.toSorted().join(', ');
@@ -164,8 +172,8 @@ const writeDoor = (directory, door, { exports }) => {
 };
 
 /**
- * Replaces the compiled modules of a directory by the bundle, and by doors that lead to it. Other packages than the joined ones are not
- * part of it: optional ones stay optional, and a host shares ours.
+ * Replaces the compiled modules of a directory by the bundle and the doors. Packages that are not
+ * in `joined` are imported at run time, so that optional ones stay optional and a host shares them.
  */
 export const bundle = async (directory) => {
   const modules = filesBelow(directory).filter((path) => path.endsWith('.js'));
@@ -176,14 +184,14 @@ export const bundle = async (directory) => {
   const ours = await write(
     {
       input,
-      // Comments name modules from here: each build gives the same bytes.
+      // The bundle's comments have paths relative to `cwd`, so each build gives the same bytes.
       cwd: directory,
       external: (id) =>
         isBuiltin(id) ||
         id === `./${ownFile}.cjs` ||
         optional.has(id) ||
         (packages.has(packageOf(id)) && !joined.has(packageOf(id))),
-      plugins: [placeOf(directory)],
+      plugins: [originalUrls(directory)],
     },
     { dir, codeSplitting: { groups: groupsOf(createNaming(directory)) } },
   );

@@ -33,7 +33,7 @@ const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice =>
 /** The result, or a text for the user if there is nothing. */
 export type Asked<T> = { readonly found: T } | { readonly nothing: string };
 
-/** Runs `use` for the chosen run. `use` returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
+/** Runs `use`, which returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
 export const askRejects = async <T>(
   given: GivenChoice,
   use: (client: Client, run: RejectedRun) => Promise<T | undefined>,

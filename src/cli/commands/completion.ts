@@ -1,4 +1,5 @@
-// `etl completion <shell>`: prints the script with which a shell completes commands, flags and files.
+// `etl completion <shell>`: prints the script with which a shell completes commands, flags and
+// files.
 
 import { command } from '../command.ts';
 import { bashScript, zshScript } from '../completion-scripts.ts';

@@ -1,5 +1,5 @@
-// `etl rejects replay <file>` stores corrected records for the next run; `etl rejects withdraw <file>`
-// deletes them.
+// `etl rejects replay <file>` stores corrected records for the next run; `etl rejects withdraw
+// <file>` deletes them.
 
 import type { Client } from '../../db/client.ts';
 import { formatCount, plural } from '../../core/wording.ts';

@@ -77,7 +77,8 @@ const stopCommand = command({
   takes: { debug },
   async act({ io }) {
     const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
-    // First a server whose .etl/ was deleted here: `locate` would find the .etl/ of a directory above.
+    // First a server whose .etl/ was deleted here: `locate` would find the .etl/ of a directory
+    // above.
     if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
       io.stdout.write('stopped; its data directory had been deleted\n');
       return;

@@ -25,7 +25,7 @@ const typesText = (types: readonly string[]): string => {
 const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: Io): readonly string[] => {
   const paint = paintFor(stream, io.env);
   const width = widthOf(stream);
-  const said = (text: string): readonly string[] =>
+  const warning = (text: string): readonly string[] =>
     wrapUnder(`  ${paint('yellow', '!')} ${visibleText(text)}`, width, 4);
   return [
     `Read ${plural(files, 'file')}, ${formatBytes(bytes)}`,
@@ -35,15 +35,17 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
         width,
         2,
       ),
-      ...remarks.flatMap(said),
+      ...remarks.flatMap(warning),
       ...decisions.flatMap(({ doubts }, index) =>
-        doubts.flatMap((doubt) => said(`${header[index] || `field ${index + 1}`}: ${doubt}`)),
+        doubts.flatMap((doubt) => warning(`${header[index] || `field ${index + 1}`}: ${doubt}`)),
       ),
     ]),
   ];
 };
 
-/** Writes the file and creates its directory. `force` overwrites a file. Errors: ETL_FILE_EXISTS. */
+/**
+ * Writes the file and creates its directory. `force` overwrites a file. Errors: ETL_FILE_EXISTS.
+ */
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {
@@ -107,8 +109,8 @@ Examples:
     const { initText, readForInit } = await import('../../tools/init/write-init.ts');
     const { snakeCase } = await import('../../tools/init/infer/header.ts');
     const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
-    const said = out === standardOutput ? io.stderr : io.stdout;
-    writeLines(summaryLines(draft, said, io), said);
+    const output = out === standardOutput ? io.stderr : io.stdout;
+    writeLines(summaryLines(draft, output, io), output);
     const nameOf = (path: string): string =>
       snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
     const suggested = join('pipelines', `${draft.name}.ts`);

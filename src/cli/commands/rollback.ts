@@ -1,4 +1,5 @@
-// `etl rollback <pipeline>`: publishes an earlier version of the tables again, or lists kept versions.
+// `etl rollback <pipeline>`: publishes an earlier version of the tables again, or lists kept
+// versions.
 
 import { formatCount } from '../../core/wording.ts';
 import type { KeptVersion } from '../../ledger/production/upkeep.ts';

@@ -84,7 +84,9 @@ const cellsOf = (table: TableProgress, frame: Frame, { barCells, hasBytes, nameC
   ];
 };
 
-/** Lines of the tables. A narrow window loses first the bar, then the bytes, then the ends of names. */
+/**
+ * Lines of the tables. A narrow window loses first the bar, then the bytes, then the ends of names.
+ */
 const tableLines = (tables: readonly TableProgress[], frame: Frame): string[] => {
   const linesWith = (room: Room): string[] =>
     alignRows(
@@ -111,7 +113,9 @@ const headline = (progress: Progress, pipeline: string, { paint, nowMs }: Frame)
   return `${paint('bold', visibleText(pipeline))}${run}: ${what}${paint('dim', `${where}, ${elapsed}`)}`;
 };
 
-/** Which tables are shown if the window has fewer rows than the run has tables: lower numbers first. */
+/**
+ * Which tables are shown if the window has fewer rows than the run has tables: lower numbers first.
+ */
 const urgency: Readonly<Record<TableProgress['phase'], number>> = {
   loading: 0,
   building: 0,
@@ -142,10 +146,10 @@ const eraseLineAndGoDown = '\u001b[2K\u001b[1B';
  * Returns a function that replaces the lines it has drawn before. Its argument `above` stays on the
  * screen above the new lines.
  *
- * A narrower window wraps the old lines, so the number of rows to erase depends on its current width.
- * The lines never fill the window, because lines that have scrolled away cannot be erased. They are
- * erased one by one: tmux treats "erase below" at the top of the window as "clear" and moves the text
- * into its scrollback (test/integration/terminal.test.ts).
+ * A narrower window wraps the old lines, so the number of rows to erase depends on its current
+ * width. The lines never fill the window, because lines that have scrolled away cannot be erased.
+ * They are erased one by one: tmux treats "erase below" at the top of the window as "clear" and
+ * moves the text into its scrollback (test/integration/terminal.test.ts).
  */
 const openBlock = ({ stderr }: Io) => {
   let drawn: readonly string[] = [];
@@ -180,8 +184,8 @@ const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
   (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
 /**
- * Draws on stderr, at most every `progressIntervalMs`. The bars are erased when the run has finished,
- * because its summary follows. After a failure they stay.
+ * Draws on stderr, at most every `progressIntervalMs`. The bars are erased when the run has
+ * finished, because its summary follows. After a failure they stay.
  */
 export const openBars = (
   progress: Progress,

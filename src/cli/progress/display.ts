@@ -53,7 +53,9 @@ const writeJson = ({ type, ...fields }: RunEvent, run: number | undefined, io: I
   io.stdout.write(`${visibleJson(line)}\n`);
 };
 
-/** Opens the display on stderr. With `json`, also writes every event as a line of JSON on stdout. */
+/**
+ * Opens the display on stderr. With `json`, also writes every event as a line of JSON on stdout.
+ */
 export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
   if (options.quiet) return silent;
   const progress = emptyProgress(io.clock());
@@ -72,7 +74,9 @@ export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay =>
 const describe = (fields: object): string =>
   visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
 
-/** A logger that writes to the display. Information needs `verbose`, debug messages need `debug`. */
+/**
+ * A logger that writes to the display. Information needs `verbose`, debug messages need `debug`.
+ */
 export const displayLogger = (
   display: ProgressDisplay,
   { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },

@@ -71,7 +71,9 @@ const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/** Returns the text of an event that is shown as a message; undefined if the event is only progress. */
+/**
+ * Returns the text of an event that is shown as a message; undefined if the event is only progress.
+ */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 

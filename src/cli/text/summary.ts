@@ -58,7 +58,9 @@ const sumOf = (
   key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
 ) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
-/** Shows the run's seconds: tables are loaded in parallel, so the sum of their seconds is larger. */
+/**
+ * Shows the run's seconds: tables are loaded in parallel, so the sum of their seconds is larger.
+ */
 const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
   'total',
   formatCount(sumOf(tables, 'files')),
@@ -137,7 +139,9 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/** Returns the summary of a published run. Lines may be longer than `width` if a table does not fit. */
+/**
+ * Returns the summary of a published run. Lines may be longer than `width` if a table does not fit.
+ */
 export const publishedLines = (
   result: RunResult,
   before: LoadedBefore,
