@@ -1,7 +1,8 @@
-// Who may see the page: names in the Host header, and a token.
+// Decides who may see the page: by the Host header, and by a token.
 //
-// A page of another site can send requests to 127.0.0.1, and by a name of its own that leads there it could read the answers (DNS
-// rebinding). So a request names a host that we know, and brings a cookie that browsers send from our own pages only.
+// A page of another site can send requests to 127.0.0.1. If its own host name resolves to
+// 127.0.0.1, it could even read the answers (DNS rebinding). So we accept only known host names,
+// and a cookie that browsers send only from our own pages.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hostNameOf } from '../worker/host-name.ts';
@@ -9,31 +10,31 @@ import type { PageOptions } from './options.ts';
 
 const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** 32 bytes: nobody guesses them. */
+/** 32 random bytes cannot be guessed. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** Whether two texts are the same, in a time that does not say where they differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 export const isSame = (one: string, other: string): boolean => {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 };
 
 export interface Access {
-  /** Whether a request names a host of ours. */
+  /** True if the request's host name is one of ours. */
   readonly isOurHost: (request: Request) => boolean;
-  /** Whether it brings the token: in a cookie, or as `Authorization: Bearer`. */
+  /** True if the request has a session cookie, or the token as `Authorization: Bearer`. */
   readonly isKnown: (request: Request) => boolean;
-  /** Whether this is the token, as a printed address has it. */
+  /** True if the text is the token. */
   readonly isToken: (text: string) => boolean;
-  /** The browser that a request comes from, by the cookie that it got from us; undefined: it brings none. */
+  /** Returns the session of the request's cookie; undefined if it has no valid cookie. */
   readonly sessionOf: (request: Request) => string | undefined;
-  /** A new session, and the cookie for its browser. */
+  /** Starts a session, and returns the cookie for the browser. */
   readonly begin: (request: Request) => { readonly session: string; readonly cookie: string };
-  /** What nobody can make without the token. */
+  /** Returns a signature that only this process can make. */
   readonly sign: (text: string) => string;
 }
 
-/** Of programs, which have no cookie. */
+/** Session of programs, which send the token instead of a cookie. */
 const bearerSession = 'bearer';
 
 export const createAccess = (
@@ -44,7 +45,7 @@ export const createAccess = (
   const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(hostNameOf));
   const secret = token ?? newToken();
   const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
-  // Ports of one machine share their cookies, so each page's has a name of its own.
+  // Browsers share cookies between all ports of a host, so the cookie's name differs for each page.
   const cookieName = `sluice_${derive('name').slice(0, 8)}`;
   const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
 
@@ -72,7 +73,7 @@ export const createAccess = (
     sessionOf,
     begin: ({ url }) => {
       const session = newToken();
-      // Behind a proxy with TLS the request itself came without.
+      // Behind a proxy with TLS, the request itself arrives without TLS.
       const isSecure = secureCookie || new URL(url).protocol === 'https:';
       const attributes = `Path=${base || '/'}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
       return { session, cookie: `${cookieName}=${session}.${derive(`cookie ${session}`)}; ${attributes}` };

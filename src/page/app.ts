@@ -1,4 +1,4 @@
-// Answers a request: checks the host name and the token, then sends a page, an asset or a stream of live updates.
+// The HTTP routes of the page. Every request passes the checks of `addGuards` first.
 
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
@@ -14,39 +14,38 @@ import { asPageError, errorBody, type PageError } from './parts/error-page.ts';
 import { layout } from './parts/layout.ts';
 import { pathUnder } from './path.ts';
 import { findRoute } from './routes.ts';
-import { boardMethods, formMethods, refusalOf, safeHeaders } from './safety.ts';
+import { boardMethods, formMethods, headerRefusal, safeHeaders } from './safety.ts';
 import type { MakeView, View, ViewContext } from './parts/view.ts';
 
 export interface AppOptions {
-  /** The host's path without a slash at its end; '' for none. */
+  /** Base path of the page without a slash at its end, such as '/etl'; '' for none. */
   readonly base: string;
   readonly access: Access;
   readonly live: Live;
   readonly logger: Logger;
   readonly server: () => string;
-  /** Makes a view over a connection that only reads. */
+  /** Makes a view with a read-only connection. */
   readonly withContext: <T>(
     given: Omit<ViewContext, 'client' | 'queues' | 'traceLink'>,
     make: (context: ViewContext) => Promise<T>,
   ) => Promise<T>;
-  /** Over a connection that only reads. */
   readonly read: Read;
-  /** undefined: the page only reads. */
+  /** Undefined if the page is read-only. */
   readonly control: Control | undefined;
-  /** undefined: BullMQ's board is not there. */
+  /** Undefined without BullMQ's board. */
   readonly board: Board | undefined;
 }
 
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
-<p>This page needs its token: open the address that was printed when it was started.</p></html>`;
+<p>This page needs a token: open the address that was printed when the page was started.</p></html>`;
 
-/** What every request passes: a known host, a short body, the token. */
+/** Checks of every request: a known host name, a short body, the token. */
 const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
-    if (!access.isOurHost(context.req.raw)) return context.text('This name is not answered here.', 421);
+    if (!access.isOurHost(context.req.raw)) return context.text('This host name is not answered here.', 421);
     await next();
     for (const [name, value] of Object.entries(safeHeaders))
-      // BullMQ's board has a policy of its own.
+      // BullMQ's board sets its own content security policy.
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store');
     return undefined;
@@ -54,8 +53,8 @@ const addGuards = (app: Hono, { base, access, control, board }: AppOptions): voi
   app.use(compress());
   app.use(async ({ req, text }, next) => {
     const isBoard = control !== undefined && board !== undefined && req.path.startsWith('/board/api/');
-    const refused = refusalOf(req.raw, isBoard ? boardMethods : formMethods);
-    // Nobody reads the rest of such a request.
+    const refused = headerRefusal(req.raw, isBoard ? boardMethods : formMethods);
+    // Closes the connection, because the body of a refused request is not read.
     return refused === undefined ? next() : text(refused.text, refused.status, { connection: 'close' });
   });
   app.use(async (context, next) => {
@@ -63,7 +62,7 @@ const addGuards = (app: Hono, { base, access, control, board }: AppOptions): voi
     const given = req.query('token');
     if (given !== undefined && req.method === 'GET' && access.isToken(given)) {
       context.header('set-cookie', access.begin(req.raw).cookie);
-      // Two slashes at the beginning would lead to another host.
+      // `//name` would redirect to another host.
       return context.redirect((base + req.path).replace(/^\/+/, '/'), 303);
     }
     return access.isKnown(req.raw) ? next() : context.html(askForToken, 401);
@@ -79,7 +78,10 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/** Answers HEAD without starting what only a reader ends: Hono runs the handler of GET and drops its body unread. */
+/**
+ * Answers HEAD for a route that streams. Hono would run the handler of GET and drop its body
+ * unread, so the stream would never end.
+ */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>
@@ -87,7 +89,7 @@ const headless =
 
 const titles: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found' };
 
-/** Makes views, and sends them in their frame. */
+/** Finds, makes and sends views. */
 const createViews = (options: AppOptions) => {
   const { base, control, board } = options;
   const href = (path: string): string => base + path;
@@ -109,7 +111,7 @@ const createViews = (options: AppOptions) => {
       return () =>
         options.withContext({ parts: route.parts, query, href, control, now: new Date() }, route.make);
     },
-    /** A view that no address leads to but that of its request. */
+    /** Sends a view that has no live updates. */
     open: async (context: Context, make: MakeView): Promise<Response> => {
       const given = { parts: [], query: new URLSearchParams(), href, control, now: new Date() };
       return send(context, await options.withContext(given, make));

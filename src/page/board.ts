@@ -1,7 +1,7 @@
-// BullMQ's own board beside our pages: its server part answers below /board, over queues that are open while somebody looks.
+// Serves BullMQ's board below /board. Its queues are open only while somebody uses the board.
 //
-// Its page brings its own script and styles, some of them inside its HTML, so it has a policy of its own. It asks Google for a font,
-// which that policy would refuse: the link is taken out.
+// The board's page has inline styles, so it needs its own content security policy. We remove its
+// link to a font of Google, which the policy would refuse.
 
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ import type { Control } from './control/control.ts';
 import { refuseForeign } from './control/forms.ts';
 import { pathUnder } from './path.ts';
 
-/** BullMQ's board is a package of its own that not everybody wants. */
+/** Packages of the board: optional dependencies. */
 const packages = ['@bull-board/api', '@bull-board/hono'] as const;
 
 const require = createRequire(import.meta.url);
@@ -32,7 +32,11 @@ const isThere = (name: string): boolean => {
   }
 };
 
-/** Whether the page has it; `wanted`: undefined if it is there. Errors: ETL_USAGE when it is wanted and is not there. */
+/**
+ * Returns true if the page shows the board. `wanted`: undefined shows the board if it is installed.
+ *
+ * Errors: ETL_USAGE if the board is wanted, but not installed.
+ */
 export const hasBoard = (wanted: boolean | undefined): boolean => {
   if (wanted === false) return false;
   const missing = packages.filter((name) => !isThere(name));
@@ -44,19 +48,19 @@ export const hasBoard = (wanted: boolean | undefined): boolean => {
   });
 };
 
-/** Queues that it shows: each has connections of its own. */
+/** Limits the queues, because each opens its own connections. */
 const queuesMax = 16;
 
-/** How often it looks for queues that are new. */
+/** Interval at which the board looks for new queues. */
 const freshMs = 5_000;
 
-/** A board that nobody looks at has no connection. */
+/** The board's queues are closed after this time without a request. */
 const idleMsDefault = 60_000;
 
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  // Its page and its script set styles.
+  // The board's page and script set inline styles.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",
@@ -71,9 +75,9 @@ export interface BoardOptions {
   readonly isReadOnly: boolean;
   readonly logger: Logger;
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
-  /** Known once something was read. */
+  /** May be called only after `read` has resolved the server. */
   readonly backend: () => QueueBackend;
-  /** When its queues are closed after the last look. */
+  /** Time without requests after which the queues are closed. */
   readonly idleMs?: number;
 }
 
@@ -105,12 +109,15 @@ const load = async ({ base, isReadOnly }: BoardOptions): Promise<Opened> => {
   };
 };
 
-/** The queues of the database, open: new ones are noticed. */
+/** Opens the queues of the database, and later also new queues. */
 const createQueues = ({ read, backend, logger }: BoardOptions) => {
   const opened = new Map<string, OpenQueue>();
   let lookedAt = 0;
   return {
-    /** Undefined: they are the same as before. Errors: ETL_USAGE when nothing was ever enqueued. */
+    /**
+     * Undefined if the queues are not read again yet. Errors: ETL_USAGE if no run was ever
+     * enqueued.
+     */
     look: async (): Promise<readonly OpenQueue[] | undefined> => {
       if (opened.size > 0 && Date.now() - lookedAt < freshMs) return undefined;
       const found = await read(async (client) =>
@@ -119,7 +126,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
           : undefined,
       );
       if (found === undefined || found.names.length === 0)
-        throw new EtlError('ETL_USAGE', { problem: 'nothing was enqueued on this database yet', hint: '' });
+        throw new EtlError('ETL_USAGE', { problem: 'no run was enqueued on this database yet', hint: '' });
       const queues = { backend: backend(), namespace: found.namespace, logger };
       for (const name of found.names.slice(0, queuesMax))
         if (!opened.has(name)) opened.set(name, await openQueue(queues, bullNameOf(name)));
@@ -134,7 +141,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   };
 };
 
-/** One after the other: two requests at once would open the same queues twice. */
+/** Runs functions one after the other: two requests at once would open the same queues twice. */
 const inTurn = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(act: () => Promise<T>): Promise<T> => {
@@ -161,7 +168,7 @@ export const createBoard = (options: BoardOptions): Board => {
     clearTimeout(timer);
     return turn(queues.close);
   };
-  /** The time begins when the last look has its answer, however long the server takes. */
+  /** Starts the idle time when no request is running any more. */
   const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
     clearTimeout(timer);
     looks += 1;
@@ -180,7 +187,7 @@ export const createBoard = (options: BoardOptions): Board => {
     });
     const answer = await withoutFonts(await app.fetch(context.req.raw, context.env));
     answer.headers.set('content-security-policy', policy);
-    // Names of these files change with what is in them.
+    // Browsers may cache these files, because their names contain a hash of their content.
     if (context.req.path.startsWith('/board/static/') && answer.ok)
       answer.headers.set('cache-control', 'private, max-age=86400');
     return answer;
@@ -189,8 +196,9 @@ export const createBoard = (options: BoardOptions): Board => {
 };
 
 /**
- * Everybody who sees the page may look at the board. With control, a request from our own page may change something, which is
- * recorded as other actions are. The board's script sends no key of ours, so the origin that the browser names must do.
+ * Adds the board's routes. Every visitor may read the board. With control, requests that change
+ * something are recorded like other actions. The board's script does not send our form keys, so
+ * these requests are checked only by their origin.
  */
 export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
   app.get('/board', (context) => board.answer(context));

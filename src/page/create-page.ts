@@ -1,4 +1,4 @@
-// The page as a function of the library: a fetch handler with a few connections of its own that only read.
+// createPage: the page as a fetch handler with a few read-only connections of its own.
 
 import { createReadPool } from '../db/read-pool.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -13,16 +13,16 @@ import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 import { readTraceUrl } from './parts/trace-link.ts';
 
-/** Connections of a page: several people look at once, and each look takes milliseconds. */
+/** Three connections serve several visitors, because a page's queries take milliseconds. */
 const connectionsMax = 3;
-/** Requests that wait for one; more are refused. */
+/** Requests that wait for a connection; further requests are refused. */
 const waitingMax = 100;
-/** A statement of a page takes milliseconds; one that takes longer must not hold up the server's own work. */
+/** Statement timeout: a slow statement must not delay the server's other work. */
 const statementMsMax = 10_000;
-/** A page that nobody looks at has no connection. */
+/** Unused connections are closed after this time. */
 const idleMs = 30_000;
 
-/** A token that can be guessed is none. */
+/** A shorter token could be guessed. */
 const tokenCharsMin = 16;
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
@@ -30,7 +30,7 @@ const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USA
 const checkBase = (basePath: string): string => {
   const base = basePath.replace(/\/+$/, '');
   if (base === '' || /^(\/[\w.~-]+)+$/.test(base)) return base;
-  throw usage(`basePath ${JSON.stringify(basePath)} is no path`, "It looks like '/etl'.");
+  throw usage(`basePath ${JSON.stringify(basePath)} is not a path`, "Give a path such as '/etl'.");
 };
 
 const checkToken = (token: string | false | undefined): string | null => {
@@ -39,7 +39,7 @@ const checkToken = (token: string | false | undefined): string | null => {
   if (token.length >= tokenCharsMin && /^[\x21-\x7e]+$/.test(token)) return token;
   throw usage(
     `the token must have at least ${tokenCharsMin} visible ASCII characters`,
-    'Leave it out for a random one.',
+    'Without the option `token`, a random token is used.',
   );
 };
 
@@ -51,8 +51,8 @@ const controlOf = (options: PageOptions, access: Access): Control | undefined =>
 };
 
 /**
- * A page that shows what the bookkeeping of a database has: a handler for a service that exists. The server is found as by runPipeline,
- * when the first request comes. Errors: ETL_USAGE.
+ * Creates the web page of a database, as a handler for an existing HTTP service. The first request
+ * resolves the server, as runPipeline does. Errors: ETL_USAGE.
  */
 export const createPage = (options: PageOptions = {}): EtlPage => {
   const { basePath = '/', logger = silentLogger } = options;
@@ -89,7 +89,7 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     server: () => site?.address.label ?? '',
     withContext: (given, make) =>
       pool.read((client) =>
-        // The pool has found the site before it has a client.
+        // `site` is set: the pool resolves the server before it has a client.
         make({ ...given, client, traceLink, queues: () => readQueues(client, site!.backend, logger) }),
       ),
     read: pool.read,

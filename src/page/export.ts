@@ -1,4 +1,5 @@
-// Rejects as the CSV that `etl rejects export` writes: read page by page, as fast as the visitor takes them.
+// Streams rejects as CSV, in the format of `etl rejects export`, at the speed of the visitor's
+// connection.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
@@ -9,18 +10,19 @@ import { rejectPages } from '../ledger/rejects/list-rejects.ts';
 import { exportLine, headOf, uncorrected } from '../ledger/rejects/reject-export.ts';
 import { shapeOfRejects, type RecordShape } from '../ledger/rejects/reject-records.ts';
 
-/** Each keeps a connection until its visitor has taken everything. */
+/** An export keeps one of the page's few database connections until it is downloaded. */
 const exportsMax = 1;
-/** A visitor who takes nothing for so long gives that connection back. */
+/** If the visitor reads nothing for this time, the export ends. */
 const writeMsMax = 15_000;
 
 export type Read = <T>(read: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Errors: ETL_USAGE when there are none, or of several shapes. */
+/** Errors: ETL_USAGE if there are no such rejects, or if they have different columns. */
 const shapeOf = async (client: Client, runId: number, table: string | null): Promise<RecordShape> => {
   const shape = await shapeOfRejects(client, runId, { table });
   if (shape !== undefined) return shape;
-  throw new EtlError('ETL_USAGE', { problem: `run ${runId} has no such rejects`, hint: '' });
+  const problem = `run ${runId} has no rejects${table === null ? '' : ` of table ${table}`}`;
+  throw new EtlError('ETL_USAGE', { problem, hint: '' });
 };
 
 /** Answers `/rejects.csv`. */

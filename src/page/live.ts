@@ -1,7 +1,9 @@
-// Live updates: a compressed stream of server-sent events for one page, with the sections that are not as the browser has them.
+// Live updates: a compressed stream of server-sent events per open page, with the sections that
+// have changed.
 //
-// All who look at the same page share one look at the database. A stream ends after a while, and the browser opens another; one whose
-// reader takes nothing is ended, so that what it has not read is bounded by one answer.
+// All visitors of a page share its queries. A stream ends after some time, and the browser opens
+// the next. A stream whose reader does not read is ended, so at most one unread update is in
+// memory.
 
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,15 +13,15 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { sentSection, type SentSection } from './parts/layout.ts';
 import type { View } from './parts/view.ts';
 
-/** Streams at once: a team with some windows each. */
+/** Number of streams at once: enough for a team with several windows each. */
 const streamsMax = 32;
 const streamMsMax = 10 * 60_000;
-/** A reader that takes nothing for so long is gone, or wants us to keep things for it. */
+/** If the reader reads nothing for this time, the stream is ended. */
 const writeMsMax = 15_000;
-/** Something is sent at least this often, so that proxies keep the connection and a lost one is noticed. */
+/** Longest silence, so that proxies keep the connection and browsers notice a lost one. */
 const pulseMs = 15_000;
 
-/** More than any page has. */
+/** Limits the hashes in a request. No page has so many sections. */
 const sectionsMax = 40;
 
 interface Look {
@@ -28,7 +30,7 @@ interface Look {
 }
 
 export interface Live {
-  /** Answers with the stream of a page; undefined when there are too many. */
+  /** Opens the stream of a page; undefined if there are too many streams. */
   readonly stream: (context: Context, path: string, make: () => Promise<View>) => Response | undefined;
   readonly close: () => void;
 }
@@ -38,13 +40,13 @@ const look = async (make: () => Promise<View>): Promise<{ sent: SentSection[]; f
   return { sent: await Promise.all(sections.map(sentSection)), freshMs };
 };
 
-/** Sections that the browser has, by their hashes: `facts.<hash>,map.<hash>`. Of an address, which anybody can write. */
+/** Parses the sections that the browser shows, with their hashes: `facts.<hash>,map.<hash>`. */
 const readKnown = (text: string | undefined): Map<string, string> => {
   const pairs = (text ?? '').split(',', sectionsMax).map((part) => /^([\w-]{1,40})\.([\w-]{16})$/.exec(part));
   return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
 };
 
-/** Every event arrives when it is sent: the compressor keeps nothing back. */
+/** Compresses the stream. Z_SYNC_FLUSH sends every event at once. */
 const compressed = (context: Context, answer: Response): Response => {
   const isAccepted = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
   if (!isAccepted || answer.body === null) return answer;
@@ -60,7 +62,9 @@ const send = async (stream: SSEStreamingApi, event: string, data: string): Promi
   if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
 };
 
-/** Which sections there are, and those that are not as the browser has them, which are from now on; undefined: all are. */
+/**
+ * Returns all ids and the changed sections, and updates `known`; undefined if nothing has changed.
+ */
 const newsOf = (
   sent: readonly SentSection[],
   known: Map<string, string>,
@@ -78,7 +82,7 @@ export const createLive = (): Live => {
   const looks = new Map<string, Look>();
   let streams = 0;
 
-  /** What a page shows now; somebody else's look counts while it is fresh. */
+  /** Reads a page, unless another stream has just read it. */
   const lookAt = (path: string, make: () => Promise<View>, freshMs: number): Look['sections'] => {
     const known = looks.get(path);
     if (known !== undefined && Date.now() - known.at < freshMs / 2) return known.sections;
@@ -110,7 +114,7 @@ export const createLive = (): Live => {
       if (news !== undefined || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
       isLost = found === undefined;
       wait = found?.freshMs ?? 5_000;
-      // The end of the stream ends the waiting; that is no error.
+      // The signal ends the wait with an error when the stream ends.
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };

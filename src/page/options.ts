@@ -1,52 +1,59 @@
-// Options of the page, and what it is. Types alone: a host's compiler follows no dependency here.
+// Types of createPage. Only types, so that a host's compiler needs none of the page's dependencies.
 
 import type { SiteOptions } from '../worker/options.ts';
 
 export interface PageOptions extends SiteOptions {
-  /** Where a host has put it, such as '/etl'. Default: '/'. */
+  /** Path at which the host serves the page, such as '/etl'. Default: '/'. */
   readonly basePath?: string;
-  /** What a visitor has to know. Default: a random one. false: the host decides who may come this far. */
+  /**
+   * Secret that visitors need. Default: a random one. false: no token, the host checks visitors.
+   */
   readonly token?: string | false;
-  /** Names in the Host header that are answered, with or without a port. Default: those of this machine. */
+  /** Accepted names of the Host header, with or without a port. Default: names of this machine. */
   readonly hosts?: readonly string[] | 'any';
-  /** Marks the session cookie `Secure` although requests arrive without TLS: for a proxy that adds TLS. Default: false. */
+  /** Marks the session cookie `Secure`, for a page behind a proxy with TLS. Default: false. */
   readonly secureCookie?: boolean;
-  /** Lets visitors cancel, retry and start runs, and pause schedules. Default: false, the page only reads. */
+  /** Lets visitors cancel, retry and start runs, and pause schedules. Default: false, read-only. */
   readonly control?: boolean | PageControl;
-  /** Where a run's trace can be seen: 'https://tempo.example/trace/{traceId}'. Default: its number is shown alone. */
+  /**
+   * Address of a run's trace: 'https://tempo.example/trace/{traceId}'. Default: only the id is
+   * shown.
+   */
   readonly traceUrl?: string;
-  /** BullMQ's board at `/board`; true: it must be installed. Default: if it is installed. */
+  /** Shows BullMQ's board at `/board`. true: it must be installed. Default: if it is installed. */
   readonly board?: boolean;
 }
 
-/** What a visitor wants to do. */
+/** An action that a visitor asks for. */
 export interface PageAction {
   readonly action: 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
   readonly kind: 'run' | 'schedule' | 'pipeline' | 'queue';
-  /** Number of a run, name of a schedule or a pipeline, or what BullMQ's board asks for. */
+  /** Number of a run, name of a schedule or pipeline, or the request of BullMQ's board. */
   readonly subject: string;
-  /** What `user` said. */
+  /** Result of `PageControl.user`. */
   readonly user: string | undefined;
   readonly request: Request;
 }
 
 export interface PageControl {
-  /** Folder of pipelines that can be run, as workers have it. Default: none can. */
+  /** Folder of the pipelines that visitors can run. Default: no pipelines. */
   readonly pipelines?: string;
-  /** Who sends a request, for the record of what was done. Default: nobody knows. */
+  /**
+   * Returns the name of the user who sends a request, for the log of actions. Default: no names.
+   */
   readonly user?: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** Whether this may be done. Default: everything may. */
+  /** Returns true if the action is allowed. Default: all actions are. */
   readonly allow?: (action: PageAction) => boolean | Promise<boolean>;
 }
 
 export interface EtlPage {
   /**
-   * Answers a request as `fetch` would be answered. `env`: what the adapter of @hono/node-server gives beside the request, for the
-   * address of its sender.
+   * Answers a request. `env`: second argument of @hono/node-server's adapter, with the sender's
+   * address.
    */
   readonly fetch: (request: Request, env?: object) => Promise<Response>;
-  /** What a visitor has to know; null: nothing. */
+  /** Secret that visitors need; null if none. */
   readonly token: string | null;
-  /** Ends live updates, and closes connections. */
+  /** Ends live updates and closes database connections. */
   readonly close: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
-// The path of a request as our routes know it.
+// Paths of requests relative to the page's base path.
 
-/** A host may have taken its own part off already. */
+/** Removes the base path, unless the host has already removed it. */
 export const pathUnder = (base: string, url: string): string => {
   const { pathname } = new URL(url);
   return base !== '' && (pathname === base || pathname.startsWith(`${base}/`))

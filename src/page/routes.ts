@@ -1,4 +1,4 @@
-// Every page and its address. A new page is one file in views/ and one line here.
+// The addresses of all pages. A new page is a file in views/ and a line here.
 
 import { withActions } from './control/sections.ts';
 import type { MakeView } from './parts/view.ts';
@@ -24,14 +24,14 @@ const routes: readonly Route[] = [
   { pattern: /^\/runs$/, make: runsView },
   { pattern: /^\/runs\/(\d{1,15})$/, make: withActions('run', runView) },
   { pattern: /^\/schedules$/, make: schedulesView },
-  // Names of schedules follow the rules of names of pipelines.
+  // The pattern of schedule names is that of pipeline names.
   { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
   { pattern: /^\/queue$/, make: queueView },
   { pattern: /^\/actions$/, make: actionsView },
   { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
 ];
 
-/** The page at a path, and what its pattern captures. */
+/** Finds the page at a path. `parts`: the captured parts of the path. */
 export const findRoute = (
   path: string,
 ): { readonly make: MakeView; readonly parts: readonly string[] } | undefined => {

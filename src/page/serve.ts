@@ -1,4 +1,4 @@
-// The page on a port of its own, for `etl ui`: a server whose connections, headers and waiting are bounded.
+// Serves the page on its own port, for `etl ui`, with limits for connections, headers and waiting.
 
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -6,21 +6,23 @@ import { listen, type Listening } from '../worker/listen.ts';
 import type { EtlPage } from './options.ts';
 
 export interface ServeOptions {
-  /** 0 takes any that is free. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly host: string;
 }
 
-/** Browsers open six connections each; those that are one too many are closed. */
+/** Enough for about 40 browsers, which open six connections each. */
 const connectionsMax = 256;
 
-/** Ours are a few hundred bytes; a cookie of another program on this machine may come along. */
+/**
+ * The page needs a few hundred bytes, but the browser also sends cookies of other local programs.
+ */
 const headerBytesMax = 16 * 1024;
 
 const bounded = (server: Server): Server => {
   server.maxConnections = connectionsMax;
   server.maxHeadersCount = 100;
-  // Slow clients: headers, the whole request, an idle connection, and one that takes nothing.
+  // Limits for slow clients: headers, whole request, idle connection, client that reads nothing.
   server.headersTimeout = 10_000;
   server.requestTimeout = 15_000;
   server.keepAliveTimeout = 10_000;
@@ -28,7 +30,7 @@ const bounded = (server: Server): Server => {
   return server;
 };
 
-/** Listens. Errors: ETL_USAGE when the port is taken. */
+/** Starts the server. Errors: ETL_USAGE if the port is in use. */
 export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Promise<Listening> => {
   const listener = getRequestListener(page.fetch, { overrideGlobalObjects: false });
   const server = bounded(

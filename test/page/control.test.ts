@@ -218,7 +218,7 @@ describe('`etl ui`', () => {
     const shown = await fetch(`${page().origin}/actions`, {
       headers: { authorization: `Bearer ${page().token}` },
     });
-    expect(await shown.text()).toContain('under way, or its process is gone');
+    expect(await shown.text()).toContain('under way, or its process has ended');
   });
 
   it.each([
@@ -272,7 +272,7 @@ describe('a stranger', () => {
     {
       name: 'of no origin',
       given: async () => ({ key: await keyAt(path, known()), headers: known() }),
-      says: 'which page it comes from',
+      says: 'did not send the header Origin',
     },
     {
       name: 'whose browser says that it comes from another site',
@@ -288,7 +288,7 @@ describe('a stranger', () => {
         key: '00000000-0000-4000-8000-000000000000.9999999999999.x',
         headers: { ...known(), origin: page().origin },
       }),
-      says: 'its key is not of this page',
+      says: 'its key is invalid',
     },
     {
       name: 'with the key of another session',
@@ -296,7 +296,7 @@ describe('a stranger', () => {
         key: await keyAt(path, await sessionOf()),
         headers: { ...(await sessionOf()), origin: page().origin },
       }),
-      says: 'its key is not of this page',
+      says: 'its key is invalid',
     },
     {
       name: 'with the key of another action',
@@ -304,15 +304,15 @@ describe('a stranger', () => {
         key: await keyAt('/schedules/nightly/run', known()),
         headers: { ...known(), origin: page().origin },
       }),
-      says: 'its key is not of this page',
+      says: 'its key is invalid',
     },
     {
-      name: 'with a body that is no form',
+      name: 'with a body that is not a form',
       given: async () => ({
         key: await keyAt(path, known()),
         headers: { ...known(), origin: page().origin, 'content-type': 'text/plain' },
       }),
-      says: 'it is no form of this page',
+      says: 'it is not a form of this page',
     },
   ])('$name changes nothing', async ({ given, says }) => {
     const before = (await audit()).length;

@@ -56,7 +56,7 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
   { name: 'schedule', path: () => '/schedules/words-nightly', shows: ['words-nightly', 'published'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
-  { name: 'actions', path: () => '/actions', shows: ['Nothing was done from this page yet.'] },
+  { name: 'actions', path: () => '/actions', shows: ['No actions yet.'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
 ];
 
@@ -163,7 +163,7 @@ it('a run leads to its trace, and to nobody else what it was opened from', async
   await visit.close();
 });
 
-it('an address with a byte of zero, which no text of the server has, is at fault itself', async () => {
+it('an address with a zero byte, which no text of the server has, is refused', async () => {
   const visit = await open(served().address, { javaScriptEnabled: false });
   await visit.go('/runs');
   const answer = await visit.page.goto(new URL('/rejects?table=%00', visit.page.url()).href);

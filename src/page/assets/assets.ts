@@ -1,4 +1,4 @@
-// The assets of the page: our style and script, and uPlot's, each with an ETag.
+// Style sheets and scripts of the page, ours and uPlot's, with ETags.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Asset {
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0f766e"/><path d="M3 4h10M3 8h7M3 12h4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
 
-// uPlot has no module that a browser could take as it is.
+// Read as text, because uPlot's package has no module that a browser could import.
 const require = createRequire(import.meta.url);
 const chartStyle = readFileSync(require.resolve('uplot/dist/uPlot.min.css'), 'utf8');
 const chartScript = readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8');

@@ -1,4 +1,4 @@
-// The one script: replaces sections by newer ones as they come. Pages are complete without it.
+// The script of all pages: live updates and interactive charts. Pages are complete without it.
 
 export const script = `
 'use strict';
@@ -7,19 +7,19 @@ export const script = `
   const status = document.getElementById('link');
   const say = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-  /** What a person has opened, and where the keyboard is, stays through a replacement. */
+  /** Replaces a section's content. Keeps open details, scroll positions and the keyboard focus. */
   const replace = (old, html, hash) => {
     const open = new Set([...old.querySelectorAll('details[open]')].map(({ id }) => id));
     const scrolls = [...old.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
     const focus = document.activeElement;
-    const focusable = 'a, button, summary, input, select, .scroll';
-    const place = old.contains(focus) ? [...old.querySelectorAll(focusable)].indexOf(focus) : -1;
+    const focusable = 'a, button, summary, input, .scroll';
+    const focused = old.contains(focus) ? [...old.querySelectorAll(focusable)].indexOf(focus) : -1;
     old.innerHTML = html;
     old.dataset.hash = hash;
     drawAll(old);
     for (const details of old.querySelectorAll('details')) details.open = open.has(details.id);
     old.querySelectorAll('.scroll').forEach((each, number) => { each.scrollLeft = scrolls[number] || 0; });
-    if (place >= 0) old.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
+    if (focused >= 0) old.querySelectorAll(focusable)[focused]?.focus({ preventScroll: true });
   };
 
   const show = ({ ids, changed }) => {
@@ -35,13 +35,13 @@ export const script = `
     }
     for (const section of [...main.querySelectorAll('section')]) if (!ids.includes(section.id)) section.remove();
   };
-  /** A text that somebody is marking is not taken away. */
+  /** Returns the node in which text is selected: its section is not replaced. */
   const getSelectedNode = () => {
     const selection = document.getSelection();
     return selection === null || selection.isCollapsed ? null : selection.anchorNode;
   };
 
-  /** The library is asked for by the first chart. */
+  /** Loads the chart library, once, for the first chart. */
   let library;
   const load = (src) => library ??= new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement('script'), { src, onload: resolve, onerror: reject });
@@ -62,7 +62,7 @@ export const script = `
       series: [{ label: 'until', value: (_, value) => value == null ? '–' : value.toFixed(1) + ' s' },
         ...series.map(({ name, colour: variable }) => ({ label: name, stroke: colour(variable), fill: colour(variable) + '44', width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: -1 }), value: (_, value) => count(value) }))],
     }, [x, ...series.map(({ y }) => y)], figure);
-    // Its words stay for those who do not see it.
+    // The picture without script stays for screen readers.
     still.classList.add('unseen');
     chart.root.setAttribute('aria-hidden', 'true');
     figure.insertBefore(chart.root, figure.firstChild);
@@ -88,7 +88,8 @@ export const script = `
     source.addEventListener('lost', () => say('the server gives no answer'));
     source.onerror = () => {
       say('no connection');
-      // The browser would ask again from what was there at first; a refusal it would not ask again at all.
+      // We reconnect ourselves: the browser would use the old address, with the hashes of the first
+      // connection, and would not reconnect at all after an HTTP error.
       const wait = source.readyState === EventSource.CLOSED ? 10000 : 2000;
       source.close();
       clearTimeout(again);
@@ -97,7 +98,7 @@ export const script = `
   };
   if (document.body.dataset.live === undefined) return;
   connect();
-  // A window that nobody sees needs no updates.
+  // A hidden window gets no updates.
   document.addEventListener('visibilitychange', () => {
     source.close();
     clearTimeout(again);

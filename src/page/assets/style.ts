@@ -1,4 +1,4 @@
-// The style of every page: one sheet, system fonts, colours as variables for light and dark.
+// The style sheet of all pages. Its colours are variables, with values for light and dark mode.
 
 export const style = `
 :root {
@@ -20,7 +20,7 @@ export const style = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--text); font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; }
 a { color: var(--accent); text-underline-offset: 2px; }
-a:focus-visible, button:focus-visible, summary:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+a:focus-visible, button:focus-visible, summary:focus-visible, .scroll:focus-visible, input:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
 code, pre, .raw { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--panel); padding: 6px 10px; z-index: 2; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -79,7 +79,7 @@ h3 { font-size: 13px; margin: 0 0 4px; overflow-wrap: anywhere; } h3 .dim { font
 .reject { padding: 10px 0; border-bottom: 1px solid var(--line); } .reject:first-of-type { padding-top: 0; }
 .reject ul { margin: 0 0 6px; padding-left: 18px; } .reject li { overflow-wrap: anywhere; }
 .reject .scroll, .reject pre { background: var(--bg); border-radius: 6px; padding: 2px 8px; margin: 0; } .reject pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 6px 8px; }
-.record { width: auto; } .record td { white-space: pre; font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.reject table { width: auto; } .reject td { white-space: pre; font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 mark { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 1px 4px; outline: 1px solid var(--bad); }
 caption { text-align: left; color: var(--dim); font-size: 12.5px; padding: 0 4px 6px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 10px; } .actions .button, td .button { margin: 0 6px 0 0; }

@@ -1,4 +1,5 @@
-// What a visitor can do: each action asks first, and then calls what the command line calls. A new action is one entry here.
+// The actions of visitors. They call the functions that the command line calls. A new action is an
+// entry here.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { runInShort, type ActionKind, type ActionName } from '../../ledger/history/actions.ts';
@@ -11,7 +12,7 @@ import type { ViewContext } from '../parts/view.ts';
 
 export interface Place {
   readonly site: SiteOptions;
-  /** Folder of pipelines that can be run; undefined: none. */
+  /** Folder of pipelines that visitors can run; undefined if none. */
   readonly folder: string | undefined;
 }
 
@@ -19,11 +20,11 @@ interface Action {
   readonly name: ActionName;
   readonly kind: ActionKind;
   readonly title: (subject: string) => string;
-  /** What it will do. */
+  /** Explanation above the button. */
   readonly says: string;
-  /** The word on its button. */
+  /** Text of the button. */
   readonly button: string;
-  /** Does it, and says what was done. Errors: those of the function that the command line calls. */
+  /** Performs the action, and returns a sentence about its result. */
   readonly act: (subject: string, place: Place) => Promise<string>;
 }
 
@@ -34,7 +35,7 @@ const folderOf = ({ folder }: Place, pipeline: string): string => {
   if (folder !== undefined) return folder;
   throw new EtlError('ETL_PIPELINE_UNKNOWN', {
     pipeline,
-    folder: 'a folder of the page, which was started without one',
+    folder: 'this page: it was started without a folder of pipelines',
     suggestion: '',
   });
 };
@@ -44,7 +45,7 @@ const actions: readonly Action[] = [
     name: 'cancel',
     kind: 'run',
     title: (run) => `Cancel run ${run}`,
-    says: 'Its processes stop at the next chunk or step, on any machine, and nothing is published. What is loaded stays for a retry.',
+    says: 'Its processes stop at the next chunk or step, on any machine, and nothing is published. Loaded data is kept for a retry.',
     button: 'Cancel the run',
     act: async (run, { site }) => {
       await cancel(Number(run), site);
@@ -55,7 +56,7 @@ const actions: readonly Action[] = [
     name: 'retry',
     kind: 'run',
     title: (run) => `Retry run ${run}`,
-    says: 'It goes on the queue again. A worker continues it where it stopped, if it is still the newest run of its pipeline.',
+    says: 'The run is enqueued again. A worker continues it where it stopped, if it is still the newest run of its pipeline.',
     button: 'Retry the run',
     act: async (run, { site }) => enqueued(await retry(Number(run), site)),
   },
@@ -63,7 +64,7 @@ const actions: readonly Action[] = [
     name: 'run',
     kind: 'schedule',
     title: (name) => `Run schedule ${name} now`,
-    says: 'A run goes on the queue with the parameters of the schedule, unless one of its runs is waiting or active. Its times stay as they are.',
+    says: 'Enqueues a run with the parameters of the schedule, unless one of its runs is waiting or active. The times of the schedule do not change.',
     button: 'Run it now',
     act: async (name, { site }) => enqueued(await schedule.runNow(name, site)),
   },
@@ -71,7 +72,7 @@ const actions: readonly Action[] = [
     name: 'pause',
     kind: 'schedule',
     title: (name) => `Pause schedule ${name}`,
-    says: 'Its slots are skipped until it is resumed. A run that waits or is active goes on.',
+    says: 'Its slots are skipped until it is resumed. A run that is waiting or active is not affected.',
     button: 'Pause it',
     act: async (name, { site }) => {
       await schedule.pause(name, site);
@@ -82,7 +83,7 @@ const actions: readonly Action[] = [
     name: 'resume',
     kind: 'schedule',
     title: (name) => `Resume schedule ${name}`,
-    says: 'It goes on with its next slot. Slots of the pause are not caught up.',
+    says: 'Its next slot is run again. Slots that were skipped during the pause are not caught up.',
     button: 'Resume it',
     act: async (name, { site }) => {
       await schedule.resume(name, site);
@@ -93,11 +94,11 @@ const actions: readonly Action[] = [
     name: 'run',
     kind: 'pipeline',
     title: (name) => `Run pipeline ${name} now`,
-    says: 'A run goes on the queue with the default parameters, unless one that was asked for in this way is waiting or active.',
+    says: 'Enqueues a run with the default parameters, unless a run that was enqueued by this page is waiting or active.',
     button: 'Run it now',
     act: async (name, place) => {
       const { pipeline, directory } = await findPipeline(folderOf(place, name), name);
-      // Two people with the same thought want one run.
+      // Two visitors who press the button at the same time get one run.
       const wanted = { ...place.site, directory, dedupe: `page-${pipeline.name}` };
       return enqueued(await enqueue(pipeline, wanted));
     },
@@ -110,13 +111,13 @@ const folders: Readonly<Record<string, ActionKind>> = {
   pipelines: 'pipeline',
 };
 
-/** An action, and what it is about. */
 export interface Found {
   readonly action: Action;
+  /** Number of a run, or name of a schedule or pipeline. */
   readonly subject: string;
 }
 
-/** The action at a path; undefined: there is none. */
+/** Finds the action of a path such as /runs/12/cancel. */
 export const findAction = (path: string): Found | undefined => {
   const [, folder = '', subject = '', name] = /^\/(\w+)\/([\w-]{1,80})\/(\w+)$/.exec(path) ?? [];
   const kind = folders[folder];
@@ -138,7 +139,11 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
   return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
 };
 
-/** A sentence about what an action is about. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+/**
+ * Returns a sentence about the run, schedule or pipeline of an action.
+ *
+ * Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN.
+ */
 export const aboutSubject = async (
   { action: { kind }, subject }: Found,
   view: ViewContext,

@@ -1,4 +1,4 @@
-// Records in etl.audit what a visitor asks for, before it is done, and then its outcome.
+// Records every action of a visitor in etl.audit: first the request, then the outcome.
 
 import { runQuery } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
@@ -7,18 +7,18 @@ import type { RecordedAction } from '../../ledger/history/actions.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import { withBookkeeping } from '../../worker/site.ts';
 
-/** So many are kept. */
+/** Older actions are deleted. */
 const actionsKept = 10_000;
 
 export interface Asked extends Pick<
   RecordedAction,
   'action' | 'kind' | 'subject' | 'person' | 'address' | 'visitor'
 > {
-  /** Of its form, which is taken once. */
+  /** Id of the form. A form can be sent only once. */
   readonly form: string;
 }
 
-/** No row comes back when the form was sent before. */
+/** Inserts the action. Returns no row if the form was sent before. */
 const insertAction = ({ form, action, kind, subject, person, address, visitor }: Asked): Query => ({
   text: `with forgotten as (
       delete from etl.audit where id <= (select max(id) from etl.audit) - ${actionsKept}
@@ -34,8 +34,9 @@ const endAction = (id: number, errorCode: string | null, detail: string): Query 
 });
 
 /**
- * Does what was asked for between the two, and returns the number of its row. Errors: ETL_PAGE_FORM when the form was sent before; those
- * of `act`, which returns what it did.
+ * Records the request, runs `act`, records its outcome, and returns the id of the record.
+ *
+ * Errors: ETL_PAGE_FORM if the form was sent before; those of `act`.
  */
 export const audited = async (
   site: SiteOptions,
@@ -52,7 +53,7 @@ export const audited = async (
     return id;
   } catch (thrown) {
     const { code, message } = asEtlError(thrown);
-    // What stopped the action matters more than what stopped its record.
+    // The visitor must see the action's error, even if it cannot be recorded.
     await end(code, message).catch(() => undefined);
     throw thrown;
   }

@@ -1,4 +1,4 @@
-// Handles actions: GET shows a form, POST performs the action, once, and records who asked for it.
+// Routes of actions: GET shows a form, POST performs its action once and records who asked for it.
 
 import type { Context, Hono } from 'hono';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -12,7 +12,7 @@ import { findAction, aboutSubject, type Found, type Place } from './actions.ts';
 import { audited } from './audit.ts';
 import { createForms, refuseForeign, visitorOf } from './forms.ts';
 
-/** Each opens a few connections. */
+/** Number of actions at once: each opens a few connections. */
 const actionsMax = 3;
 
 export interface ControlOptions {
@@ -25,21 +25,21 @@ type Wanted = Omit<PageAction, 'user' | 'request'>;
 
 export interface Control {
   readonly pipelines: () => Promise<readonly string[]>;
-  /** Does what a known visitor wants, if the host allows it. Returns the number of its record. Errors: those of `act`. */
+  /** Runs `act` if the host allows the action. Returns the id of its record in etl.audit. */
   readonly perform: (
     context: Context,
     wanted: Wanted,
     form: string,
     act: () => Promise<string>,
   ) => Promise<number>;
-  /** Answers forms. `open` shows one; `base` is the host's path. */
+  /** Adds the routes. `base`: the page's base path. */
   readonly addTo: (app: Hono, base: string, open: Open) => void;
 }
 
-/** Sends a view that is made over a connection that only reads. */
+/** Makes and sends a view. */
 export type Open = (context: Context, make: (view: ViewContext) => Promise<View>) => Promise<Response>;
 
-/** The address of the connection; an adapter of Node gives it beside the request. */
+/** Returns the client's IP address; null if the host's adapter does not provide it in `env`. */
 const addressOf = ({ env }: Context): string | null => {
   const { incoming } = (env ?? {}) as {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
@@ -78,15 +78,17 @@ const formView = ({ action, subject }: Found, about: string, { path, base, key }
   ],
 });
 
-/** Fields of a form that a browser sent; its length was looked at before. Errors: ETL_PAGE_FORM. */
+/**
+ * Reads the fields of a form. `addGuards` has already limited its length. Errors: ETL_PAGE_FORM.
+ */
 const readForm = async (request: Request): Promise<URLSearchParams> => {
   const type = request.headers.get('content-type') ?? '';
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(await request.text());
-  throw new EtlError('ETL_PAGE_FORM', { problem: 'it is no form of this page' });
+  throw new EtlError('ETL_PAGE_FORM', { problem: 'it is not a form of this page' });
 };
 
-/** So many at once. Errors: ETL_PAGE_BUSY. */
-const createTurns = () => {
+/** Returns a function that runs at most `actionsMax` functions at once. Errors: ETL_PAGE_BUSY. */
+const createLimit = () => {
   let busy = 0;
   return async <T>(act: () => Promise<T>): Promise<T> => {
     if (busy >= actionsMax) throw new EtlError('ETL_PAGE_BUSY');
@@ -101,7 +103,7 @@ const createTurns = () => {
 
 export const createControl = ({ site, access, control }: ControlOptions): Control => {
   const forms = createForms(access);
-  const inTurn = createTurns();
+  const limited = createLimit();
   const place: Place = { site, folder: control.pipelines };
 
   const perform: Control['perform'] = async (context, wanted, form, act) => {
@@ -114,7 +116,7 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
       return act();
     };
     const asked = { ...wanted, form, visitor, person: user ?? null, address: addressOf(context) };
-    return inTurn(() => audited(site, asked, allow));
+    return limited(() => audited(site, asked, allow));
   };
 
   const show = async (context: Context, base: string, open: Open): Promise<Response | undefined> => {
@@ -123,7 +125,7 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     if (found === undefined) return undefined;
     let session = access.sessionOf(raw);
     if (session === undefined) {
-      // Where the host lets visitors in, a session begins with the first form.
+      // Without a token, visitors have no session before their first form.
       const begun = access.begin(raw);
       context.header('set-cookie', begun.cookie);
       ({ session } = begun);

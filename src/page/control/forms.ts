@@ -1,39 +1,38 @@
-// Which forms are ours: sent by a page of ours, from the browser that got it, for what it was made for, not long ago.
-//
-// The session's cookie is never sent by other sites' pages (SameSite=Strict); the browser says where a form comes from (Origin,
-// Sec-Fetch-Site); and each form holds a key that only its own session can have read. Any one of these keeps strangers out.
+// Checks that a form comes from our own page (against cross-site request forgery). Three
+// independent checks: browsers do not send the session cookie from other sites (SameSite=Strict);
+// the headers Origin and Sec-Fetch-Site must name our page; the form has a signed key for its
+// session, path and hour.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { EtlError } from '../../core/errors/errors.ts';
 import { isSame, type Access } from '../access.ts';
 
-/** Long enough to think about it. */
+/** A form must be sent within an hour. */
 const formMsMax = 60 * 60_000;
 
 const refused = (problem: string): EtlError => new EtlError('ETL_PAGE_FORM', { problem });
 
-/** A request that changes something comes from a page of this origin. Errors: ETL_PAGE_FORM. */
+/** Refuses a request that was not sent by a page of our own origin. Errors: ETL_PAGE_FORM. */
 export const refuseForeign = ({ headers, url }: Request): void => {
   const origin = headers.get('origin');
   const host = headers.get('host') ?? new URL(url).host;
-  if (origin === null || !URL.canParse(origin))
-    throw refused('the browser does not say which page it comes from');
+  if (origin === null || !URL.canParse(origin)) throw refused('the browser did not send the header Origin');
   const from = new URL(origin);
-  // Origins of other schemes, such as those of extensions, all are the same one, `null`.
+  // URL.origin is `null` for all other schemes, such as those of browser extensions.
   if (!/^https?:$/.test(from.protocol)) throw refused(`it comes from ${from.protocol}`);
-  // A proxy may have taken TLS off, so the scheme is not compared; names and ports are.
+  // Compares host and port, but not the scheme: a proxy may have removed TLS.
   const ours = `${from.protocol}//${host}`;
   if (!URL.canParse(ours) || new URL(ours).origin !== from.origin)
     throw refused(`it comes from ${from.origin}, and this page is ${host}`);
   const site = headers.get('sec-fetch-site');
   if (site !== null && site !== 'same-origin')
-    throw refused(`the browser says that it comes from elsewhere (${site})`);
+    throw refused(`it comes from another site (Sec-Fetch-Site: ${site})`);
 };
 
 export interface Forms {
-  /** The key of one form. */
+  /** Creates the key of a new form. */
   readonly keyOf: (session: string, path: string) => string;
-  /** The number of the form that a key belongs to. Errors: ETL_PAGE_FORM. */
+  /** Checks a key and returns the id of its form. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;
 }
 
@@ -49,13 +48,13 @@ export const createForms = ({ sign }: Access): Forms => {
       if (session === undefined) throw refused('the browser has no cookie of this page');
       const [form = '', expires = '', signature = ''] = key?.split('.') ?? [];
       if (!isSame(signature, signed(form, expires, session, path)))
-        throw refused('its key is not of this page, or the page was started again since');
+        throw refused('its key is invalid, or the page was restarted since');
       if (Number(expires) < Date.now()) throw refused('it is more than an hour old');
       return form;
     },
   };
 };
 
-/** A few letters by which a session is known again, and that are no way in. */
+/** Returns a short name of a session, from which the session cannot be derived. */
 export const visitorOf = (session: string): string =>
   createHash('sha256').update(`visitor ${session}`).digest('hex').slice(0, 8);

@@ -1,4 +1,5 @@
-// The actions on the page of a run or a schedule: those that a visitor can take, and those that were taken.
+// The section of actions on the page of a run or schedule: links to possible actions, and past
+// actions.
 
 import {
   listActions,
@@ -14,7 +15,7 @@ import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
-/** Of one run or schedule. */
+/** Number of past actions that the section lists. */
 const actionsShown = 20;
 
 const folderOf: Readonly<Record<Exclude<ActionKind, 'queue'>, string>> = {
@@ -23,7 +24,7 @@ const folderOf: Readonly<Record<Exclude<ActionKind, 'queue'>, string>> = {
   pipeline: 'pipelines',
 };
 
-/** Leads to a page that asks first: nothing is done by a link. */
+/** Links to the form of an action. The link itself changes nothing. */
 export const actionLink = (
   { href }: Pick<ViewContext, 'href'>,
   kind: Exclude<ActionKind, 'queue'>,
@@ -36,7 +37,7 @@ export const actionLink = (
   >`;
 
 export const outcomeOf = ({ endedAt, errorCode, detail }: RecordedAction): Html => {
-  if (endedAt === null) return badge('busy', 'under way, or its process is gone');
+  if (endedAt === null) return badge('busy', 'under way, or its process has ended');
   return errorCode === null
     ? html`${badge('good', 'done')} ${detail ?? ''}`
     : html`${badge('bad', 'refused')} <code class="bad">${errorCode}</code> ${detail ?? ''}`;
@@ -62,16 +63,16 @@ export const actionColumns = (context: ViewContext): readonly Column<RecordedAct
   { title: 'Outcome', cell: outcomeOf, isLong: true },
 ];
 
-/** Longer than any action takes: after that its process is gone. */
+/** An action that has no outcome after this time was interrupted. */
 const actionMs = 60_000;
 
-/** How soon there may be something new: the outcome of an action that was just asked for is. */
+/** Returns the interval of live updates: short while an action is under way. */
 export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, freshMs: number): number =>
   done.some(({ endedAt, askedAt }) => endedAt === null && now.getTime() - askedAt.getTime() < actionMs)
     ? Math.min(freshMs, busyMs)
     : freshMs;
 
-/** What can be done with a schedule as it is now. */
+/** Links to the actions that are possible in the schedule's current state. */
 export const scheduleLinks = (
   context: Pick<ViewContext, 'href'>,
   { name, paused }: Pick<Schedule, 'name' | 'paused'>,
@@ -82,7 +83,7 @@ export const scheduleLinks = (
     : actionLink(context, 'schedule', name, 'pause', 'Pause …'),
 ];
 
-/** What can be done with a run or a schedule as it is now. */
+/** Links to the actions that are possible in the current state. */
 const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: string): Promise<Html[]> => {
   if (kind === 'run') {
     const run = await runInShort(context.client, Number(subject));
@@ -96,7 +97,7 @@ const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: 
   return scheduleLinks(context, found);
 };
 
-/** The view with one section more, if there is anything to do or was done. */
+/** Adds a section of actions to a view, if any action is possible or was done. */
 export const withActions =
   (kind: 'run' | 'schedule', make: MakeView): MakeView =>
   async (context) => {
@@ -105,7 +106,7 @@ export const withActions =
     const links = context.control === undefined ? [] : await linksOf(context, kind, subject);
     const done = await listActions(context.client, { kind, subject, limit: actionsShown });
     if (links.length + done.length === 0) return view;
-    const caption = 'What was done from here';
+    const caption = 'Actions of visitors';
     const body = html`${links.length === 0 ? nothing : html`<p class="actions">${links}</p>`}
     ${done.length === 0 ? nothing : table(actionColumns(context), done, { caption, isCaptionHidden: false })}`;
     const [first, ...others] = view.sections;

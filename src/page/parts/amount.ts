@@ -1,4 +1,4 @@
-// Amounts that only the page shows: how long ago, how long until, shares, rates.
+// Texts of amounts that only the page shows: ages, times to come, shares.
 
 const units = [
   [86_400, 'd'],
@@ -6,7 +6,7 @@ const units = [
   [60, 'min'],
 ] as const;
 
-/** 40 -> '40 s', 4000 -> '1 h', 200000 -> '2 d': the largest unit alone. */
+/** Shows only the largest unit: 40 -> '40 s', 4000 -> '1 h', 200000 -> '2 d'. */
 const roughly = (seconds: number): string => {
   const found = units.find(([size]) => seconds >= size);
   return found === undefined ? `${Math.round(seconds)} s` : `${Math.floor(seconds / found[0])} ${found[1]}`;
@@ -22,7 +22,7 @@ export const until = (at: Date, now: Date): string => {
   return seconds <= 0 ? 'due' : `in ${roughly(seconds)}`;
 };
 
-/** 0.5 -> '50 %'; what is not all is never shown as 100 %. */
+/** Returns a share such as '50 %'. Only the whole is shown as 100 %. */
 export const share = (part: number, whole: number): string => {
   if (whole <= 0) return '–';
   const percent = (100 * part) / whole;

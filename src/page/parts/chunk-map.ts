@@ -1,4 +1,5 @@
-// The chunk map: a bar per file, a rectangle per chunk, coloured by state, by the worker that loaded it, or by the crash that it was loaded after.
+// The chunk map: a bar per file, and in it a rectangle per chunk. Chunks are coloured by state, by
+// the worker that loaded them, or by epoch (the number of server crashes before they were loaded).
 
 import { formatBytes } from '../../core/amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../ledger/history/chunk-map.ts';
@@ -12,17 +13,17 @@ import { numbersOf, type Column } from './table.ts';
 export const colourings = ['state', 'worker', 'epoch'] as const;
 export type Colouring = (typeof colourings)[number];
 
-/** A map with what its colours are told by. */
 export interface ColouredMap extends ChunkMap {
   readonly by: Colouring;
-  /** Sessions that loaded, those that began first come first: workers, by their places. */
+  /** Sessions that loaded, in the order in which they began. Worker n is the n-th of them. */
   readonly sessions: readonly number[];
-  /** The epoch under which chunks count, and how many crashes there were before it. */
+  /** The run's epoch. Chunks of other epochs were lost in a crash. */
   readonly epoch: string;
+  /** Number of crashes before the run's epoch. */
   readonly crashes: number;
 }
 
-/** Colours that can be told apart; further workers and epochs begin again. */
+/** Number of distinct colours; further workers and epochs reuse them. */
 const coloursMax = 8;
 const numbered = (number: number): string => `w${number % coloursMax}`;
 
@@ -35,18 +36,22 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-/** Number of the session, from 1; undefined: a crash emptied all of its chunks. */
+/** Returns the worker's number, from 1; undefined if a crash deleted all chunks of its session. */
 const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
-/** Epochs of the map, the earliest first, with the number of crashes before each. That of the run counts them; others are those just before. */
+/**
+ * Returns the map's epochs with the number of crashes before each, earliest first. The run knows
+ * the number for its own epoch. The others get the numbers below, because the map may not have all
+ * epochs.
+ */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
   const begun = new Map<string, number>();
   for (const { epoch: one, committedAt } of cells)
     begun.set(one, Math.min(begun.get(one) ?? Infinity, committedAt.getTime()));
   begun.delete(epoch);
   const earlier = [...begun].sort(([, one], [, other]) => one - other).map(([one]) => one);
-  const numbers = earlier.map((one, place) => [one, Math.max(0, crashes - earlier.length + place)] as const);
+  const numbers = earlier.map((one, index) => [one, Math.max(0, crashes - earlier.length + index)] as const);
   const hasOwn = cells.some((cell) => cell.epoch === epoch);
   return new Map([...numbers, ...(hasOwn ? [[epoch, crashes] as const] : [])]);
 };
@@ -77,15 +82,15 @@ const rectsOf = (
 ): readonly Rect[] => {
   const scale = width / Math.max(1, bytes);
   const room = Math.max(1.5, (cell.end - cell.start) * scale);
-  // A gap between neighbours, where there is room for one.
-  const place = { x: cell.start * scale, width: room > 6 ? room - 1 : room };
+  // Leaves a gap before the next chunk if the rectangle is wide enough.
+  const span = { x: cell.start * scale, width: room > 6 ? room - 1 : room };
   const colour = colourOf(cell, map, epochs);
-  const rect: Rect = { ...place, colour, y: 0, height: barHeight, title: wordsOf(cell, map) };
+  const rect: Rect = { ...span, colour, y: 0, height: barHeight, title: wordsOf(cell, map) };
   if (map.by === 'state' || cell.state === 'loaded') return [rect];
-  return [rect, { ...place, colour: cell.state, y: barHeight - 4, height: 4 }];
+  return [rect, { ...span, colour: cell.state, y: barHeight - 4, height: 4 }];
 };
 
-/** How much of the data is loaded. */
+/** Returns the loaded share of the file, without its header. */
 const loadedShare = ({ loadedBytes, bytes, dataByte }: MappedFile): string =>
   share(loadedBytes, bytes - dataByte);
 
@@ -98,7 +103,7 @@ const summaryOf = (mapped: MappedFile): string => {
   ].join(', ');
 };
 
-/** What is not loaded shows through. */
+/** Background of a bar: visible where nothing is loaded. */
 const open: Rect = { colour: 'open', x: 0, y: 0, width, height: barHeight };
 
 const bar = (file: MappedFile, map: ColouredMap, epochs: ReadonlyMap<string, number>): Html => {
@@ -134,13 +139,13 @@ const entriesOf = (
 ): readonly (readonly [string, string])[] => {
   if (by === 'state') return stateEntries;
   if (by === 'epoch') return [...epochs.values()].map((number) => [numbered(number), epochWords(number)]);
-  return sessions.slice(0, coloursMax).map((_, place) => [numbered(place), `worker ${place + 1}`]);
+  return sessions.slice(0, coloursMax).map((_, index) => [numbered(index), `worker ${index + 1}`]);
 };
 
-/** `linkTo`: the address of this page with the map coloured in another way; `pages`: links to its other files. */
+/** `linkTo`: address of the page with another colouring. `pages`: links to further files. */
 export const chunkMap = (map: ColouredMap, linkTo: (by: Colouring) => string, pages: Html): Html => {
   if (map.files.length === 0)
-    return html`<p class="none">There are no such files.</p>
+    return html`<p class="none">There are no further files.</p>
       ${pages}`;
   const choices = colourings.map((choice) => choiceLink(choice, linkTo(choice), choice === map.by));
   const epochs = epochsOf(map);

@@ -1,4 +1,4 @@
-// The page for an error: our message and hint, and nothing internal.
+// The page for an error: its code, message and hint, but nothing internal.
 
 import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../core/errors/errors.ts';
 import { html, nothing, type Html } from './html.ts';
@@ -28,30 +28,28 @@ const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
   ETL_EMBEDDED_START: 503,
 };
 
-/** SQLSTATE of a statement that took too long. */
-const isSlow = (thrown: unknown): boolean => codeOf(thrown) === '57014';
+/** SQLSTATE query_canceled: the statement timeout of the page. */
+const statementTimeout = '57014';
 
-/** SQLSTATEs of a text with a byte of zero, which only an address can have brought. */
-const isUnreadable = (thrown: unknown): boolean => ['22021', '22P05'].includes(codeOf(thrown) ?? '');
+/** SQLSTATEs for a text with a zero byte, which can come only from an address. */
+const zeroByte = new Set(['22021', '22P05']);
 
 const asError = (thrown: unknown): EtlError => {
-  if (isSlow(thrown)) return new EtlError('ETL_PAGE_BUSY');
-  if (!isUnreadable(thrown)) return asEtlError(thrown);
-  return new EtlError('ETL_USAGE', {
-    problem: 'the address has a byte of zero, which no text has',
-    hint: '',
-  });
+  const code = codeOf(thrown) ?? '';
+  if (code === statementTimeout) return new EtlError('ETL_PAGE_BUSY');
+  if (!zeroByte.has(code)) return asEtlError(thrown);
+  return new EtlError('ETL_USAGE', { problem: 'the address contains a zero byte', hint: '' });
 };
 
 export const asPageError = (thrown: unknown): PageError => {
   const { code, message, hint } = asError(thrown);
-  // What we did not foresee may say anything.
+  // The message of an unexpected error may contain internal details.
   if (code === 'ETL_INTERNAL')
     return {
       status: 500,
       code,
-      message: 'this page could not be made',
-      hint: 'The log of its process says why.',
+      message: 'this page cannot be shown because of an internal error',
+      hint: 'The log of the process that serves the page has the details.',
     };
   return { status: statuses[code] ?? 503, code, message, hint };
 };

@@ -1,4 +1,4 @@
-// Failures before a run began, where there were some: they have no number, and no page of their own.
+// The list of failures before a run began. They have no run number, and no page of their own.
 
 import type { RunFailure } from '../../core/model.ts';
 import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
@@ -14,7 +14,7 @@ const columns = (where: Column<RunFailure>): readonly Column<RunFailure>[] => [
   { title: 'Error', cell: ({ error }) => error, isLong: true },
 ];
 
-/** `where`: the column that says where it happened, a host or a queue. */
+/** `where`: column with the host or the queue of a failure. */
 export const failureSections = async (
   { client }: ViewContext,
   where: Column<RunFailure>,

@@ -1,4 +1,5 @@
-// HTML as values: texts are escaped unless they were made here. What files and rejects hold goes through this.
+// Builds HTML. All texts are escaped, and their invisible characters are made visible, unless the
+// text was built by `html` or `raw`.
 
 import { html as htmlOf, raw } from 'hono/html';
 import { formatDate } from '../../core/amounts.ts';
@@ -8,32 +9,30 @@ export type Html = ReturnType<typeof htmlOf>;
 
 export { raw };
 
-/** Values that are sent back to us, or lead somewhere, stay as they are. */
+/** True for attributes whose text must not change: form values and addresses. */
 const isExact = (before: string): boolean => /(?:value|href|action)="$/.test(before);
 
 const shown = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shown);
-  // What `html` and `raw` have made are no plain strings.
+  // Results of `html` and `raw` are objects, not strings.
   return typeof value === 'string' ? seen(value) : value;
 };
 
-/** HTML in which texts are escaped and everything in them can be seen. */
 export const html = (strings: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   htmlOf(strings, ...values.map((value, index) => (isExact(strings[index]!) ? value : shown(value))));
 
-/** Nothing at all. */
 export const nothing: Html = html``;
 
-/** A moment, for people and for programs. */
+/** Shows a timestamp in local time; `datetime` has it in UTC. */
 export const time = (at: Date | null): Html =>
   at === null
     ? html`<span class="dim">–</span>`
     : html`<time datetime="${at.toISOString()}">${formatDate(at)}</time>`;
 
-/** A text of a file or a declaration: characters that cannot be seen are shown by their numbers. */
+/** Makes the invisible characters of a text visible, for example as `\u200b`. */
 export const seen = (text: string): string => visible(text, '\t\n');
 
-/** A name and its value in a list of facts. */
+/** An entry of a `<dl>`. */
 export const fact = (name: string, value: unknown): Html =>
   html`<div>
     <dt>${name}</dt>

@@ -1,4 +1,4 @@
-// The frame of every page: its head, the navigation, the sections of its view.
+// The HTML around every view: head, navigation and footer.
 
 import { createHash } from 'node:crypto';
 import type { Section, View } from './view.ts';
@@ -16,18 +16,17 @@ const places = [
 
 export interface Frame {
   readonly href: (path: string) => string;
-  /** The server, as people know it. */
+  /** Name of the server, for people. */
   readonly server: string;
-  /** Where live updates of this page come from; undefined: it has none. */
+  /** Address of the page's live updates; undefined if it has none. */
   readonly live: string | undefined;
   readonly now: Date;
-  /** Whether visitors can do something. */
+  /** True if visitors can change something. */
   readonly isControl: boolean;
-  /** Whether BullMQ's board is beside it. */
   readonly hasBoard: boolean;
 }
 
-/** A section as it is sent, first and later. */
+/** A section as HTML, in the page and in live updates. */
 export interface SentSection {
   readonly id: string;
   readonly hash: string;
@@ -40,7 +39,7 @@ export const sentSection = async ({ id, title, body }: Section): Promise<SentSec
   return { id, hash: createHash('sha256').update(text).digest('base64url').slice(0, 16), html: text };
 };
 
-/** The script keeps what is new apart from what it has by the hash. */
+/** The script compares the hash to find sections that changed. */
 const sectionHtml = ({ id, hash, html: text }: SentSection): Html =>
   html`<section id="${id}" data-hash="${hash}">${raw(text)}</section>`;
 

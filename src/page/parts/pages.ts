@@ -1,26 +1,27 @@
-// Links that choose what a section shows: one of several views, or a part of a long list.
+// Links that choose what a section shows: one of several variants, or a page of a long list.
 
 import { formatCount } from '../../core/wording.ts';
 import { html, nothing, raw, type Html } from './html.ts';
 
-/** One of several choices. */
 export const choiceLink = (text: string, address: string, isChosen: boolean): Html =>
   html`<a href="${address}" ${isChosen ? raw('class="chosen" aria-current="true"') : ''}>${text}</a>`;
 
 export interface PageOfList {
-  /** What is listed: 'files'. */
+  /** Noun of the list's entries, such as 'files'. */
   readonly what: string;
-  /** Place of the first that is shown, from 0. */
+  /** Index of the first entry that is shown, from 0. */
   readonly first: number;
   readonly shown: number;
   readonly size: number;
   readonly total: number;
 }
 
-/** The place that an address asks for; nobody looks at more than a million. */
+/** Reads the index of the first entry from the query; six digits are enough for any list. */
 export const readFirst = (text: string | null): number => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : 0);
 
-/** Nothing when all of it is shown. `linkTo`: the address with the list from a place on. */
+/**
+ * Links to the previous and next page of a list. `linkTo`: address of the list from an index on.
+ */
 export const pagesOf = (
   { what, first, shown, size, total }: PageOfList,
   linkTo: (first: number) => string,

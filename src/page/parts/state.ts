@@ -1,4 +1,4 @@
-// The state of a run as a word with a colour and a sign: colour alone would not do.
+// States as words with a colour and a sign. Some people cannot distinguish the colours alone.
 
 import type { RunSummary } from '../../ledger/history/history.ts';
 import { isProcessGone, stateName } from '../../report/run-words.ts';
@@ -11,7 +11,7 @@ const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', warn: '
 export const badge = (tone: Tone, text: string): Html =>
   html`<span class="badge ${tone}"><span aria-hidden="true">${signs[tone]}</span> ${text}</span>`;
 
-/** The sign alone, with a number if it is more than one; the word is for those who do not see it, or point at it. */
+/** Shows a sign, and a count above 1. The word is a tooltip, and for screen readers. */
 export const sign = (tone: Tone, word: string, count: number): Html =>
   html`<span class="badge ${tone}" title="${word}"
     ><span aria-hidden="true">${signs[tone]}</span

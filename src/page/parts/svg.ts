@@ -1,4 +1,5 @@
-// Rectangles of the pictures: thousands of them are in one page, so each is one short line, and texts in them are escaped here.
+// SVG pictures of rectangles. A page can have thousands of rectangles, so they are written as short
+// strings, and this file escapes their texts.
 
 import { html, raw, seen, type Html } from './html.ts';
 
@@ -12,17 +13,17 @@ const entities: Readonly<Record<string, string>> = {
 const escape = (text: string): string => seen(text).replace(/[&<>"']/g, (character) => entities[character]!);
 
 export interface Rect {
-  /** Name of a class of ours. */
+  /** CSS class that sets the colour. */
   readonly colour: string;
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Shown to those who point at it. */
+  /** Tooltip. */
   readonly title?: string;
 }
 
-/** Tenths of a unit: a picture is a thousand units wide. */
+/** Rounds to tenths, which suffice for pictures of 1,000 units. */
 const short = (number: number): string => String(Math.round(number * 10) / 10);
 
 const rectText = ({ colour, x, y, width, height, title }: Rect): string => {
@@ -34,23 +35,23 @@ const rectText = ({ colour, x, y, width, height, title }: Rect): string => {
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** For those who do not see it. */
+  /** Description for screen readers. */
   readonly name: string;
 }
 
-/** A picture that is as wide as there is room. */
+/** Draws a picture that fills the available width. */
 export const picture = ({ width, height, name }: Picture, rects: readonly Rect[]): Html =>
   html`<svg role="img" aria-label="${name}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
     ${raw(rects.map(rectText).join(''))}
   </svg>`;
 
-/** The same of its own size. */
+/** Draws a picture in its own size. */
 export const smallPicture = ({ width, height, name }: Picture, rects: readonly Rect[]): Html =>
   html`<svg class="trend" role="img" aria-label="${name}" width="${width}" height="${height}">
     ${raw(rects.map(rectText).join(''))}
   </svg>`;
 
-/** What a colour means. */
+/** Explains the colours of a picture. */
 export const legend = (entries: readonly (readonly [colour: string, text: string])[]): Html =>
   html`<ul class="legend">
     ${entries.map(

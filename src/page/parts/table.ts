@@ -1,4 +1,4 @@
-// A table: columns say what a cell holds and how it is aligned.
+// HTML tables. A column declares the content and the alignment of its cells.
 
 import { html, nothing, type Html } from './html.ts';
 import type { Section } from './view.ts';
@@ -6,9 +6,9 @@ import type { Section } from './view.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers go to the right. */
-  readonly isNumber?: boolean;
-  /** Long texts may break anywhere. */
+  /** True to align the column to the right. */
+  readonly isNumber?: boolean | undefined;
+  /** True if the texts may wrap anywhere. */
   readonly isLong?: boolean;
 }
 
@@ -16,9 +16,9 @@ const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'nu
 
 export interface TableOptions {
   readonly caption: string;
-  /** Shown where there are no rows. */
+  /** Text that replaces a table without rows. */
   readonly none?: string;
-  /** The caption is for those who do not see the heading above it. */
+  /** By default only screen readers get the caption, because most tables have a heading above. */
   readonly isCaptionHidden?: boolean;
 }
 
@@ -53,7 +53,7 @@ export const table = <Row>(
   </div>`;
 };
 
-/** A section that is a table; `none` is shown where there are no rows. */
+/** A section with a table. `none`: text that replaces a table without rows. */
 export const tableSection = <Row>(
   id: string,
   title: string,
@@ -62,7 +62,7 @@ export const tableSection = <Row>(
   none?: string,
 ): Section => ({ id, title, body: table(columns, rows, { caption: title, none }) });
 
-/** The numbers of a picture, folded away. */
+/** The numbers of a picture as a table, which is closed at first. */
 export const numbersOf = <Row>(
   id: string,
   columns: readonly Column<Row>[],

@@ -1,4 +1,5 @@
-// Records a second over the time of a run, as an area; the script makes a chart of it that can be read with a pointer.
+// A picture of records per second over the time of a run. The page's script replaces it by an
+// interactive chart.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import type { Timeline } from '../../ledger/history/timeline.ts';
@@ -10,19 +11,19 @@ const width = 1000;
 const height = 160;
 
 interface Point {
-  /** End of the stretch, from the run's beginning. */
+  /** Time from the start of the run. The other fields are means of the interval that ends here. */
   readonly seconds: number;
   readonly perSecond: number;
-  /** Of what a crash took later. */
+  /** Records that a later crash deleted. */
   readonly lostPerSecond: number;
   readonly bytesPerSecond: number;
 }
 
 const columns: readonly Column<Point>[] = [
   { title: 'Until', cell: ({ seconds }) => formatSeconds(seconds), isNumber: true },
-  { title: 'Records a second', cell: ({ perSecond }) => formatCount(perSecond), isNumber: true },
-  { title: 'Taken by a crash', cell: ({ lostPerSecond }) => formatCount(lostPerSecond), isNumber: true },
-  { title: 'Bytes a second', cell: ({ bytesPerSecond }) => formatCount(bytesPerSecond), isNumber: true },
+  { title: 'Records per second', cell: ({ perSecond }) => formatCount(perSecond), isNumber: true },
+  { title: 'Lost in a crash', cell: ({ lostPerSecond }) => formatCount(lostPerSecond), isNumber: true },
+  { title: 'Bytes per second', cell: ({ bytesPerSecond }) => formatCount(bytesPerSecond), isNumber: true },
 ];
 
 const pointsOf = ({ work, seconds, stretches }: Timeline): readonly Point[] =>
@@ -40,14 +41,14 @@ const pointsOf = ({ work, seconds, stretches }: Timeline): readonly Point[] =>
 
 const area = (values: readonly number[], most: number): string => {
   const step = width / values.length;
-  const steps = values.map((value, place) => {
+  const steps = values.map((value, index) => {
     const y = (height - (value / most) * (height - 8)).toFixed(1);
-    return `L${(place * step).toFixed(1)} ${y}H${((place + 1) * step).toFixed(1)}`;
+    return `L${(index * step).toFixed(1)} ${y}H${((index + 1) * step).toFixed(1)}`;
   });
   return `M0 ${height}${steps.join('')}V${height}Z`;
 };
 
-/** `script`: the address of the library that draws it for a pointer. */
+/** `script`: address of the chart library. */
 export const throughputChart = (timeline: Timeline, script: string): Html => {
   const points = pointsOf(timeline);
   const loaded = points.map(({ perSecond }) => perSecond);
@@ -55,12 +56,12 @@ export const throughputChart = (timeline: Timeline, script: string): Html => {
   const hasLost = lost.some((value) => value > 0);
   const most = Math.max(...loaded, ...lost, 1);
   const total = points.at(-1)?.seconds ?? 0;
-  const name = `Records a second over ${formatSeconds(total)}, at most ${formatCount(most)}`;
+  const name = `Records per second over ${formatSeconds(total)}, at most ${formatCount(most)}`;
   const data = JSON.stringify({
     x: points.map(({ seconds }) => Number(seconds.toFixed(3))),
     series: [
-      { name: 'records a second', colour: '--loaded', y: loaded.map(Math.round) },
-      ...(hasLost ? [{ name: 'taken by a crash', colour: '--lost', y: lost.map(Math.round) }] : []),
+      { name: 'records per second', colour: '--loaded', y: loaded.map(Math.round) },
+      ...(hasLost ? [{ name: 'lost in a crash', colour: '--lost', y: lost.map(Math.round) }] : []),
     ],
   });
   const drawn = points.filter(({ perSecond, lostPerSecond }) => perSecond + lostPerSecond > 0);
@@ -69,7 +70,7 @@ export const throughputChart = (timeline: Timeline, script: string): Html => {
         <path class="loaded-area" d="${area(loaded, most)}"></path>
         ${hasLost ? html`<path class="lost-area" d="${area(lost, most)}"></path>` : nothing}
       </svg>
-      <figcaption>${name}${hasLost ? '; red: loaded before a crash, and lost in it' : ''}</figcaption>
+      <figcaption>${name}${hasLost ? '; red: records that a crash deleted later' : ''}</figcaption>
     </figure>
     ${numbersOf('throughput-numbers', columns, drawn, 'Throughput')}`;
 };

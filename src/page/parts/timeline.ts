@@ -1,4 +1,4 @@
-// The time of a run as a picture: its steps above each other, and below them a lane for each session that loaded.
+// A picture of a run's time: a lane with its steps, and below it a lane per session that loaded.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../ledger/history/timeline.ts';
@@ -10,7 +10,7 @@ import { numbersOf, type Column } from './table.ts';
 const width = 1000;
 const laneHeight = 14;
 
-/** Lanes that can be looked at; a run of more sessions shows the first. */
+/** Number of lanes: the sessions of a larger run are not all shown. */
 const lanesMax = 24;
 
 interface Step {
@@ -19,7 +19,7 @@ interface Step {
   readonly to: Date;
 }
 
-/** Steps end where the next begins. A run that ended early has the first of them alone. */
+/** Returns the steps that the run has reached. Each step ends when the next one begins. */
 const stepsOf = ({ startedAt, loadedAt, testedAt, publishedAt, endAt }: RunTimes): readonly Step[] => {
   const steps: Step[] = [];
   let from = startedAt;
@@ -49,11 +49,11 @@ const lanesOf = (timeline: Timeline): readonly Lane[] => {
   const lost = work.filter(({ isLost }) => isLost);
   const unknown = work.filter(({ session, isLost }) => session === null && !isLost);
   return [
-    ...(lost.length > 0 ? [{ name: 'taken by a crash', colour: 'lost', work: lost }] : []),
+    ...(lost.length > 0 ? [{ name: 'lost in a crash', colour: 'lost', work: lost }] : []),
     ...(unknown.length > 0 ? [{ name: 'loaded', colour: 'loaded', work: unknown }] : []),
-    ...sessionsOf(timeline).map((session, place) => ({
-      name: `worker ${place + 1}`,
-      colour: `w${place % 8}`,
+    ...sessionsOf(timeline).map((session, index) => ({
+      name: `worker ${index + 1}`,
+      colour: `w${index % 8}`,
       work: work.filter((one) => one.session === session && !one.isLost),
     })),
   ].slice(0, lanesMax);
@@ -64,7 +64,7 @@ const laneHtml = (name: string, summary: string, rects: readonly Rect[]): Html =
     <span class="bar-name">${name}</span>${picture({ width, height: laneHeight, name: summary }, rects)}
   </div>`;
 
-/** At least wide enough to be seen. */
+/** Draws a rectangle that is wide enough to be seen. */
 const rect = (colour: string, from: number, to: number, title: string): Rect => {
   const wide = Math.max(1.5, to - from);
   return { colour, x: from, y: 0, width: wide, height: laneHeight, title };
@@ -75,8 +75,8 @@ const stepWords = (step: Step): string => `${step.name} ${formatSeconds(secondsO
 const stepLane = (steps: readonly Step[], { startedAt, endAt }: RunTimes): Html => {
   const scale = width / (endAt.getTime() - startedAt.getTime());
   const at = (date: Date): number => (date.getTime() - startedAt.getTime()) * scale;
-  const rects = steps.map((step, place) =>
-    rect(`step${place % 4}`, at(step.from), at(step.to) - 1, stepWords(step)),
+  const rects = steps.map((step, index) =>
+    rect(`step${index % 4}`, at(step.from), at(step.to) - 1, stepWords(step)),
   );
   return laneHtml('steps', steps.map(stepWords).join(', '), rects);
 };
@@ -118,8 +118,8 @@ export const timelineChart = (timeline: Timeline): Html => {
   const { times } = timeline;
   const steps = stepsOf(times);
   const lanes = lanesOf(timeline);
-  return html`${legend(steps.map((step, place) => [`step${place % 4}`, stepWords(step)]))}
-    ${times.crashes === 0 ? nothing : html`<p class="note">The server crashed ${times.crashes === 1 ? 'once' : `${times.crashes} times`}: what had been loaded until then was loaded again.</p>`}
+  return html`${legend(steps.map((step, index) => [`step${index % 4}`, stepWords(step)]))}
+    ${times.crashes === 0 ? nothing : html`<p class="note">The server crashed ${times.crashes === 1 ? 'once' : `${times.crashes} times`}: data that was loaded before was loaded again.</p>`}
     <div class="lanes">${stepLane(steps, times)}${lanes.map((lane) => workLane(lane, timeline))}</div>
     ${numbersOf('step-numbers', stepColumns, steps, 'Steps')}
     ${numbersOf('lane-numbers', laneColumns, lanes, 'Who loaded')}`;

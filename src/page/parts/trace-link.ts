@@ -1,20 +1,19 @@
-// Links to the trace of a run: a template from the host, with a placeholder for the trace id.
+// Links to traces, by a template with a placeholder for the trace id.
 
 import { EtlError } from '../../core/errors/errors.ts';
 
 export type TraceLink = (traceId: string) => string;
 
-const place = '{traceId}';
-/** As OpenTelemetry writes it. */
-const traceNumber = '0123456789abcdef0123456789abcdef';
+const placeholder = '{traceId}';
+const exampleId = '0123456789abcdef0123456789abcdef';
 
 const problemOf = (template: string): string | undefined => {
-  if (!template.includes(place)) return `has no ${place}`;
-  const filled = template.replaceAll(place, traceNumber);
-  if (!URL.canParse(filled)) return 'is no address';
+  if (!template.includes(placeholder)) return `has no ${placeholder}`;
+  const filled = template.replaceAll(placeholder, exampleId);
+  if (!URL.canParse(filled)) return 'is not a URL';
   const { protocol, username, password } = new URL(filled);
-  // Other schemes run scripts or start programs.
-  if (protocol !== 'http:' && protocol !== 'https:') return 'is not of http or https';
+  // Other schemes could run scripts or start programs.
+  if (protocol !== 'http:' && protocol !== 'https:') return 'does not begin with http:// or https://';
   if (username !== '' || password !== '') return 'has a password, which every visitor would see';
   return undefined;
 };
@@ -26,7 +25,7 @@ export const readTraceUrl = (template: string | undefined): TraceLink | undefine
   if (problem !== undefined)
     throw new EtlError('ETL_USAGE', {
       problem: `the address of traces ${problem}`,
-      hint: `It looks like 'https://tempo.example/trace/${place}'.`,
+      hint: `Give an address such as 'https://tempo.example/trace/${placeholder}'.`,
     });
-  return (traceId) => new URL(template.replaceAll(place, encodeURIComponent(traceId))).href;
+  return (traceId) => new URL(template.replaceAll(placeholder, encodeURIComponent(traceId))).href;
 };

@@ -1,28 +1,27 @@
-// The contract of a view: what one page shows, in sections that live updates replace one by one.
+// A view is the content of one page, in sections. Live updates replace single sections.
 
 import type { Client } from '../../db/client.ts';
 import type { QueuesSeen } from '../../worker/read-queues.ts';
 import type { Html } from './html.ts';
 import type { TraceLink } from './trace-link.ts';
 
-/** What a view is made of. */
 export interface ViewContext {
   readonly client: Client;
-  /** What is on the queues now; undefined: nothing was ever enqueued. */
+  /** Reads the queues; undefined if no run was ever enqueued. */
   readonly queues: () => Promise<QueuesSeen | undefined>;
-  /** Numbers and names in the path, in its order. */
+  /** Variable parts of the path: ['12'] of /runs/12. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
-  /** The address of a page of ours: '/runs/12' as it is under the host's path. */
+  /** Adds the host's base path to a path of the page. */
   readonly href: (path: string) => string;
   readonly now: Date;
-  /** The address of a trace; undefined: nobody said where traces are. */
+  /** Undefined if no address of traces was given. */
   readonly traceLink: TraceLink | undefined;
-  /** Visitors can do something; undefined: the page only reads. */
+  /** Undefined if the page is read-only. */
   readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }
 
-/** A path with a query, without what is empty. */
+/** Adds a query to a path, without empty values. */
 export const withQuery = (
   path: string,
   query: Readonly<Record<string, string | number | false | null | undefined>>,
@@ -35,22 +34,21 @@ export const withQuery = (
 
 export interface Section {
   readonly id: string;
-  /** Without one, the section needs none. */
   readonly title?: string;
   readonly body: Html;
 }
 
 export interface View {
   readonly title: string;
-  /** Place in the navigation. */
+  /** Entry of the navigation that is marked as the current page. */
   readonly place: string;
   readonly sections: readonly Section[];
-  /** How soon there may be something new. */
+  /** Interval at which live updates read the view again. */
   readonly freshMs: number;
 }
 
 export type MakeView = (context: ViewContext) => Promise<View>;
 
-/** A run under way changes with every chunk; everything else when somebody does something. */
+/** Intervals of live updates: `busyMs` while a run is under way, `calmMs` otherwise. */
 export const busyMs = 2_000;
 export const calmMs = 15_000;

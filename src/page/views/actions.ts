@@ -1,4 +1,5 @@
-// What visitors did with the page, one action or the newest ones; and pipelines that a visitor can run.
+// The page of all actions of visitors, with the pipelines that they can run; and the page of one
+// action.
 
 import { listActions } from '../../ledger/history/actions.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -16,7 +17,7 @@ const pipelineColumns = (context: ViewContext): readonly Column<string>[] => [
     cell: (name): Html =>
       /^[\w-]{1,80}$/.test(name)
         ? actionLink(context, 'pipeline', name, 'run', 'Run now …')
-        : html`<span class="dim">by the command line only</span>`,
+        : html`<span class="dim">only by the command line</span>`,
   },
 ];
 
@@ -29,26 +30,26 @@ const pipelinesSection = async (context: ViewContext): Promise<readonly Section[
 
 export const actionsView: MakeView = async (context) => {
   const done = await listActions(context.client, { limit: actionsListed });
-  const none = 'Nothing was done from this page yet.';
+  const none = 'No actions yet.';
   return {
     title: 'Actions',
     place: 'actions',
     freshMs: freshOf(done, context, calmMs),
     sections: [
       ...(await pipelinesSection(context)),
-      tableSection('done', 'What was done from here', actionColumns(context), done, none),
+      tableSection('done', 'Actions of visitors', actionColumns(context), done, none),
     ],
   };
 };
 
-/** One action: where a visitor lands who has sent its form. */
+/** One action. The visitor who sent its form is redirected to this page. */
 export const actionView: MakeView = async (context) => {
   const id = Number(context.parts[0]);
   const [found] = await listActions(context.client, { id, limit: 1 });
   if (found === undefined)
     throw new EtlError('ETL_USAGE', {
-      problem: `no action ${id} is known`,
-      hint: 'The newest 10,000 are kept.',
+      problem: `there is no action ${id}`,
+      hint: 'Only the newest 10,000 actions are kept.',
     });
   const facts = html`<p>${outcomeOf(found)}</p>
     <dl class="facts">

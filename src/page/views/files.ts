@@ -1,4 +1,4 @@
-// Files in production: how many each table has, and those of one table.
+// The page of files in production: a list of tables, and the files of one table.
 
 import { formatBytes } from '../../core/amounts.ts';
 import {
@@ -54,7 +54,7 @@ const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
   { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
 
-/** Of an address, which anybody can write. */
+/** Reads the position after which the list goes on. Anybody can write the query. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
   const id = Number(query.get('id'));
   return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];

@@ -1,4 +1,5 @@
-// The first page: each pipeline with its newest run, the freshness of its tables, its next slot and its recent runs.
+// The first page: a row per pipeline with its newest run, its next slot and trends of its recent
+// runs.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import { listPipelines, type PipelineSummary } from '../../ledger/history/overview.ts';
@@ -12,25 +13,37 @@ import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
 import { tableSection, type Column } from '../parts/table.ts';
-import { trend } from '../parts/trend.ts';
+import { smallPicture, type Rect } from '../parts/svg.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
 
-/** Runs that failed stand out; of a run under way there is no time yet. */
+const barWidth = 6;
+const barHeightMax = 26;
+
+/** Draws a bar per recent run, oldest first. The value of a run under way may be null. */
 const trendOf = (
   name: string,
   { runs }: PipelineSummary,
   valueOf: (run: RunSummary) => number | null,
   textOf: (value: number) => string,
-): Html =>
-  trend(
-    name,
-    runs.toReversed().map((run) => {
-      const value = valueOf(run);
-      const isBad = run.state === 'failed';
-      const said = value === null ? 'under way' : textOf(value);
-      return { value, isBad, label: `run ${run.id}: ${said}${isBad ? ', failed' : ''}` };
-    }),
-  );
+): Html => {
+  const most = Math.max(...runs.map((run) => valueOf(run) ?? 0), 1e-9);
+  const rects = runs.toReversed().map((run, index): Rect => {
+    const value = valueOf(run);
+    const isFailed = run.state === 'failed';
+    const height = Math.max(1, Math.round(((value ?? 0) / most) * barHeightMax));
+    return {
+      colour: isFailed ? 'lost' : 'loaded',
+      x: index * (barWidth + 1),
+      y: barHeightMax - height,
+      width: barWidth,
+      height,
+      title: `run ${run.id}: ${value === null ? 'under way' : textOf(value)}${isFailed ? ', failed' : ''}`,
+    };
+  });
+  const labels = rects.map(({ title }) => title).join('; ');
+  const width = Math.max(1, rects.length * (barWidth + 1) - 1);
+  return smallPicture({ width, height: barHeightMax, name: `${name}: ${labels}` }, rects);
+};
 
 const nextOf = (pipeline: string, schedules: readonly Schedule[], now: Date): Html => {
   const own = schedules.filter((schedule) => schedule.pipeline === pipeline);
@@ -102,7 +115,7 @@ export const overview: MakeView = async (context) => {
   const pipelines = await listPipelines(context.client);
   const schedules = await listSchedules(context.client);
   const columns = pipelineColumns(context, schedules);
-  const none = 'Nothing was run on this database yet.';
+  const none = 'No pipeline was run on this database yet.';
   return {
     title: 'Overview',
     place: 'overview',

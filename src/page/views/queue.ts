@@ -1,4 +1,4 @@
-// The queues of runs, with waiting and active jobs, and the processes that have sessions on the server.
+// The page of queues: their jobs, and the processes with sessions on the server.
 
 import { listProcesses, type ProcessAtWork } from '../../ledger/history/processes.ts';
 import type { QueuesSeen } from '../../worker/read-queues.ts';
@@ -19,7 +19,7 @@ const depthColumns = ({ now }: ViewContext): readonly Column<Depth>[] => [
   { title: 'Delayed', cell: ({ delayed }) => formatCount(delayed), isNumber: true },
   { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },
   { title: 'Failed', cell: ({ failed }) => formatCount(failed), isNumber: true },
-  { title: 'Oldest that waits', cell: ({ oldestAt }) => (oldestAt === null ? '–' : ago(oldestAt, now)) },
+  { title: 'Oldest waiting', cell: ({ oldestAt }) => (oldestAt === null ? '–' : ago(oldestAt, now)) },
 ];
 
 const toneOf: Readonly<Record<Job['state'], Tone>> = {
@@ -35,7 +35,7 @@ const jobColumns: readonly Column<Job>[] = [
   { title: 'Pipeline', cell: ({ pipeline }) => pipeline ?? 'unknown' },
   { title: 'State', cell: ({ state }) => badge(toneOf[state], state) },
   { title: 'Added', cell: ({ addedAt }) => time(addedAt) },
-  { title: 'Begun', cell: ({ attempts }) => formatCount(attempts), isNumber: true },
+  { title: 'Attempts', cell: ({ attempts }) => formatCount(attempts), isNumber: true },
 ];
 
 const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] => [
@@ -48,7 +48,7 @@ const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] 
     isLong: true,
   },
   { title: 'Sessions', cell: ({ sessions }) => formatCount(sessions), isNumber: true },
-  { title: 'At work', cell: ({ active }) => formatCount(active), isNumber: true },
+  { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },
   { title: 'From', cell: ({ address }) => address ?? 'this machine' },
   { title: 'Since', cell: ({ since }) => ago(since, now) },
 ];
@@ -57,15 +57,15 @@ export const queueView: MakeView = async (context) => {
   const processes = await listProcesses(context.client);
   const found = await context.queues();
   const { queues = [], jobs = [] } = found ?? {};
-  const noQueue = 'Nothing was enqueued on this database yet.';
-  const noProcess = 'No process is at work on this database.';
+  const noQueue = 'No run was enqueued on this database yet.';
+  const noProcess = 'No process of sluice is connected to this database.';
   return {
     title: 'Queue and workers',
     place: 'queue',
     freshMs: jobs.some(({ state }) => state !== 'failed') || processes.length > 0 ? busyMs : calmMs,
     sections: [
       tableSection('queues', 'Queues of runs', depthColumns(context), queues, noQueue),
-      tableSection('jobs', 'Jobs', jobColumns, jobs, 'No job waits or is active.'),
+      tableSection('jobs', 'Jobs', jobColumns, jobs, 'No job is waiting or active.'),
       tableSection('processes', 'Processes at work', processColumns(context), processes, noProcess),
       ...(await failureSections(context, { title: 'Queue', cell: ({ queue }) => queue })),
     ],

@@ -1,4 +1,4 @@
-// Rejects of a run: what is wrong by kind, and the records themselves with the fields at fault marked.
+// The page of a run's rejects: the kinds of faults, and the records with their wrong fields marked.
 
 import type { RunSummary } from '../../ledger/history/history.ts';
 import { findSummary } from '../../ledger/history/history.ts';
@@ -18,9 +18,9 @@ import { badge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
 
-/** Records of one page, with their fields; kinds, and the rejects that these are made of: grouping a million takes seconds. */
 const recordsShown = 25;
 const kindsShown = 50;
+/** Number of rejects that are grouped into kinds: to group a million takes seconds. */
 const kindsWithin = 20_000;
 
 interface Chosen {
@@ -35,7 +35,7 @@ const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: Rej
   return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
-/** Of an address, which anybody can write. */
+/** Reads the position after which the list goes on. Anybody can write the query. */
 const readPlace = (text: string | null): RejectPlace | undefined => {
   try {
     const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');
@@ -63,37 +63,19 @@ const kindColumns = (context: ViewContext, chosen: Chosen): readonly Column<Faul
         ><code>${kind.code}</code></a
       >`,
   },
-  { title: 'First of them', cell: ({ reason }) => reason, isLong: true },
-  { title: 'Where', cell: ({ file, line, lastLine }) => linesOf(file, line, lastLine), isLong: true },
+  { title: 'First reason', cell: ({ reason }) => reason, isLong: true },
+  { title: 'First place', cell: ({ file, line, lastLine }) => linesOf(file, line, lastLine), isLong: true },
 ];
 
 const fieldsOf = (reject: PlacedReject): Html => {
   const fields = reject.format === null ? null : markedFields(reject, reject.header, reject.format);
   if (fields === null) return html`<pre class="raw">${reject.raw}</pre>`;
-  const head = fields.map(({ name }) => html`<th scope="col">${name}</th>`);
-  const values = fields.map(
-    ({ text, isAtFault }) =>
-      html`<td>${isAtFault ? html`<mark>${text === '' ? '(empty)' : text}</mark>` : text}</td>`,
-  );
-  return html`<div
-    class="scroll"
-    tabindex="0"
-    role="region"
-    aria-label="Fields of the record at byte ${reject.byte} of ${reject.file}"
-  >
-    <table class="record">
-      <thead>
-        <tr>
-          ${head}
-        </tr>
-      </thead>
-      <tbody>
-        <tr>
-          ${values}
-        </tr>
-      </tbody>
-    </table>
-  </div>`;
+  const columns = fields.map(({ name, text, isAtFault }) => ({
+    title: name,
+    cell: () => (isAtFault ? html`<mark>${text === '' ? '(empty)' : text}</mark>` : text),
+  }));
+  const caption = `Fields of the record at byte ${reject.byte} of ${reject.file}`;
+  return table(columns, [reject], { caption });
 };
 
 const rejectOf = (reject: PlacedReject): Html => {
@@ -135,7 +117,10 @@ const listOf = async (context: ViewContext, chosen: Chosen): Promise<Html> => {
   const wanted = { ...chosen, after, limit: recordsShown };
   const { rejects, next } = await rejectsAfter(context.client, chosen.run.id, wanted);
   const isAll = rejects.length === recordsShown;
-  const none = next === undefined ? 'No more such rejects.' : 'None of the next rejects is of this kind.';
+  const none =
+    next === undefined
+      ? 'There are no more rejects of this kind.'
+      : 'None of the next rejects is of this kind.';
   return html`${rejects.length === 0 ? html`<p class="none">${none}</p>` : rejects.map(rejectOf)}
     <p class="choice">
       ${after === undefined ? nothing : html`<a href="${linkOf(context, chosen)}">first</a>`}
@@ -160,7 +145,9 @@ export const rejectsView: MakeView = async (context) => {
   const chosen = { run, table: query.get('table'), code: query.get('code'), column: query.get('column') };
   const { kinds, total } = await faultKinds(client, runId, chosen.table, kindsShown, kindsWithin);
   const notes = [
-    ...(run.rejected > kindsWithin ? [`Kinds of the first ${formatCount(kindsWithin)} rejects.`] : []),
+    ...(run.rejected > kindsWithin
+      ? [`Only the first ${formatCount(kindsWithin)} rejects are grouped.`]
+      : []),
     ...(total > kinds.length ? [`And ${plural(total - kinds.length, 'more kind')}.`] : []),
   ];
   return {

@@ -1,8 +1,7 @@
-// One run: its progress, chunks, throughput, published tables, and why it failed.
+// The page of one run: its progress, chunks, throughput, published tables and error.
 
 import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
 import type { DataTestResult } from '../../core/declaration/data-test.ts';
-import { optionsText } from '../../core/declaration/dialect.ts';
 import { chunkMapOf, filesOfMap, type ChunkMap } from '../../ledger/history/chunk-map.ts';
 import {
   findRun,
@@ -18,6 +17,7 @@ import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
 import { fact, html, nothing, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
 import { noticeSections, planSections } from '../parts/plan.ts';
+import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
 import { hintOf, isUnderWay } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
 import { errorBody } from '../parts/error-page.ts';
@@ -48,7 +48,7 @@ const factsOf = (
     ${fact('Pipeline', html`<a href="${href(withQuery('/runs', { pipeline: run.pipeline }))}">${run.pipeline}</a>`)}
     ${fact('Started', time(run.startedAt))} ${fact('Finished', time(run.finishedAt))}
     ${fact('Time', formatSeconds(seconds))} ${fact('Records', formatCount(run.records))}
-    ${fact('Records a second', formatRate(run.records, seconds))}
+    ${fact('Records per second', formatRate(run.records, seconds))}
     ${fact('Rejected', run.rejected === 0 ? '0' : html`<a href="${href(`/rejects?run=${run.id}`)}">${formatCount(run.rejected)}</a> (${share(run.rejected, run.records)})`)}
     ${fact('Filtered', formatCount(run.filtered))}
     ${fact('Files', `${formatCount(run.files)}, ${formatBytes(run.bytes)}`)}
@@ -58,45 +58,23 @@ const factsOf = (
   </dl>`;
 };
 
-const tableColumns: readonly Column<TableSummary>[] = [
-  { title: 'Table', cell: (one) => (one.schema === null ? one.table : `${one.schema}.${one.table}`) },
-  { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
-  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
-  { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
-  { title: 'Rejected', cell: ({ rejected }) => formatCount(rejected), isNumber: true },
-  { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
-  {
-    title: 'Rows before',
-    cell: ({ rowsBefore }) => (rowsBefore === null ? '–' : formatCount(rowsBefore)),
-    isNumber: true,
-  },
-  {
-    title: 'Rows',
-    cell: ({ rows }) => (rows === null ? 'not published' : formatCount(rows)),
-    isNumber: true,
-  },
-  { title: 'Published by', cell: ({ strategy }) => strategy ?? '–' },
+/** Long texts are in the columns of files, formats and strategies. */
+const longTitles = new Set(['file', 'format', 'published by']);
+
+const columnsOf = <Row>(columns: readonly RunColumn<Row>[]): readonly Column<Row>[] =>
+  columns.map(({ title, text, isNumber }) => ({
+    title: title.slice(0, 1).toUpperCase() + title.slice(1),
+    cell: text,
+    isNumber,
+    isLong: longTitles.has(title),
+  }));
+
+const publishedColumns: readonly Column<TableSummary>[] = [
+  ...columnsOf(tableColumns),
   { title: 'Time', cell: ({ seconds }) => (seconds === null ? '–' : formatSeconds(seconds)), isNumber: true },
 ];
 
-const fileColumns: readonly Column<FileSummary>[] = [
-  { title: 'File', cell: ({ file }) => file, isLong: true },
-  { title: 'Table', cell: (one) => one.table },
-  { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
-  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
-  { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
-  { title: 'Rejected', cell: ({ rejected }) => formatCount(rejected), isNumber: true },
-  { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
-];
-
-/** Where files of a table are written in several ways. */
-const dialectColumn: Column<FileSummary> = {
-  title: 'Dialect',
-  cell: ({ dialect }) => optionsText(dialect ?? {}),
-  isLong: true,
-};
-
-/** Files that are listed at once. */
+/** Number of files that the list shows at once. */
 const filesListed = 200;
 
 const outcomes = { passed: 'good', warned: 'warn', failed: 'bad' } as const;
@@ -109,10 +87,13 @@ const testColumns: readonly Column<DataTestResult>[] = [
   { title: 'Problem', cell: ({ problem }) => problem ?? '', isLong: true },
 ];
 
-/** What an address chooses: how the map is coloured, and from which places on map and list show files. */
+/** What the query of the address chooses. */
 interface Choice {
+  /** How the chunk map is coloured. */
   readonly by: Colouring;
+  /** Index of the first file that the chunk map shows. */
   readonly map: number;
+  /** Index of the first file that the list shows. */
   readonly files: number;
 }
 
@@ -142,8 +123,8 @@ const mapOf = (
   const { epoch, crashes } = timeline.times;
   const coloured = { ...map, by: choice.by, sessions: sessionsOf(timeline), epoch, crashes };
   const linkTo = (changed: Partial<Choice>): string => linkOf(run, context, { ...choice, ...changed }, 'map');
-  const place = { first: choice.map, shown: map.files.length, size: filesOfMap, total: run.files };
-  const pages = pagesOf({ what: 'files', ...place }, (first) => linkTo({ map: first }));
+  const range = { first: choice.map, shown: map.files.length, size: filesOfMap, total: run.files };
+  const pages = pagesOf({ what: 'files', ...range }, (first) => linkTo({ map: first }));
   return chunkMap(coloured, (by) => linkTo({ by }), pages);
 };
 
@@ -153,12 +134,10 @@ const filesOf = (
   choice: Choice,
   context: ViewContext,
 ): Html => {
-  const place = { first: choice.files, shown: files.length, size: filesListed, total: run.files };
-  const columns = files.some(({ dialect }) => Object.keys(dialect ?? {}).length > 0)
-    ? [...fileColumns, dialectColumn]
-    : fileColumns;
-  return html`${table(columns, files, { caption: 'Files', none: `Run ${run.id} has no files from place ${formatCount(choice.files + 1)} on.` })}
-  ${pagesOf({ what: 'files', ...place }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
+  const range = { first: choice.files, shown: files.length, size: filesListed, total: run.files };
+  const none = `Run ${run.id} has fewer than ${formatCount(choice.files + 1)} files.`;
+  return html`${table(columnsOf(fileColumnsOf(files)), files, { caption: 'Files', none })}
+  ${pagesOf({ what: 'files', ...range }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
 };
 
 export const runView: MakeView = async (context) => {
@@ -191,7 +170,7 @@ export const runView: MakeView = async (context) => {
         title: 'Throughput',
         body: throughputChart(timeline, href('/assets/chart.js')),
       })),
-      tableSection('tables', 'Tables', tableColumns, tables),
+      tableSection('tables', 'Tables', publishedColumns, tables),
       ...optional(tests.length > 0, () => tableSection('tests', 'Data tests', testColumns, tests)),
       ...optional(run.files > 0, () => ({
         id: 'files',

@@ -1,4 +1,4 @@
-// Earlier runs, newest first, some at a time, narrowed down by pipeline and state.
+// The page of all runs, newest first, filtered by pipeline and state.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import { shownStates, type RunSummary, type ShownState } from '../../ledger/history/history.ts';
@@ -46,10 +46,10 @@ interface Chosen {
 const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): string =>
   href(withQuery('/runs', { pipeline, state, ...from }));
 
-/** `<microseconds>.<id>`, without microseconds of a run that is under way. */
+/** Writes `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
 
-/** Of an address, which anybody can write. */
+/** Reads the position from which the list goes on. Anybody can write the query. */
 const readPlace = (text: string | null): RunPlace | undefined => {
   const [, micros = '', id] = /^(\d{0,16})\.(\d{1,15})$/.exec(text ?? '') ?? [];
   return id === undefined
@@ -63,7 +63,7 @@ const readFrom = (query: URLSearchParams): RunsPageWanted['from'] => {
   return newer === undefined ? undefined : { way: 'newer', place: newer };
 };
 
-/** The list goes on both ways; nothing when all of it is shown. */
+/** Links to newer and older runs; nothing if all runs are shown. */
 const turnOf = ({ newer, older }: RunsPage, chosen: Chosen, context: ViewContext): Html => {
   if (newer === undefined && older === undefined) return nothing;
   const link = (text: string, rel: string, from: object): Html =>
@@ -105,7 +105,7 @@ export const runsView: MakeView = async (context) => {
       { id: 'choice', body: choiceOf(chosen, context) },
       {
         id: 'runs',
-        body: html`${table(runColumns(context), runs, { caption: 'Runs', none: 'No such runs.' })}
+        body: html`${table(runColumns(context), runs, { caption: 'Runs', none: 'No runs found.' })}
         ${turnOf(found, chosen, context)}`,
       },
     ],

@@ -1,4 +1,4 @@
-// One schedule: its newest slots with their outcomes and runs.
+// The page of one schedule: its newest slots with their outcomes and runs.
 
 import type { ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { listSlots } from '../../worker/schedule/list.ts';
@@ -12,7 +12,7 @@ const slotsListed = 200;
 const outcomeOf = ({ outcome, first }: ScheduleSlot): Html => {
   if (outcome === 'missed') return badge('bad', 'missed');
   if (outcome === 'skipped') return badge('warn', 'skipped: a run was waiting or active');
-  const since = first === null ? '' : ', for all since';
+  const since = first === null ? '' : ', for all slots since';
   return html`${badge('busy', `${outcome}${since}`)}${first === null ? '' : html` ${time(first)}`}`;
 };
 
@@ -43,6 +43,6 @@ export const scheduleView: MakeView = async (context) => {
     title: `Schedule ${part}`,
     place: 'schedules',
     freshMs: calmMs,
-    sections: [tableSection('slots', 'Its newest slots', columns(context), slots, 'No slot was due yet.')],
+    sections: [tableSection('slots', 'Newest slots', columns(context), slots, 'No slot was due yet.')],
   };
 };

@@ -1,4 +1,4 @@
-// Schedules: when they are due next, and a calendar of their slots' outcomes.
+// The page of schedules: when they are due next, and a calendar with the outcomes of their slots.
 
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/history/calendar.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
@@ -10,7 +10,7 @@ import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
-/** A fortnight of nights, and two days to come. */
+/** Days that the calendar shows. */
 const daysBack = 14;
 const daysAhead = 2;
 
@@ -24,7 +24,7 @@ const toneOf: Readonly<Record<SlotFate, Tone>> = {
   missed: 'bad',
 };
 
-/** What ended a schedule's newest run, or what waits for it. */
+/** Shows how a schedule's newest run ended, or that it is waiting. */
 const newestOf = ({ lastOutcome, jobState }: Schedule): Html => {
   if (jobState === 'published' || jobState === 'unchanged') return badge('good', jobState);
   if (jobState === 'pending' || jobState === 'enqueued') return badge('busy', 'enqueued');
@@ -55,10 +55,10 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   { title: 'Missed slots', cell: ({ catchUp }) => (catchUp ? 'caught up by one run' : 'left out') },
 ];
 
-/** Days of the calendar, oldest first, as a schedule's zone or ours name them. */
+/** Returns the days of the calendar as `2026-03-01`, oldest first. */
 const daysOf = (now: Date): readonly string[] =>
-  Array.from({ length: daysBack + daysAhead }, (_, place) =>
-    new Date(now.getTime() + (place - daysBack + 1) * dayMs).toISOString().slice(0, 10),
+  Array.from({ length: daysBack + daysAhead }, (_, index) =>
+    new Date(now.getTime() + (index - daysBack + 1) * dayMs).toISOString().slice(0, 10),
   );
 
 const fates: readonly (readonly [string, Tone])[] = [...Object.entries(toneOf), ['to come', 'idle']];
@@ -79,14 +79,14 @@ const cellOf = (
   return coming === 0 ? past : [...past, sign('idle', 'to come', coming)];
 };
 
-/** A row a schedule, a column a day; a sign leads to the newest run that came of its slots. */
+/** A row per schedule, a column per day. A sign links to the newest run of the day's slots. */
 const calendar = (
   schedules: readonly Schedule[],
   slots: readonly CalendarSlots[],
   { now, href }: ViewContext,
 ): Section => ({
   id: 'calendar',
-  title: 'What became of their slots',
+  title: 'Outcomes of slots',
   body: html`${table<Schedule>(
       [
         { title: 'Schedule', cell: ({ name }) => name },
@@ -101,7 +101,7 @@ const calendar = (
     <ul class="legend">
       ${fates.map(([fate, tone]) => html`<li>${badge(tone, fate)}</li>`)}
     </ul>
-    <p class="dim">Days are those of each schedule’s time zone. A number: so many slots.</p>`,
+    <p class="dim">Days are in each schedule’s time zone. A number counts the slots of a day.</p>`,
 });
 
 export const schedulesView: MakeView = async (context) => {

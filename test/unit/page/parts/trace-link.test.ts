@@ -20,9 +20,9 @@ it('a number that is none of OpenTelemetry changes nothing but its own place', (
 });
 
 it.each([
-  ['javascript:alert("{traceId}")', 'is not of http or https'],
-  ['data:text/html,{traceId}', 'is not of http or https'],
-  ['/trace/{traceId}', 'is no address'],
+  ['javascript:alert("{traceId}")', 'does not begin with http:// or https://'],
+  ['data:text/html,{traceId}', 'does not begin with http:// or https://'],
+  ['/trace/{traceId}', 'is not a URL'],
   ['https://tempo.example/trace/', 'has no {traceId}'],
   ['https://ann:secret@tempo.example/{traceId}', 'has a password, which every visitor would see'],
 ])('%s is refused when the page is made', (traceUrl, problem) => {
