@@ -7,9 +7,7 @@ import type { Input } from './inputs.ts';
 import { widthOf, type Io } from './io.ts';
 import { paintFor, type Paint } from './paint.ts';
 
-/**
- * Ends the program with this exit code. The command that throws it has already printed everything.
- */
+/** Ends the program with this exit code. The command has already printed everything. */
 export class EndWith extends Error {
   readonly exit: number;
 
@@ -19,19 +17,18 @@ export class EndWith extends Error {
   }
 }
 
-/** How lines are printed. `width` is in terminal cells. */
+/** `width` is in terminal cells. */
 export interface Look {
   readonly paint: Paint;
   readonly width: number;
 }
 
-/** What a command prints on stdout: `lines`, or with --json the documents `json`. */
+/** What a command prints: `lines`, or with --json the documents `json`. */
 export interface Answer {
   readonly lines: (look: Look) => readonly string[];
   /** JSON documents. Each is printed on one line, unless `isIndented` is set. */
   readonly json: readonly unknown[];
   readonly isIndented?: boolean;
-  /** Error that is thrown after the answer is printed. */
   readonly error?: Error | undefined;
 }
 
@@ -40,7 +37,7 @@ interface Words {
   /** Text in the program's list of commands. A group lists its commands by their descriptions. */
   readonly summary?: string;
   readonly description: string;
-  /** Printed after the list of flags: more explanations, and examples. */
+  /** Explanations and examples, printed after the flags. */
   readonly help?: string;
   /** Command whose help lists the flags; this command's help then only refers to it. */
   readonly flagsOf?: string;
@@ -55,15 +52,14 @@ export type Given<I> = { readonly [K in keyof I]: I[K] extends Input<infer T> ? 
 };
 
 interface Declaration<I extends Inputs> extends Words {
-  /** Arguments and flags, in the order in which the help lists them. */
+  /** Arguments and flags, in the order of the help. */
   readonly takes: I;
-  /** Does the work. It imports heavy modules dynamically, so that `--help` stays fast. */
+  /** Does the work. Imports heavy modules dynamically, so that `--help` stays fast. */
   readonly act: (given: Given<I>) => Promise<Answer | void>;
 }
 
 export interface CliCommand {
   readonly name: string;
-  /** Adds the command to the program or to a group. */
   readonly register: (parent: Command, io: Io) => void;
 }
 
@@ -90,7 +86,7 @@ const addTo = (parent: Command, words: Words): Command => {
   return help === undefined ? own : own.addHelpText('after', help);
 };
 
-/** Declares a command. Its arguments and flags are parsed and checked before `act` is called. */
+/** Declares a command. Arguments and flags are checked before `act` is called. */
 export const command = <I extends Inputs>({ takes, act, ...words }: Declaration<I>): CliCommand => ({
   name: words.name,
   register: (parent, io) => {

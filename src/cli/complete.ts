@@ -1,5 +1,4 @@
-// `etl complete -- words…`: prints completions. The scripts of `etl completion` run it for each
-// press of the tab key.
+// `etl complete -- words…`: prints completions. Scripts of `etl completion` run it for every tab.
 
 import { readdirSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
@@ -29,9 +28,7 @@ const readFolder = (folder: string) => {
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
-/**
- * Lists folders and pipeline files in the folder that is typed. The library offers no files itself.
- */
+/** Lists folders and pipeline files, because the library offers no files. */
 const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
@@ -42,7 +39,6 @@ const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean
     .slice(0, completionsMax);
 };
 
-/** Lists names of pipelines; none if a path is typed. */
 const namesLike = (typed: string, io: Io): string[] =>
   typed.includes('/')
     ? []

@@ -17,7 +17,6 @@ import {
 /** Folder of pipelines, unless ETL_PIPELINES or --pipelines names another. */
 export const defaultFolder = 'pipelines';
 
-/** File name that means standard output. */
 export const standardOutput = '-';
 
 /** An argument or a flag. Errors of `read`: ETL_USAGE, ETL_ENVIRONMENT. */
@@ -26,7 +25,6 @@ export interface Input<T> {
   readonly read: (command: Command, io: Io) => T;
 }
 
-/** The values of a flag as texts. */
 interface Given {
   readonly texts: readonly string[];
   /** Variable that the texts come from; undefined if they are from the command line. */
@@ -34,9 +32,7 @@ interface Given {
   readonly nowMs: number;
 }
 
-/**
- * Reads a flag from the command line, or else from its variable. An empty variable counts as unset.
- */
+/** Reads a flag, or else its variable. An empty variable counts as unset. */
 const givenTexts = (command: Command, option: Option, io: Io): Given => {
   const name = option.attributeName();
   const nowMs = io.clock();
@@ -80,7 +76,6 @@ const parsedInput = <T>(option: Option, parse: Parser<T>): Input<T | undefined> 
     return text === undefined ? undefined : parseText(text, parse, option, given);
   });
 
-/** A flag with a value, such as `--limit <n>`. */
 export const flag = <T>(flags: string, description: string, parse: Parser<T>): Input<T | undefined> =>
   parsedInput(optionOf(flags, description), parse);
 
@@ -98,7 +93,6 @@ export const countFlag = (
 export const namesFlag = (flags: string, description: string): Input<readonly string[] | undefined> =>
   flag(flags, description, parseNames);
 
-/** A flag whose value is one of `choices`. */
 export const choice = <T extends string>(
   flags: string,
   description: string,
@@ -135,9 +129,7 @@ export const params: Input<Readonly<Record<string, string>>> = {
   read: (command, io) => Object.fromEntries(pairs.read(command, io)),
 };
 
-/**
- * A repeatable flag that names a file. Not a list with commas, because file names may have commas.
- */
+/** A repeatable flag, not a list, because file names may contain commas. */
 export const filesFlag = (name: string, description: string): Input<readonly string[]> =>
   repeatable(`--${name} <file>`, description, parseString);
 
@@ -194,22 +186,18 @@ const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input
   },
 });
 
-/** A required argument. */
 export const argument = (name: string, description: string): Input<string> =>
   positional(new Argument(name, description), (text: string) => text);
 
-/** A required argument that is one of `choices`. */
 export const argumentOf = <T extends string>(
   name: string,
   description: string,
   choices: readonly T[],
 ): Input<T> => positional(new Argument(name, description).choices(choices), (text: T) => text);
 
-/** An argument of one or more files. */
 export const fileArguments = (description: string): Input<readonly string[]> =>
   positional(new Argument('<file...>', description), (files: readonly string[]) => files);
 
-/** The argument that names a pipeline. */
 export const pipelineArgument = argument(
   '<pipeline>',
   `TypeScript or JavaScript file of a pipeline, or its name in ${defaultFolder}/`,

@@ -1,7 +1,5 @@
-// The process's streams, environment, directory and clock as one argument, so that tests can pass
-// their own.
+// Streams, environment, directory and clock as one argument, so that tests can pass their own.
 
-/** The parts of a writable stream that the command line uses. */
 export interface Output {
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;

@@ -1,5 +1,4 @@
-// Fits text to a terminal: measures, clips, wraps and aligns it, and makes control characters
-// visible.
+// Measures, clips, wraps and aligns text for terminals, and makes control characters visible.
 
 import { onOneLine, visible } from '../core/wording.ts';
 import type { Paint } from './paint.ts';
@@ -95,7 +94,7 @@ export const alignRows = (
   );
 };
 
-/** Returns the lines of a table, the first with the titles of its columns. */
+/** Like `alignRows`, with a line of titles above. */
 export const alignTitled = (
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -126,7 +125,6 @@ export const alignFitting = (
   }
 };
 
-/** Splits a word into parts of at most `width` cells. */
 const piecesOf = (word: string, width: number): string[] => {
   if (textWidth(word) <= width) return [word];
   const head = clipPlain(word, width);
@@ -153,9 +151,7 @@ export const wrapUnder = (text: string, width: number, indent: number): string[]
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-/**
- * Wraps a text to `width` cells, with two blanks before the first line and four before the others.
- */
+/** Wraps a text. Indents the first line by two blanks, and the others by four. */
 export const wrapIndented = (text: string, width: number): string[] =>
   wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 

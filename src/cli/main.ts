@@ -1,8 +1,7 @@
-// Entry point of the command line: reads .env, parses the arguments, runs one command, reports its
-// error and returns the exit code.
+// Entry point: reads .env, runs one command, reports its error and returns the exit code.
 
-import { CommanderError } from 'commander';
-import { asEtlError, exitCodes } from '../core/errors/errors.ts';
+import { CommanderError, type Command } from 'commander';
+import { asEtlError, EtlError, exitCodes } from '../core/errors/errors.ts';
 import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { addDotEnv } from './environment.ts';
@@ -11,7 +10,6 @@ import { processIo, type Io } from './io.ts';
 import { paintFor } from './paint.ts';
 import { errorJson, errorLines, exitOf } from './text/print-error.ts';
 import { createProgram } from './program.ts';
-import { usageError } from './usage-error.ts';
 
 const isOn = (value: string | undefined): boolean => {
   const parsed = parseBoolean(value ?? '');
@@ -38,6 +36,28 @@ const withoutHelpOfUnknown = (args: readonly string[]): readonly string[] => {
   return args[0] === 'help' && !isKnown ? args.slice(1) : args;
 };
 
+/** Returns the deepest command that the arguments name, for example `etl rejects list`. */
+const commandReached = (program: Command, args: readonly string[]): Command => {
+  let command = program;
+  for (const argument of args) {
+    const next = command.commands.find((candidate) => candidate.name() === argument);
+    if (next) command = next;
+    else if (!argument.startsWith('-')) break;
+  }
+  return command;
+};
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
+/** Commander's messages are `error: problem`, sometimes with a second line `(Did you mean …?)`. */
+const usageError = (cause: CommanderError, program: Command, args: readonly string[]): EtlError => {
+  const [problem = '', suggestion] = cause.message.replace(/^error: /, '').split('\n');
+  const help = `\`${pathOf(commandReached(program, args))} --help\` shows the usage.`;
+  const hint = suggestion ? `${suggestion.replace(/^\(|\)$/g, '')} ${help}` : help;
+  return new EtlError('ETL_USAGE', { problem, hint }, { cause });
+};
+
 const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   const program = createProgram(commands, io);
   try {
@@ -59,9 +79,7 @@ export const processTitle = (args: readonly string[]): string => {
   return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
 };
 
-/**
- * Runs one command line and returns the exit code. `args`: the arguments after the program's name.
- */
+/** Runs one command line and returns the exit code. `args`: without the program's name. */
 export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
   try {
     if (args[0] === 'complete') {

@@ -4,7 +4,6 @@ type Parsed<T> = { readonly value: T } | { readonly problem: string };
 /** Returns the value, or the problem with the text. `nowMs`: current time in ms since 1970. */
 export type Parser<T> = (text: string, nowMs: number) => Parsed<T>;
 
-/** Parses a name and its value, such as `year=2011`. */
 export const parsePair: Parser<readonly [string, string]> = (text) => {
   const index = text.indexOf('=');
   if (index < 1) return { problem: `'${text}' is not of the form name=value` };
@@ -38,9 +37,7 @@ export const parseCount =
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/**
- * Parses a duration such as 30s, 5m or 1h to milliseconds. A number without a unit means seconds.
- */
+/** Parses a duration such as 30s, 5m or 1h to milliseconds. Without a unit: seconds. */
 export const parseDuration: Parser<number> = (text) => {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
   if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
@@ -65,7 +62,6 @@ export const parseChoice =
     return value === undefined ? { problem: `'${text}' is not one of ${choices.join(', ')}` } : { value };
   };
 
-/** Parses a list of names separated by commas. */
 export const parseNames: Parser<readonly string[]> = (text) => {
   const names = text.split(',').map((name) => name.trim());
   return names.includes('') ? { problem: `'${text}' contains an empty name` } : { value: names };
@@ -73,7 +69,6 @@ export const parseNames: Parser<readonly string[]> = (text) => {
 
 export const parseString: Parser<string> = (text) => ({ value: text });
 
-/** Parses a timestamp in ISO 8601. */
 export const parseTime: Parser<Date> = (text) => {
   const value = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(value.getTime())) return { value };

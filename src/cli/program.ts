@@ -36,7 +36,6 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      // main.ts prints errors.
       outputError: () => undefined,
       getOutHelpWidth: () => Math.min(stdout.columns ?? 80, helpWidthMax),
       getErrHelpWidth: () => Math.min(stderr.columns ?? 80, helpWidthMax),

@@ -54,9 +54,7 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
-/**
- * Opens the server of a command that only reads; undefined if none is named and no `.etl` exists.
- */
+/** Opens the server of a command that only reads; undefined if there is none. */
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');
@@ -65,9 +63,7 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
-/**
- * Runs `ask` for a command that only reads: with a client, or with undefined if there is no server.
- */
+/** Runs `ask` for a command that only reads; without a server, with undefined. */
 export const askAnyway = async <T>(
   given: GivenServer,
   ask: (client: Client | undefined) => Promise<T>,
@@ -83,13 +79,13 @@ export const askAnyway = async <T>(
   });
 };
 
-/** Runs `ask` on the server of a command that only reads; undefined if there is no server. */
+/** Like `askAnyway`, but does not run `ask` without a server. */
 export const askServer = <T>(
   given: GivenServer,
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => askAnyway(given, async (client) => client && ask(client));
 
-/** Tells the user of a failed command that the embedded server it created is still running. */
+/** Tells that the embedded server, which the failed command created, keeps running. */
 export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {
   if (!server?.isNew || server.embedded === undefined) return;
   io.stderr.write(

@@ -20,13 +20,11 @@ export const isSame = (one: string, other: string): boolean => {
 };
 
 export interface Access {
-  /** True if the request's host name is one of ours. */
   readonly isOurHost: (request: Request) => boolean;
   /** True if the request has a session cookie, or the token as `Authorization: Bearer`. */
   readonly isKnown: (request: Request) => boolean;
-  /** True if the text is the token. */
   readonly isToken: (text: string) => boolean;
-  /** Returns the session of the request's cookie; undefined if it has no valid cookie. */
+  /** Returns the session of the cookie; undefined without a valid cookie. */
   readonly sessionOf: (request: Request) => string | undefined;
   /** Starts a session, and returns the cookie for the browser. */
   readonly begin: (request: Request) => { readonly session: string; readonly cookie: string };

@@ -30,9 +30,7 @@ export interface AppOptions {
     make: (context: ViewContext) => Promise<T>,
   ) => Promise<T>;
   readonly read: Read;
-  /** Undefined if the page is read-only. */
   readonly control: Control | undefined;
-  /** Undefined without BullMQ's board. */
   readonly board: Board | undefined;
 }
 
@@ -78,10 +76,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/**
- * Answers HEAD for a route that streams. Hono would run the handler of GET and drop its body
- * unread, so the stream would never end.
- */
+/** Answers HEAD: Hono would start the stream of GET and drop it unread, so it would not end. */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>
@@ -89,7 +84,6 @@ const headless =
 
 const titles: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found' };
 
-/** Finds, makes and sends views. */
 const createViews = (options: AppOptions) => {
   const { base, control, board } = options;
   const href = (path: string): string => base + path;

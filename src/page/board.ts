@@ -48,7 +48,6 @@ export const hasBoard = (wanted: boolean | undefined): boolean => {
   });
 };
 
-/** Limits the queues, because each opens its own connections. */
 const queuesMax = 16;
 
 /** Interval at which the board looks for new queues. */
@@ -77,12 +76,10 @@ export interface BoardOptions {
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
   /** May be called only after `read` has resolved the server. */
   readonly backend: () => QueueBackend;
-  /** Time without requests after which the queues are closed. */
   readonly idleMs?: number;
 }
 
 export interface Board {
-  /** Answers a request below /board. */
   readonly answer: (context: Context) => Promise<Response>;
   readonly close: () => Promise<void>;
 }

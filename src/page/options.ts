@@ -47,10 +47,7 @@ export interface PageControl {
 }
 
 export interface EtlPage {
-  /**
-   * Answers a request. `env`: second argument of @hono/node-server's adapter, with the sender's
-   * address.
-   */
+  /** `env`: second argument of @hono/node-server's adapter, with the sender's address. */
   readonly fetch: (request: Request, env?: object) => Promise<Response>;
   /** Secret that visitors need; null if none. */
   readonly token: string | null;

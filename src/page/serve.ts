@@ -14,9 +14,7 @@ export interface ServeOptions {
 /** Enough for about 40 browsers, which open six connections each. */
 const connectionsMax = 256;
 
-/**
- * The page needs a few hundred bytes, but the browser also sends cookies of other local programs.
- */
+/** Enough for the cookies of other programs on this host, which browsers send, too. */
 const headerBytesMax = 16 * 1024;
 
 const bounded = (server: Server): Server => {

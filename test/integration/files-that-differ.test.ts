@@ -10,7 +10,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { findRun } from '../../src/ledger/history/history.ts';
 import { column, csv, definePipeline, path, runPipeline } from '../../src/index.ts';
-import { differenceLines } from '../../src/cli/text/differences-text.ts';
+import { differenceLines } from '../../src/cli/text/status-text.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -81,8 +81,6 @@ describe('one table of files that differ', () => {
     ]);
     const { files: had } = await withClient(addressFromUrl(database.url), (client) => findRun(client, runId));
     expect(differenceLines(had)).toEqual([
-      '',
-      'Headers that differ:',
       't: 1 of 3 files with ID for id: north/2011-01-31.csv',
       't: 1 of 3 files with more, which no column names: north/2011-01-31.csv',
       't: 1 of 3 files without "Note": north/2011-02-28.csv',

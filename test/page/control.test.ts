@@ -259,7 +259,7 @@ describe('a stranger', () => {
     {
       name: 'without the token',
       given: async () => ({ key: await keyAt(path, known()), headers: { origin: page().origin } }),
-      says: 'needs its token',
+      says: 'needs a token',
     },
     {
       name: 'of another origin',
@@ -280,7 +280,7 @@ describe('a stranger', () => {
         key: await keyAt(path, known()),
         headers: { ...known(), origin: page().origin, 'sec-fetch-site': 'cross-site' },
       }),
-      says: 'from elsewhere (cross-site)',
+      says: 'from another site (Sec-Fetch-Site: cross-site)',
     },
     {
       name: 'with a key of her own',

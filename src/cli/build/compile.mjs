@@ -41,10 +41,7 @@ const storeBytes = async (file) => {
   writeFileSync(file, lines.join(''));
 };
 
-/**
- * Compiles into a new directory, which must be in the checkout so that modules find node_modules.
- * False if the compiler reported errors.
- */
+/** The directory must be in the checkout, for node_modules. False: the compiler reported errors. */
 export const compileInto = async (directory) => {
   const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', directory];
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');

@@ -6,7 +6,6 @@ import type { RejectChoice, RejectedRun } from '../../ledger/rejects/list-reject
 import { databaseUrl, optionalRun, textFlag } from '../inputs.ts';
 import { askServer, type GivenServer } from '../server.ts';
 
-/** Arguments and flags that choose rejects. */
 export const choosing = {
   run: optionalRun,
   databaseUrl,

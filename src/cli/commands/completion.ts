@@ -1,5 +1,4 @@
-// `etl completion <shell>`: prints the script with which a shell completes commands, flags and
-// files.
+// `etl completion <shell>`: prints a script for tab completion.
 
 import { command } from '../command.ts';
 import { bashScript, zshScript } from '../completion-scripts.ts';

@@ -1,5 +1,4 @@
-// `etl rejects replay <file>` stores corrected records for the next run; `etl rejects withdraw
-// <file>` deletes them.
+// `etl rejects replay|withdraw`: stores corrected records for the next run, or deletes them.
 
 import type { Client } from '../../db/client.ts';
 import { formatCount, plural } from '../../core/wording.ts';

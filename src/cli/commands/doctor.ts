@@ -13,7 +13,6 @@ import { openServer } from '../server.ts';
 
 const styles: Readonly<Record<Verdict, Style>> = { ok: 'green', advice: 'yellow', problem: 'red' };
 
-/** Returns a line per finding, and below it the advice. */
 export const findingLines = (findings: readonly Finding[], paint: Paint): string[] => {
   const rows = findings.map(({ name, value, verdict }) => [
     paint(styles[verdict], verdict),

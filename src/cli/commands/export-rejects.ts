@@ -14,7 +14,6 @@ import { askRejects, choosing, type Asked } from './ask-rejects.ts';
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
-/** The stream or file that the CSV is written to. */
 interface Target {
   /** Waits until the text is written; false if the reader has closed the pipe. */
   readonly write: (text: string) => Promise<boolean>;

@@ -1,5 +1,4 @@
-// `etl files <pipeline>` lists files with their states. `etl reload` and `etl unload` start a run
-// that replaces or deletes the rows of single files.
+// `etl files`, `etl reload` and `etl unload`: files with their states, and runs for single files.
 
 import { formatCount } from '../../core/wording.ts';
 import { command } from '../command.ts';

@@ -43,9 +43,7 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
   ];
 };
 
-/**
- * Writes the file and creates its directory. `force` overwrites a file. Errors: ETL_FILE_EXISTS.
- */
+/** Creates the directory, too. Errors: ETL_FILE_EXISTS. */
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {
@@ -56,7 +54,6 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
   }
 };
 
-/** Asks the user for the type of every ambiguous column. */
 const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
   const { settleColumn } = await import('../../tools/init/write-init.ts');
   const tables: WrittenTable[] = [];

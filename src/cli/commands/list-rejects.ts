@@ -55,7 +55,6 @@ const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
 
 type Pages = AsyncIterable<readonly RejectRow[]>;
 
-/** Prints pages until the end, or until the reader closes the pipe. */
 const printPages = async (pages: Pages, io: Io, textOf: (page: readonly RejectRow[]) => string) => {
   for await (const page of pages) if (!(await written(io.stdout, textOf(page)))) return;
 };

@@ -1,5 +1,4 @@
-// `etl rollback <pipeline>`: publishes an earlier version of the tables again, or lists kept
-// versions.
+// `etl rollback <pipeline>`: publishes an earlier version of the tables again, or lists versions.
 
 import { formatCount } from '../../core/wording.ts';
 import type { KeptVersion } from '../../ledger/production/upkeep.ts';

@@ -18,7 +18,6 @@ import {
   type TableProgress,
 } from './state.ts';
 
-/** How the lines are drawn, at one point in time. */
 interface Frame {
   readonly paint: Paint;
   readonly isUnicode: boolean;
@@ -58,7 +57,6 @@ const phaseText = (table: TableProgress, nowMs: number): string => {
   return left === undefined ? '' : `${formatLeft(left)} left`;
 };
 
-/** What the window has room for. */
 interface Room {
   readonly barCells: number;
   readonly hasBytes: boolean;
@@ -84,9 +82,7 @@ const cellsOf = (table: TableProgress, frame: Frame, { barCells, hasBytes, nameC
   ];
 };
 
-/**
- * Lines of the tables. A narrow window loses first the bar, then the bytes, then the ends of names.
- */
+/** A narrow window loses first the bar, then the bytes, then the ends of names. */
 const tableLines = (tables: readonly TableProgress[], frame: Frame): string[] => {
   const linesWith = (room: Room): string[] =>
     alignRows(
@@ -113,9 +109,7 @@ const headline = (progress: Progress, pipeline: string, { paint, nowMs }: Frame)
   return `${paint('bold', visibleText(pipeline))}${run}: ${what}${paint('dim', `${where}, ${elapsed}`)}`;
 };
 
-/**
- * Which tables are shown if the window has fewer rows than the run has tables: lower numbers first.
- */
+/** Tables with lower numbers are shown if the window has too few rows. */
 const urgency: Readonly<Record<TableProgress['phase'], number>> = {
   loading: 0,
   building: 0,

@@ -14,7 +14,6 @@ export type ProgressMode = (typeof progressModes)[number];
 
 interface DisplayOptions {
   readonly mode: ProgressMode;
-  /** Name of the pipeline. */
   readonly pipeline: string;
   readonly quiet: boolean;
   readonly verbose: boolean;
@@ -53,9 +52,7 @@ const writeJson = ({ type, ...fields }: RunEvent, run: number | undefined, io: I
   io.stdout.write(`${visibleJson(line)}\n`);
 };
 
-/**
- * Opens the display on stderr. With `json`, also writes every event as a line of JSON on stdout.
- */
+/** Opens the display on stderr. With `json`, also writes every event on stdout. */
 export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
   if (options.quiet) return silent;
   const progress = emptyProgress(io.clock());
@@ -74,9 +71,7 @@ export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay =>
 const describe = (fields: object): string =>
   visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
 
-/**
- * A logger that writes to the display. Information needs `verbose`, debug messages need `debug`.
- */
+/** A logger that writes to the display; information needs `verbose` or `debug`. */
 export const displayLogger = (
   display: ProgressDisplay,
   { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },

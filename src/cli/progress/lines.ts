@@ -1,5 +1,4 @@
-// Progress as plain lines for pipes, logs and CI: when a step starts or ends, and regularly per
-// table.
+// Progress as plain lines for pipes, logs and CI: a line per event, with progress at intervals.
 
 import { progressLineIntervalMs } from '../../core/limits.ts';
 import type { RunEvent, RunStep } from '../../core/model.ts';
@@ -64,8 +63,7 @@ export const openLines = (progress: Progress, io: Io, verbose: boolean): Progres
     const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
     io.stderr.write(`[${seconds.padStart(6)} s] ${visibleText(text)}\n`);
   };
-  // Counted from the start of the load: a load shorter than the interval gets only the line
-  // "loaded".
+  // The first line is due an interval after the start of the load.
   const isDue = (event: Extract<RunEvent, { type: 'progress' }>, nowMs: number): boolean => {
     const last = saidMs.get(event.table) ?? tableOf(progress, event)?.startedMs ?? nowMs;
     if (nowMs - last < progressLineIntervalMs) return false;

@@ -67,13 +67,11 @@ const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
   seconds: undefined,
 });
 
-/** Returns the table of an event; undefined for events of the whole run. */
+/** Returns undefined for events of the whole run. */
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/**
- * Returns the text of an event that is shown as a message; undefined if the event is only progress.
- */
+/** Returns the text of an event that is more than progress. */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 
@@ -100,7 +98,6 @@ const applyToTable = (table: TableProgress, event: RunEvent, nowMs: number): voi
   Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
 };
 
-/** Adds one event to the state. */
 export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): void => {
   const table = tableOf(progress, event);
   if (table) applyToTable(table, event, nowMs);
@@ -113,11 +110,9 @@ export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): 
   progress.isFinished = true;
 };
 
-/** Duration of loading, so far or in all. */
 export const loadSeconds = (table: TableProgress, nowMs: number): number =>
   table.seconds ?? (table.startedMs === undefined ? 0 : (nowMs - table.startedMs) / 1000);
 
-/** Number of records that this process has read. */
 export const recordsRead = ({ records, before }: TableProgress): number => records - before.records;
 
 /** Share of the table's bytes that are loaded, from 0 to 1. */

@@ -1,12 +1,11 @@
 // Text of `etl status` and `etl show`: a list of runs, and one run in detail.
 
 import type { RunFailure } from '../../core/model.ts';
-import type { RunDetails, RunSummary } from '../../ledger/history/history.ts';
+import type { FileSummary, RunDetails, RunSummary } from '../../ledger/history/history.ts';
 import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
 import { hintOf, stateName } from '../../report/run-words.ts';
 import { formatDate, formatSeconds } from '../../core/amounts.ts';
-import { formatCount, plural } from '../../core/wording.ts';
-import { differenceLines } from './differences-text.ts';
+import { firstOf, formatCount, plural } from '../../core/wording.ts';
 import type { Look } from '../command.ts';
 import { alignTitled, visibleLines, visibleText, wrap, wrapIndented, type Alignment } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';
@@ -51,9 +50,12 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
   return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
+/** Returns lines below an empty line; nothing if there are none. */
+const section = (lines: readonly string[], title?: string): string[] =>
+  lines.length === 0 ? [] : ['', ...(title === undefined ? [] : [title]), ...lines];
+
 /** Returns the failures that happened before a run began, with their errors. */
 export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
-  if (failures.length === 0) return [];
   const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
     const [first = '', ...rest] = visibleLines(error);
     const from = job === null ? '' : `, job ${visibleText(job)}`;
@@ -63,25 +65,18 @@ export const failureLines = (failures: readonly RunFailure[], paint: Paint): str
       ...rest.map((line) => `  ${line}`),
     ];
   });
-  return ['', 'Failures before a run began, newest first:', ...lines];
+  return section(lines, 'Failures before a run began, newest first:');
 };
 
-const tableLines = <Row>(
-  columns: readonly RunColumn<Row>[],
-  rows: readonly Row[],
-  paint: Paint,
-): readonly string[] =>
+const tableLines = <Row>(columns: readonly RunColumn<Row>[], rows: readonly Row[], paint: Paint): string[] =>
   rows.length === 0
     ? []
-    : [
-        '',
-        ...alignTitled(
-          columns.map(({ title }) => title),
-          rows.map((row) => columns.map(({ text }) => visibleText(text(row)))),
-          columns.map(({ isNumber }) => (isNumber ? 'right' : 'left')),
-          paint,
-        ),
-      ];
+    : alignTitled(
+        columns.map(({ title }) => title),
+        rows.map((row) => columns.map(({ text }) => visibleText(text(row)))),
+        columns.map(({ isNumber }) => (isNumber ? 'right' : 'left')),
+        paint,
+      );
 
 const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): string[] => {
   if (errorCode === null && error === null) return [];
@@ -89,51 +84,62 @@ const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): s
   const hint = hintOf(errorCode);
   const wrapped = (line: string): string[] => wrap(line, width);
   return [
-    '',
     ...wrapped(`error ${errorCode ?? ''}: ${first}`).map((line) => paint('red', line)),
     ...[...rest, ...(hint === undefined ? [] : [`  ${hint}`])].flatMap(wrapped),
   ];
 };
 
-const adviceLines = (advice: RunDetails['advice'], { paint, width }: Look): string[] =>
-  advice.length === 0
-    ? []
-    : [
-        '',
-        paint('bold', 'Where the time went'),
-        ...advice.flatMap((sentence) => wrap(visibleText(sentence), width - 2).map((line) => `  ${line}`)),
-      ];
-
-/** Returns a line for each earlier process of the run: when it stopped, and why. */
-const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
-  earlier.length === 0
-    ? []
-    : [
-        '',
-        'stopped before, and continued:',
-        ...earlier.map(({ startedAt, endedAt, errorCode, error }) => {
-          const end = endedAt === null ? 'its process was killed' : formatDate(new Date(endedAt));
-          const [first = ''] = visibleLines(error ?? '');
-          const why = errorCode === null ? '' : `  ${errorCode}: ${first}`;
-          return paint('dim', `  ${formatDate(new Date(startedAt))} – ${end}${why}`);
-        }),
-      ];
-
-const noticeLines = (
-  { notices, said }: Pick<RunDetails, 'notices' | 'said'>,
-  { paint, width }: Look,
-): string[] => {
-  if (notices.length === 0) return [];
-  const which =
-    said > notices.length ? `the newest ${notices.length} of ${formatCount(said)} notices:` : 'notices:';
-  const shown = notices.flatMap(({ at, text }) =>
-    wrapIndented(`${formatDate(new Date(at))}  ${visibleText(text)}`, width),
-  );
-  return ['', which, ...shown.map((line) => paint('dim', line))];
+/** Returns a line for an earlier process of the run: when it stopped, and why. */
+const earlierLine = ({ startedAt, endedAt, errorCode, error }: RunDetails['earlier'][number]): string => {
+  const end = endedAt === null ? 'its process was killed' : formatDate(new Date(endedAt));
+  const [first = ''] = visibleLines(error ?? '');
+  const why = errorCode === null ? '' : `  ${errorCode}: ${first}`;
+  return `  ${formatDate(new Date(startedAt))} – ${end}${why}`;
 };
 
-const rejectLines = ({ id, rejected }: RunSummary, paint: Paint): string[] =>
-  rejected > 0 ? ['', paint('yellow', `See npx etl rejects list ${id} for the rejected records.`)] : [];
+const noticeLines = ({ notices }: Pick<RunDetails, 'notices'>, { paint, width }: Look): string[] =>
+  notices
+    .flatMap(({ at, text }) => wrapIndented(`${formatDate(new Date(at))}  ${visibleText(text)}`, width))
+    .map((line) => paint('dim', line));
+
+/** Number of files that a line about differing headers names. */
+const filesShown = 3;
+
+const differencesIn = ({ differs }: FileSummary): readonly string[] =>
+  differs === null
+    ? []
+    : [
+        ...differs.missing.map((name) => `without ${visibleText(name)}`),
+        ...differs.renamed.map(
+          ({ wanted, found }) => `with ${visibleText(found)} for ${visibleText(wanted)}`,
+        ),
+        ...differs.extra.map((name) => `with ${visibleText(name)}, which no column names`),
+      ];
+
+const linesOfTable = (table: string, files: readonly FileSummary[]): string[] => {
+  const named = new Map<string, string[]>();
+  for (const file of files)
+    for (const text of differencesIn(file)) named.set(text, [...(named.get(text) ?? []), file.file]);
+  return [...named]
+    .filter(([text, found]) => found.length < files.length || !text.endsWith('which no column names'))
+    .map(([text, found]) => {
+      const names = firstOf(found.map(visibleText), filesShown).join(', ');
+      const count =
+        found.length === files.length ? 'all files' : `${found.length} of ${plural(files.length, 'file')}`;
+      return `${visibleText(table)}: ${count} ${text}: ${names}`;
+    });
+};
+
+/** Returns a line per difference. A field that no column names is left out if all files have it. */
+export const differenceLines = (files: readonly FileSummary[]): string[] => {
+  const tables = [...new Set(files.map(({ table }) => table))];
+  return tables.flatMap((name) =>
+    linesOfTable(
+      name,
+      files.filter(({ table }) => table === name),
+    ),
+  );
+};
 
 const headLines = (run: RunShown, traceId: string | null, paint: Paint): string[] => {
   const finished = run.finishedAt ? `, finished ${formatDate(run.finishedAt)}` : '';
@@ -148,19 +154,28 @@ const headLines = (run: RunShown, traceId: string | null, paint: Paint): string[
 };
 
 export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, look: Look): string[] => {
-  const { run, tables, files, tests, earlier, advice, plan } = found;
+  const { run, tables, files, tests, earlier, advice, plan, notices, said } = found;
   const { paint, width } = look;
+  const isCut = said > notices.length;
+  const newest = isCut ? `the newest ${notices.length} of ${formatCount(said)} notices:` : 'notices:';
+  const hint = paint('yellow', `See npx etl rejects list ${run.id} for the rejected records.`);
   return [
     ...headLines(run, found.traceId, paint),
-    ...errorLines(run, look),
-    ...earlierLines(earlier, paint),
-    ...(plan.tables.length > 0 ? ['', paint('bold', 'planned'), ...keptPlanLines(plan, width, paint)] : []),
-    ...tableLines(tableColumns, tables, paint),
-    ...tableLines(fileColumnsOf(files), files, paint),
-    ...differenceLines(files),
-    ...adviceLines(advice, look),
-    ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),
-    ...noticeLines(found, look),
-    ...rejectLines(run, paint),
+    ...section(errorLines(run, look)),
+    ...section(
+      earlier.map((one) => paint('dim', earlierLine(one))),
+      'stopped before, and continued:',
+    ),
+    ...section(keptPlanLines(plan, width, paint), paint('bold', 'planned')),
+    ...section(tableLines(tableColumns, tables, paint)),
+    ...section(tableLines(fileColumnsOf(files), files, paint)),
+    ...section(differenceLines(files), 'Headers that differ:'),
+    ...section(
+      advice.flatMap((sentence) => wrap(visibleText(sentence), width - 2).map((line) => `  ${line}`)),
+      paint('bold', 'Where the time went'),
+    ),
+    ...section(testLines(tests, paint)),
+    ...section(noticeLines(found, look), newest),
+    ...section(run.rejected > 0 ? [hint] : []),
   ];
 };

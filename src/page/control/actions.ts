@@ -1,8 +1,7 @@
-// The actions of visitors. They call the functions that the command line calls. A new action is an
-// entry here.
+// The actions of visitors, which call the same functions as the command line.
 
 import { EtlError } from '../../core/errors/errors.ts';
-import { runInShort, type ActionKind, type ActionName } from '../../ledger/history/actions.ts';
+import { runInShort, type ActionName } from '../../ledger/history/actions.ts';
 import { findPipeline, pipelinesOf } from '../../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../../worker/enqueue.ts';
 import type { SiteOptions } from '../../worker/options.ts';
@@ -18,11 +17,10 @@ export interface Place {
 
 interface Action {
   readonly name: ActionName;
-  readonly kind: ActionKind;
+  readonly kind: keyof typeof pathPart;
   readonly title: (subject: string) => string;
   /** Explanation above the button. */
   readonly says: string;
-  /** Text of the button. */
   readonly button: string;
   /** Performs the action, and returns a sentence about its result. */
   readonly act: (subject: string, place: Place) => Promise<string>;
@@ -105,11 +103,8 @@ const actions: readonly Action[] = [
   },
 ];
 
-const folders: Readonly<Record<string, ActionKind>> = {
-  runs: 'run',
-  schedules: 'schedule',
-  pipelines: 'pipeline',
-};
+/** First part of the path of an action, such as /runs/12/cancel. */
+export const pathPart = { run: 'runs', schedule: 'schedules', pipeline: 'pipelines' } as const;
 
 export interface Found {
   readonly action: Action;
@@ -117,12 +112,10 @@ export interface Found {
   readonly subject: string;
 }
 
-/** Finds the action of a path such as /runs/12/cancel. */
 export const findAction = (path: string): Found | undefined => {
-  const [, folder = '', subject = '', name] = /^\/(\w+)\/([\w-]{1,80})\/(\w+)$/.exec(path) ?? [];
-  const kind = folders[folder];
-  const action = actions.find((each) => each.kind === kind && each.name === name);
-  if (action === undefined || (kind === 'run' && !/^\d{1,15}$/.test(subject))) return undefined;
+  const [, part, subject = '', name] = /^\/(\w+)\/([\w-]{1,80})\/(\w+)$/.exec(path) ?? [];
+  const action = actions.find((each) => pathPart[each.kind] === part && each.name === name);
+  if (action === undefined || (action.kind === 'run' && !/^\d{1,15}$/.test(subject))) return undefined;
   return { action, subject };
 };
 

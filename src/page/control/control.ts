@@ -8,7 +8,7 @@ import type { Access } from '../access.ts';
 import type { PageAction, PageControl } from '../options.ts';
 import { html } from '../parts/html.ts';
 import type { View, ViewContext } from '../parts/view.ts';
-import { findAction, aboutSubject, type Found, type Place } from './actions.ts';
+import { aboutSubject, findAction, pathPart, type Found, type Place } from './actions.ts';
 import { audited } from './audit.ts';
 import { createForms, refuseForeign, visitorOf } from './forms.ts';
 
@@ -32,11 +32,9 @@ export interface Control {
     form: string,
     act: () => Promise<string>,
   ) => Promise<number>;
-  /** Adds the routes. `base`: the page's base path. */
   readonly addTo: (app: Hono, base: string, open: Open) => void;
 }
 
-/** Makes and sends a view. */
 export type Open = (context: Context, make: (view: ViewContext) => Promise<View>) => Promise<Response>;
 
 /** Returns the client's IP address; null if the host's adapter does not provide it in `env`. */
@@ -47,40 +45,32 @@ const addressOf = ({ env }: Context): string | null => {
   return incoming?.socket?.remoteAddress ?? null;
 };
 
-const placeOf = { run: 'runs', schedule: 'schedules', pipeline: 'actions', queue: 'queue' } as const;
-
 interface Form {
   readonly path: string;
   readonly base: string;
   readonly key: string;
 }
 
-const formView = ({ action, subject }: Found, about: string, { path, base, key }: Form): View => ({
-  title: action.title(subject),
-  place: placeOf[action.kind],
-  freshMs: 0,
-  sections: [
-    {
-      id: 'form',
-      body: html`<p>${about} ${action.says}</p>
-        <div class="actions">
-          <form method="post" action="${base}${path}">
-            <input type="hidden" name="key" value="${key}" />
-            <button>${action.button}</button>
-          </form>
-          <a
-            class="button"
-            href="${base}${action.kind === 'pipeline' ? '/actions' : path.slice(0, path.lastIndexOf('/'))}"
-            >Back</a
-          >
-        </div>`,
-    },
-  ],
-});
+const formView = ({ action, subject }: Found, about: string, { path, base, key }: Form): View => {
+  const isPipeline = action.kind === 'pipeline';
+  const back = isPipeline ? '/actions' : path.slice(0, path.lastIndexOf('/'));
+  const body = html`<p>${about} ${action.says}</p>
+    <div class="actions">
+      <form method="post" action="${base}${path}">
+        <input type="hidden" name="key" value="${key}" />
+        <button>${action.button}</button>
+      </form>
+      <a class="button" href="${base}${back}">Back</a>
+    </div>`;
+  return {
+    title: action.title(subject),
+    place: isPipeline ? 'actions' : pathPart[action.kind],
+    freshMs: 0,
+    sections: [{ id: 'form', body }],
+  };
+};
 
-/**
- * Reads the fields of a form. `addGuards` has already limited its length. Errors: ETL_PAGE_FORM.
- */
+/** `addGuards` has already limited the length. Errors: ETL_PAGE_FORM. */
 const readForm = async (request: Request): Promise<URLSearchParams> => {
   const type = request.headers.get('content-type') ?? '';
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(await request.text());
@@ -119,10 +109,8 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     return limited(() => audited(site, asked, allow));
   };
 
-  const show = async (context: Context, base: string, open: Open): Promise<Response | undefined> => {
+  const show = async (context: Context, found: Found, base: string, open: Open): Promise<Response> => {
     const { path, raw } = context.req;
-    const found = findAction(path);
-    if (found === undefined) return undefined;
     let session = access.sessionOf(raw);
     if (session === undefined) {
       // Without a token, visitors have no session before their first form.
@@ -137,11 +125,8 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     });
   };
 
-  const take = async (context: Context, base: string): Promise<Response | undefined> => {
+  const take = async (context: Context, { action, subject }: Found, base: string): Promise<Response> => {
     const { path, raw } = context.req;
-    const found = findAction(path);
-    if (found === undefined) return undefined;
-    const { action, subject } = found;
     refuseForeign(raw);
     const form = forms.check((await readForm(raw)).get('key'), access.sessionOf(raw), path);
     const wanted = { action: action.name, kind: action.kind, subject };
@@ -153,8 +138,11 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     pipelines: async () => (control.pipelines === undefined ? [] : pipelinesOf(control.pipelines)),
     perform,
     addTo: (app, base, open) => {
-      app.get('*', async (context, next) => (await show(context, base, open)) ?? next());
-      app.post('*', async (context, next) => (await take(context, base)) ?? next());
+      app.on(['GET', 'POST'], '*', async (context, next) => {
+        const found = findAction(context.req.path);
+        if (found === undefined) return next();
+        return context.req.method === 'POST' ? take(context, found, base) : show(context, found, base, open);
+      });
     },
   };
 };

@@ -30,7 +30,6 @@ export const refuseForeign = ({ headers, url }: Request): void => {
 };
 
 export interface Forms {
-  /** Creates the key of a new form. */
   readonly keyOf: (session: string, path: string) => string;
   /** Checks a key and returns the id of its form. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;

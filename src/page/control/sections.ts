@@ -1,38 +1,26 @@
-// The section of actions on the page of a run or schedule: links to possible actions, and past
-// actions.
+// The section of actions of a run or schedule: links to possible actions, and past actions.
 
-import {
-  listActions,
-  runInShort,
-  type ActionKind,
-  type RecordedAction,
-} from '../../ledger/history/actions.ts';
+import { listActions, runInShort, type RecordedAction } from '../../ledger/history/actions.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge } from '../parts/state.ts';
+import { pathPart } from './actions.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, type MakeView, type ViewContext } from '../parts/view.ts';
 
-/** Number of past actions that the section lists. */
 const actionsShown = 20;
-
-const folderOf: Readonly<Record<Exclude<ActionKind, 'queue'>, string>> = {
-  run: 'runs',
-  schedule: 'schedules',
-  pipeline: 'pipelines',
-};
 
 /** Links to the form of an action. The link itself changes nothing. */
 export const actionLink = (
   { href }: Pick<ViewContext, 'href'>,
-  kind: Exclude<ActionKind, 'queue'>,
+  kind: keyof typeof pathPart,
   subject: string,
   action: string,
   text: string,
 ): Html =>
-  html`<a class="button" href="${href(`/${folderOf[kind]}/${encodeURIComponent(subject)}/${action}`)}"
+  html`<a class="button" href="${href(`/${pathPart[kind]}/${encodeURIComponent(subject)}/${action}`)}"
     >${text}</a
   >`;
 
@@ -72,7 +60,7 @@ export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, f
     ? Math.min(freshMs, busyMs)
     : freshMs;
 
-/** Links to the actions that are possible in the schedule's current state. */
+/** Links to the actions that are possible in the current state. */
 export const scheduleLinks = (
   context: Pick<ViewContext, 'href'>,
   { name, paused }: Pick<Schedule, 'name' | 'paused'>,
@@ -83,7 +71,6 @@ export const scheduleLinks = (
     : actionLink(context, 'schedule', name, 'pause', 'Pause …'),
 ];
 
-/** Links to the actions that are possible in the current state. */
 const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: string): Promise<Html[]> => {
   if (kind === 'run') {
     const run = await runInShort(context.client, Number(subject));

@@ -16,12 +16,10 @@ const places = [
 
 export interface Frame {
   readonly href: (path: string) => string;
-  /** Name of the server, for people. */
   readonly server: string;
   /** Address of the page's live updates; undefined if it has none. */
   readonly live: string | undefined;
   readonly now: Date;
-  /** True if visitors can change something. */
   readonly isControl: boolean;
   readonly hasBoard: boolean;
 }

@@ -19,9 +19,7 @@ export interface PageOfList {
 /** Reads the index of the first entry from the query; six digits are enough for any list. */
 export const readFirst = (text: string | null): number => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : 0);
 
-/**
- * Links to the previous and next page of a list. `linkTo`: address of the list from an index on.
- */
+/** `linkTo`: address of the list from an index on. */
 export const pagesOf = (
   { what, first, shown, size, total }: PageOfList,
   linkTo: (first: number) => string,

@@ -19,7 +19,6 @@ export interface Rect {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Tooltip. */
   readonly title?: string;
 }
 
@@ -45,13 +44,11 @@ export const picture = ({ width, height, name }: Picture, rects: readonly Rect[]
     ${raw(rects.map(rectText).join(''))}
   </svg>`;
 
-/** Draws a picture in its own size. */
 export const smallPicture = ({ width, height, name }: Picture, rects: readonly Rect[]): Html =>
   html`<svg class="trend" role="img" aria-label="${name}" width="${width}" height="${height}">
     ${raw(rects.map(rectText).join(''))}
   </svg>`;
 
-/** Explains the colours of a picture. */
 export const legend = (entries: readonly (readonly [colour: string, text: string])[]): Html =>
   html`<ul class="legend">
     ${entries.map(

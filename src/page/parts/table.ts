@@ -6,7 +6,6 @@ import type { Section } from './view.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => unknown;
-  /** True to align the column to the right. */
   readonly isNumber?: boolean | undefined;
   /** True if the texts may wrap anywhere. */
   readonly isLong?: boolean;

@@ -1,5 +1,4 @@
-// A picture of records per second over the time of a run. The page's script replaces it by an
-// interactive chart.
+// A picture of records per second, which the page's script replaces by an interactive chart.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import type { Timeline } from '../../ledger/history/timeline.ts';

@@ -7,7 +7,6 @@ import type { TraceLink } from './trace-link.ts';
 
 export interface ViewContext {
   readonly client: Client;
-  /** Reads the queues; undefined if no run was ever enqueued. */
   readonly queues: () => Promise<QueuesSeen | undefined>;
   /** Variable parts of the path: ['12'] of /runs/12. */
   readonly parts: readonly string[];

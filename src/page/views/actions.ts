@@ -1,5 +1,4 @@
-// The page of all actions of visitors, with the pipelines that they can run; and the page of one
-// action.
+// The page of all actions and of pipelines to run, and the page of one action.
 
 import { listActions } from '../../ledger/history/actions.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -42,7 +41,7 @@ export const actionsView: MakeView = async (context) => {
   };
 };
 
-/** One action. The visitor who sent its form is redirected to this page. */
+/** The visitor who sent an action's form is redirected to this page. */
 export const actionView: MakeView = async (context) => {
   const id = Number(context.parts[0]);
   const [found] = await listActions(context.client, { id, limit: 1 });

@@ -1,5 +1,4 @@
-// The first page: a row per pipeline with its newest run, its next slot and trends of its recent
-// runs.
+// The first page: a row per pipeline, with its newest run, next slot and trends.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import { listPipelines, type PipelineSummary } from '../../ledger/history/overview.ts';

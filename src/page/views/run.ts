@@ -74,7 +74,6 @@ const publishedColumns: readonly Column<TableSummary>[] = [
   { title: 'Time', cell: ({ seconds }) => (seconds === null ? '–' : formatSeconds(seconds)), isNumber: true },
 ];
 
-/** Number of files that the list shows at once. */
 const filesListed = 200;
 
 const outcomes = { passed: 'good', warned: 'warn', failed: 'bad' } as const;
@@ -89,11 +88,10 @@ const testColumns: readonly Column<DataTestResult>[] = [
 
 /** What the query of the address chooses. */
 interface Choice {
-  /** How the chunk map is coloured. */
   readonly by: Colouring;
-  /** Index of the first file that the chunk map shows. */
+  /** Index of the chunk map's first file. */
   readonly map: number;
-  /** Index of the first file that the list shows. */
+  /** Index of the list's first file. */
   readonly files: number;
 }
 

@@ -10,7 +10,6 @@ import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
-/** Days that the calendar shows. */
 const daysBack = 14;
 const daysAhead = 2;
 
