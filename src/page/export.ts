@@ -1,5 +1,4 @@
-// Streams rejects as CSV, in the format of `etl rejects export`, at the speed of the visitor's
-// connection.
+// Streams rejects as CSV, as `etl rejects export` writes them, at the visitor's speed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';

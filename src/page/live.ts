@@ -62,9 +62,7 @@ const send = async (stream: SSEStreamingApi, event: string, data: string): Promi
   if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
 };
 
-/**
- * Returns all ids and the changed sections, and updates `known`; undefined if nothing has changed.
- */
+/** Returns the changed sections and all ids, and updates `known`; undefined: nothing changed. */
 const newsOf = (
   sent: readonly SentSection[],
   known: Map<string, string>,

@@ -5,9 +5,7 @@ import type { SiteOptions } from '../worker/options.ts';
 export interface PageOptions extends SiteOptions {
   /** Path at which the host serves the page, such as '/etl'. Default: '/'. */
   readonly basePath?: string;
-  /**
-   * Secret that visitors need. Default: a random one. false: no token, the host checks visitors.
-   */
+  /** Secret that visitors need. Default: random. false: none, because the host checks visitors. */
   readonly token?: string | false;
   /** Accepted names of the Host header, with or without a port. Default: names of this machine. */
   readonly hosts?: readonly string[] | 'any';
@@ -15,10 +13,7 @@ export interface PageOptions extends SiteOptions {
   readonly secureCookie?: boolean;
   /** Lets visitors cancel, retry and start runs, and pause schedules. Default: false, read-only. */
   readonly control?: boolean | PageControl;
-  /**
-   * Address of a run's trace: 'https://tempo.example/trace/{traceId}'. Default: only the id is
-   * shown.
-   */
+  /** Address of traces: 'https://tempo.example/trace/{traceId}'. Default: no links. */
   readonly traceUrl?: string;
   /** Shows BullMQ's board at `/board`. true: it must be installed. Default: if it is installed. */
   readonly board?: boolean;
@@ -38,9 +33,7 @@ export interface PageAction {
 export interface PageControl {
   /** Folder of the pipelines that visitors can run. Default: no pipelines. */
   readonly pipelines?: string;
-  /**
-   * Returns the name of the user who sends a request, for the log of actions. Default: no names.
-   */
+  /** Returns the name of the request's user, which is recorded with actions. Default: none. */
   readonly user?: (request: Request) => string | undefined | Promise<string | undefined>;
   /** Returns true if the action is allowed. Default: all actions are. */
   readonly allow?: (action: PageAction) => boolean | Promise<boolean>;

@@ -54,7 +54,10 @@ export const tableColumns: readonly RunColumn<TableSummary>[] = [
   },
 ];
 
-/** Compression, encoding other than UTF-8, and options in which the dialect differs from the table's. */
+/**
+ * Compression, encoding other than UTF-8, and options in which the dialect differs from the
+ * table's.
+ */
 const formatText = ({ decoding, encoding, dialect }: FileSummary): string =>
   [decoding, encoding === 'utf-8' ? null : encoding, dialect && optionsText(dialect)]
     .filter(Boolean)

@@ -1,5 +1,4 @@
-// Text of `etl preview`: a line per record, or a line per column if records do not fit the
-// terminal.
+// Text of `etl preview`: a line per record, or per column if records do not fit.
 
 import { optionsText } from '../../core/declaration/dialect.ts';
 import type { PreviewFile } from '../../tools/preview.ts';

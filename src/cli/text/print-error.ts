@@ -5,7 +5,6 @@ import { visibleJson } from '../../core/wording.ts';
 import { visibleLines, visibleText } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 
-/** The process's exit code for an error. */
 export const exitOf = (error: EtlError): number =>
   error.code === 'ETL_INTERRUPTED' && error.details['signal'] === 'SIGTERM'
     ? exitCodes.terminated

@@ -58,9 +58,7 @@ const sumOf = (
   key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
 ) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
-/**
- * Shows the run's seconds: tables are loaded in parallel, so the sum of their seconds is larger.
- */
+/** Seconds are the run's, because tables are loaded in parallel. */
 const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
   'total',
   formatCount(sumOf(tables, 'files')),
@@ -139,9 +137,7 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/**
- * Returns the summary of a published run. Lines may be longer than `width` if a table does not fit.
- */
+/** Lines may be longer than `width` if a table does not fit. */
 export const publishedLines = (
   result: RunResult,
   before: LoadedBefore,
@@ -159,7 +155,6 @@ export const publishedLines = (
   ...blank(notes(result, paint).flatMap((note) => wrapUnder(note, width, 2))),
 ];
 
-/** Returns the summary of a run that had nothing to do. */
 export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
   wrapUnder(
     `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}, published ` +

@@ -1,4 +1,4 @@
-// Tab completion: the scripts, and what they are answered. The library writes with console.log.
+// Tab completion: the scripts, and the answers that they get.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ mkdirSync(join(directory, 'pipelines'));
 writeFileSync(join(directory, 'pipelines', 'noaa.ts'), '');
 for (const other of ['notes.md', 'noaa.d.ts']) writeFileSync(join(directory, 'pipelines', other), '');
 
-// What a shell would run, expand, take for a flag, or for several words or lines.
+// File names that a shell would run, expand, or split, or take for a flag.
 const hostile = [
   ['$(touch made)', '`touch made`', ';touch made;', "'$(touch made)", '"$(touch made)', '&touch made&'],
   [
@@ -94,13 +94,13 @@ it('offers only what every shell reads as one word', async () => {
   };
   expect((await offersOf('')).toSorted(byCode)).toEqual([':4', 'good-one_1.ts', 'more/', 'данные.v2.ts']);
   expect(await offersOf('evil')).toEqual([':4']);
-  // To a script that quotes blanks.
+  // `blanks`: the script quotes blanks itself.
   expect((await offersOf('evil', 'blanks')).toSorted(byCode)).toEqual([
     ':4',
     'evil touch made.ts',
     'evil touch made/',
   ]);
-  // Below a folder nothing begins with a hyphen.
+  // Below a folder, a name that begins with a hyphen is not taken for a flag.
   expect((await offersOf('more/')).toSorted(byCode)).toEqual([
     ':4',
     ...['--debug', '-x', '=made', '@made', 'good-one_1', 'данные.v2'].map((name) => `more/${name}.ts`),

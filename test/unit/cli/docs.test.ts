@@ -1,4 +1,4 @@
-// The reference page holds the help text of every command: `npx vitest run test/unit/cli/docs.test.ts -u` renews it.
+// docs/reference/cli.md has the help text of every command; `vitest -u` updates it.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// An Io whose streams keep what is written, for tests of the command line.
+// An Io that keeps what is written to its streams, for tests of the command line.
 
 import { tmpdir } from 'node:os';
 import type { Input, Io, Output } from '../../../src/cli/io.ts';
@@ -13,7 +13,6 @@ export interface FakeOutput extends Output {
 export interface FakeIo extends Io {
   readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
-  /** Moves the clock. */
   advance(ms: number): void;
 }
 

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: the signals that the work gets, the report, and that no listener stays.
+// SIGINT and SIGTERM: which signals the work gets, and which error is reported.
 
 import { describe, expect, it } from 'vitest';
 import { withInterrupt } from '../../../src/cli/interrupt.ts';

@@ -1,4 +1,4 @@
-// Widths, clipping, alignment, and data that must not steer the terminal.
+// Width, clipping and alignment of text, and control characters in it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { alignRows, clip, textWidth, visibleText } from '../../../src/cli/layout.ts';

@@ -1,4 +1,4 @@
-// The pipeline that a command names: by its file, by the name of that, or by its own.
+// How a command finds its pipeline: by a path, a file name, or the pipeline's own name.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ beforeAll(() => {
   files.write('pipelines/night.ts', pipelineText('night_sales'));
   files.write('pipelines/day.ts', pipelineText('day'));
   files.write('jobs/hourly.ts', pipelineText('hourly'));
-  // A folder with the name of a pipeline, such as that of its data, is in nobody's way.
+  // A folder with the name of a pipeline is not taken for the pipeline.
   mkdirSync(join(files.directory, 'day'));
 });
 

@@ -1,4 +1,4 @@
-// What a run looks like while it works: as bars, as lines, as JSON, at given times and window sizes.
+// The progress of a run as bars, lines and JSON, in windows of several sizes.
 
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../src/cli/layout.ts';
@@ -84,7 +84,7 @@ const send = (
   }
 };
 
-/** What is on the screen after the escape sequences that the bars use are obeyed. */
+/** Returns the lines on the screen after the escape sequences of the bars are applied. */
 const screenOf = (text: string): string[] => {
   const lines = [''];
   let row = 0;
@@ -199,7 +199,7 @@ describe('bars', () => {
     io.stderr.text = '';
     send(io, display, ['half']);
     display.close();
-    // Headline 1 row; each table line of more than 60 cells wraps to 2.
+    // Seven rows: the headline, and three lines of tables that each wrap to two rows.
     expect(io.stderr.text).toMatch(/^\u001b\[7A\r(\u001b\[2K\u001b\[1B){7}\u001b\[7A\r[^\u001b]/);
   });
 

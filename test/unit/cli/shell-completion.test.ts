@@ -1,4 +1,4 @@
-// The scripts of `etl completion` in real shells: a bash that has no package bash-completion, and zsh if it is installed.
+// The scripts of `etl completion` in a bash without bash-completion, and in zsh if installed.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { fakeIo } from './fake-io.ts';
 
 const { directory, write } = useFiles();
 
-// Keeps what it was asked, and answers what the test has written.
+// A program `etl` that records its arguments and prints the answer that the test has written.
 chmodSync(write('bin/etl', `#!/bin/sh\nprintf '%s\\n' "$@" > asked\ncat answer\n`), 0o755);
 beforeEach(() => rmSync(join(directory, 'asked'), { force: true }));
 
-/** The functions of zsh's completion are stubs: they print what they are given. */
+/** zsh's completion functions are replaced by stubs that print their arguments. */
 const pressInZsh = async (typed: readonly string[], answer: string): Promise<string[]> => {
   const io = fakeIo();
   expect(await main(['completion', 'zsh'], io)).toBe(0);
@@ -34,7 +34,7 @@ const pressInZsh = async (typed: readonly string[], answer: string): Promise<str
   return said.split('\n').filter(Boolean);
 };
 
-/** The offers of bash at the end of a line, and its output; the shell's own word is the text after = or :. */
+/** Presses tab in bash at the end of a line. Returns its offers and the arguments of `etl`. */
 const press = async (line: string, answer: string): Promise<{ offers: string[]; asked: string[] }> => {
   const io = fakeIo();
   expect(await main(['completion', 'bash'], io)).toBe(0);

@@ -1,4 +1,4 @@
-// What every command pays before it does anything: the modules that the command line imports at its start.
+// Modules that every command loads at its start.
 
 import { posix } from 'node:path';
 import { expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { filesBelow, type SourceFile } from '../project/source-files.ts';
 
 const sources = new Map(filesBelow('src', '.ts').map((file) => [file.path, file]));
 
-/** What a module imports when it is loaded: no types, and nothing inside a function. */
+/** Returns static imports of values: no types, and no dynamic imports. */
 const loadedBy = ({ path, text }: SourceFile): readonly string[] =>
   [...text.matchAll(/^(?:import|export) (?!type )(?:[^';]* from )?'([^']+)';$/gm)].map(([, name = '']) =>
     name.startsWith('.') ? posix.join(posix.dirname(path), name) : name,
@@ -28,7 +28,6 @@ it('is commands, their flags and their texts: no driver, no publication, no queu
   const loaded = [...loadedWith('src/cli/main.ts')].filter((name) => !name.startsWith('node:'));
   expect(loaded).toContain('src/cli/commands/run.ts');
   expect(loaded.filter((name) => !name.startsWith('src/'))).toEqual(['commander']);
-  // Whose `.env` this is comes before all else.
-  const heavy = /^src\/(?:db|embedded(?!\/ownership)|publish|queue|format|worker|page)\//;
+  const heavy = /^src\/(?:db|publish|queue|format|worker|page)\//;
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Characters of files and values that would forge lines, steer a terminal or turn text around, wherever texts are written out.
+// Characters of data that could forge lines, control a terminal or reverse text are escaped.
 
 import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../../../src/core/errors/errors.ts';
@@ -56,7 +56,7 @@ it.each(hidden.map((text) => [JSON.stringify(text), text]))(
     const page = String(await html`<p title="${text}">${[text]}</p>`);
     expect(seen.test(page.replaceAll('\t', ''))).toBe(true);
     expect(page.includes(text)).toBe(isText);
-    // What a form sends back is the value itself.
+    // Form values are not changed, because the form sends them back.
     expect(String(await html`<input value="${text}" />`)).toContain(text);
   },
 );

@@ -1,4 +1,4 @@
-// How errors look, to people and to programs, and what the process exits with.
+// How errors are printed, as text and as JSON, and their exit codes.
 
 import { describe, expect, it } from 'vitest';
 import { errorJson, errorLines, exitOf } from '../../../../src/cli/text/print-error.ts';

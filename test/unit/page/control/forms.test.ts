@@ -1,4 +1,4 @@
-// Which forms are ours: by what the browser says of their origin, and by their keys.
+// Which forms are accepted: by the browser's headers, and by their keys.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAccess } from '../../../../src/page/access.ts';
@@ -19,7 +19,7 @@ describe('a form from', () => {
   it.each([
     ['127.0.0.1:8080', 'http://127.0.0.1:8080', 'same-origin'],
     ['127.0.0.1:8080', 'http://127.0.0.1:8080', undefined],
-    // A proxy took TLS off.
+    // A proxy has removed TLS.
     ['ops.example.com', 'https://ops.example.com', 'same-origin'],
     ['ops.example.com:443', 'https://ops.example.com', undefined],
     ['OPS.example.com', 'https://ops.example.com', undefined],

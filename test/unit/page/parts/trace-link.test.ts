@@ -1,4 +1,4 @@
-// Where traces can be seen: addresses that a browser may follow, and no others.
+// Which addresses of traces are accepted.
 
 import { expect, it } from 'vitest';
 import { createPage } from '../../../../src/index.ts';
