@@ -4,7 +4,6 @@ import { choose, i32, sequence, type Code, type Local } from '../wasm/wasm-code.
 
 export const codeOf = (character: string): number => character.charCodeAt(0);
 
-/** True if the byte at the address is this character. */
 export const isByte = (at: Local, character: string): Code =>
   i32.eq(i32.loadByte(at.get), i32.const(codeOf(character)));
 
@@ -18,7 +17,6 @@ export const takeSign = (start: Local, isNegative: Local): Code =>
 /** The value of the digit at the address. More than nine if the byte is not a digit. */
 export const digitAt = (at: Local): Code => i32.sub(i32.loadByte(at.get), i32.const(codeOf('0')));
 
-/** True if a digit is at the address, before the end. */
 export const isDigitBefore = (at: Local, end: Local): Code =>
   i32.and(i32.lt(at.get, end.get), i32.lt(digitAt(at), i32.const(10)));
 

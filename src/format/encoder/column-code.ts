@@ -44,10 +44,7 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/**
- * Reads the field as the column's kind. Sets `at` to the address after the value, or to 0 if
- * unsure.
- */
+/** Reads the field as the column's kind. Sets `at` to the address after the value, 0 if unsure. */
 const readValue = (v: Variables, call: Call): Code => {
   const read = (routine: string): Code =>
     v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));
@@ -92,10 +89,7 @@ const takeNull = (v: Variables, call: Call): Code => {
   );
 };
 
-/**
- * Returns the value. If a user's function must see it, or a rule may reject it, continues to the
- * call of JavaScript.
- */
+/** Returns the value, unless a user's function must see it or a rule may reject it. */
 const leaveUnlessForHost = (v: Variables, call: Call): Code =>
   sequence(
     v.isForHost.set(i32.load(v.column.get, column.hasFunction)),

@@ -84,18 +84,13 @@ export const countDays = functionOf(
 export const wordOf = (bytes: readonly number[]): bigint =>
   bytes.reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
 
-/**
- * Added to a byte, sets its top bit unless the byte is the value of a digit, or 0 for a separator.
- */
+/** Added to a byte, sets its top bit unless the byte is a digit's value (separator: 0). */
 export const isDigit = 0x7f - 9;
 const isNone = 0x7f;
 const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDigit, isDigit]);
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
-/**
- * Reads three pairs of digits with separators. Afterwards bytes 0, 3 and 6 of the word are the
- * numbers.
- */
+/** Reads three pairs of digits with separators. Bytes 0, 3 and 6 become the numbers. */
 export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),

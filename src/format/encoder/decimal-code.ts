@@ -23,10 +23,7 @@ const ZERO = 48;
 /** Integers of up to 15 digits, and powers of ten up to 10^15, are exact doubles. */
 const digitsMax = 15;
 
-/**
- * Layout of the result of `scanDecimal`, from the lowest bit: sign, has a point, scale, digits as
- * an integer.
- */
+/** Result of `scanDecimal`, from the lowest bit: sign, has a point, scale, digits as integer. */
 const scanned = { isNegative: 1n, hasPoint: 2n, scaleShift: 2n, scaleMask: 0x1fn, valueShift: 8n };
 
 /** Parts of the result of `scanDecimal`. */
@@ -59,10 +56,7 @@ const none = leaveWith(i64.const(-1n));
 /** An i64 of eight equal bytes. */
 const eight = (byte: number): Code => i64.const(BigInt.asIntN(64, BigInt(byte) * 0x0101010101010101n));
 
-/**
- * Removes the point from the word: moves the bytes before it up by one, and adds a '0' at the
- * start.
- */
+/** Removes the point from the word: moves the bytes before it up, and puts '0' at the start. */
 const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
@@ -146,10 +140,7 @@ const scanBytes = (v: Variables): Code =>
     ),
   );
 
-/**
- * (start, end) -> `[+-]?digits[.digits]` with at most 15 digits, packed into an i64 as `scanned`
- * says, or -1.
- */
+/** (start, end) -> `[+-]?digits[.digits]` of up to 15 digits, packed as in `scanned`, or -1. */
 export const scanDecimal = functionOf(
   2,
   variables,

@@ -23,10 +23,7 @@ const TAB = 9;
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));
 
-/**
- * One cheap test for the usual case: false if neither end is a blank, tab or other control
- * character.
- */
+/** One cheap test for the usual case: false if neither end is a blank or control character. */
 const mayHaveBlanks = (start: Local, end: Local): Code =>
   i32.or(
     i32.le(i32.loadByte(start.get), i32.const(SPACE)),
@@ -53,9 +50,7 @@ export const mayBeOneOf = (list: Local, start: Local, end: Local): Code => {
 
 export const flag = (address: number): Code => i32.load(zero, address);
 
-/**
- * (start, end, quote) -> end of a quoted field's content after each doubled quote became one quote.
- */
+/** (start, end, quote) -> end of a quoted field's content, after doubled quotes became one. */
 export const takeOffDoubles = functionOf(
   3,
   { start: 'i32', end: 'i32', quote: 'i32', to: 'i32', byte: 'i32' },
@@ -79,10 +74,7 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/**
- * (first, start, end) -> 0. Fills the slots of a record, whose first delimiter is at `first` of the
- * list.
- */
+/** (first, start, end) -> 0. Fills a record's slots. Its first delimiter is listed at `first`. */
 export const placeFields = functionOf(
   3,
   {

@@ -3,10 +3,7 @@
 
 import { column } from './layouts.ts';
 
-/**
- * Type of a layout's field: an integer of 32 or 64 bits, or the address of 32-bit integers or of a
- * token list.
- */
+/** A layout field: an integer of 32 or 64 bits, or the address of i32 values or of a token list. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
 /** The field's value in JavaScript. A token is a text and the byte that it means. */
@@ -45,9 +42,7 @@ const kinds = {
   },
   /** date, timestamp and time are ISO 8601. */
   date: { routine: 'readDate', layout: {} },
-  /**
-   * zone: offset of texts without one, in seconds east of UTC, or `noZone` · mayHaveOffset: 0 or 1.
-   */
+  /** zone: offset of texts without one, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
   /**
@@ -110,7 +105,6 @@ const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) =
   ...offsetsOf(layout),
 }));
 
-/** Numbers and routines of the kinds, in order. */
 export const kindList: readonly { readonly number: number; readonly routine: string }[] = layouts;
 
 /** The number of a kind, and the fields of its layout. */
@@ -123,5 +117,4 @@ export const offsetOf = <Kind extends Name>(
   field: keyof Kinds[Kind]['layout'] & string,
 ): number => layouts.find(({ name }) => name === kind)!.fields.find(({ name }) => name === field)!.offset;
 
-/** Size of a column of any kind. */
 export const columnBytes = Math.max(...layouts.map(({ end }) => end));

@@ -45,8 +45,5 @@ export const ruleLayout = {
   most: 32,
   bytes: 40,
 };
-/**
- * What is compared with the bounds: nothing, the written value as an integer, as a float, or the
- * text.
- */
+/** What is compared with the bounds: nothing, an integer, a float, or the decimal text. */
 export const order = { none: 0, whole: 1, float: 2, decimal: 3 };

@@ -7,7 +7,6 @@ import { linesAt, state } from './memory.ts';
 import { increase, putInt64, zero } from './put-code.ts';
 import { lineToken, token } from './token-list.ts';
 
-/** '0'. */
 const ZERO = 48;
 const ten = i64.const(10n);
 

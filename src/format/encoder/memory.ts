@@ -74,18 +74,13 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 export const monthNamesAt = monthDaysAt + 16;
 /** The values that a pattern found, at the offsets of `part`. */
 export const partsAt = monthNamesAt + 12 * 4;
-/**
- * The text begins at this address or up to one word later, with zeros before it. The byte before is
- * not a quote.
- */
+/** The text begins here or up to one word later, after zeros. The byte before is no quote. */
 export const textAt = 1024;
 export const startsAt = textAt + wordBytes + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
 /** Line of each record, counted from the block's line. */
 export const linesAt = endsAt + 4 * windowBytes;
-/**
- * Room for the worst case: every byte is a delimiter. A number larger than all addresses follows.
- */
+/** Room for a delimiter in every byte. A number larger than all addresses follows the last. */
 export const delimitersAt = linesAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;

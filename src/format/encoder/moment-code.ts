@@ -61,10 +61,7 @@ export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative
   ),
 );
 
-/**
- * Sets `at` to the result of `scanInfinity`. Callers add it to a number to get the largest or the
- * smallest integer.
- */
+/** Sets `at` to 1 for infinity, 2 for -infinity. Added to 0x7ffffffe, they give both ends. */
 const takeInfinity = (v: Variables, call: Call): Code =>
   sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
 

@@ -30,10 +30,7 @@ const variables = {
   negative: 'i32',
   /** Address of the point, or the end. */
   point: 'i32',
-  /**
-   * Digits before the point without leading zeros; all digits after it; digits that are not copied
-   * yet.
-   */
+  /** Digits before the point without leading zeros; all digits after it; digits not copied yet. */
   integers: 'i32',
   decimals: 'i32',
   left: 'i32',
@@ -84,10 +81,7 @@ const findPoint = (v: Variables, call: Call): Code => {
   );
 };
 
-/**
- * Counts the digits. Digits beyond the scale must be zeros, or are rounded if that cannot add a
- * digit in front.
- */
+/** Counts the digits. Digits beyond the scale must be 0, or rounding must not add a digit. */
 const countDigits = (v: Variables): Code => {
   const hasPoint = i32.ne(v.point.get, v.end.get);
   const checkZeros = sequence(
@@ -116,10 +110,7 @@ const countDigits = (v: Variables): Code => {
 const copyDigits = (v: Variables, from: Local, count: Local): Code =>
   sequence(copyBytes(v.to, from, count, v.copied), v.to.set(i32.add(v.to.get, count.get)));
 
-/**
- * Copies the digits without the point, so that it falls between two groups of four. Zeros fill the
- * first and the last group.
- */
+/** Copies the digits without the point, padded so that it falls between two groups of four. */
 const alignDigits = (v: Variables): Code =>
   sequence(
     v.weight.set(i32.sub(i32.shr(i32.add(v.integers.get, i32.const(3)), i32.const(2)), i32.const(1))),
@@ -146,10 +137,7 @@ const alignDigits = (v: Variables): Code =>
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 
-/**
- * Makes four groups of 16 digits: pairs, then groups of four, then the low two bytes of each,
- * big-endian.
- */
+/** Makes four groups of 16 digits: pairs, fours, then the low two bytes of each, big-endian. */
 const putGroups = (v: Variables): Code => {
   const places = [1, 0, 5, 4, 9, 8, 13, 12];
   return sequence(
@@ -205,10 +193,7 @@ const putSpecialNumeric = (v: Variables, call: Call): Code => {
   );
 };
 
-/**
- * (column, start, end, out) -> address after the value, or 0: unsure. Format:
- * types/numeric-bytes.ts.
- */
+/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readNumeric = functionOf(4, variables, (v, call) =>
   sequence(
     takePlain(v, call),

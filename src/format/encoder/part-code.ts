@@ -63,9 +63,7 @@ const readUnit = (v: Text): Code =>
     ),
   );
 
-/**
- * True if the code unit is a surrogate: `first` is 0xd800 for high surrogates, 0xdc00 for low ones.
- */
+/** True if the code unit is a surrogate. `first`: 0xd800 for high ones, 0xdc00 for low ones. */
 const isSurrogate = (v: Text, first: number): Code =>
   i32.eq(i32.and(v.unit.get, i32.const(0xfc00)), i32.const(first));
 

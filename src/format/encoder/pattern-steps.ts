@@ -1,8 +1,6 @@
 // Memory layout of a pattern's steps, and of the date parts that they find.
 
-/**
- * A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any byte).
- */
+/** A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any). */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
 /** Kinds of steps, with their arguments in brackets. */
 export const reads = {

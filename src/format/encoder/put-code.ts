@@ -17,7 +17,6 @@ export const zero = i32.const(0);
 export const notSure = leaveWith(zero);
 export const unless = (condition: Code): Code => when(i32.isZero(condition), notSure);
 
-/** Adds a constant to a variable. */
 export const increase = (variable: Local, by: number): Code =>
   variable.set(i32.add(variable.get, i32.const(by)));
 
@@ -34,14 +33,12 @@ const swappedConstant = (value: number): number => {
   return bytes.readInt32LE();
 };
 
-/** Writes four bytes. */
 export const putInt32 = (out: Local, offset: number, value: Local): Code =>
   i32.store(out.get, offset, swapped(value));
 
 export const putConstant = (out: Local, offset: number, value: number): Code =>
   i32.store(out.get, offset, i32.const(swappedConstant(value)));
 
-/** Writes two bytes. */
 export const putInt16 = (out: Local, offset: number, value: Local): Code =>
   i32.storeShort(
     out.get,

@@ -66,10 +66,7 @@ const listFields = (v: Variables, call: Call): Code =>
     ),
   );
 
-/**
- * Finds the record's delimiters. Unsure if there are fewer than expected, or more unless surplus
- * fields are ignored.
- */
+/** Finds the record's delimiters. Unsure if there are too few, or too many that are not cut. */
 const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),

@@ -91,10 +91,7 @@ const compareLength = (v: Variables): Code => {
   );
 };
 
-/**
- * (rules, start, end of the text, address of the value) -> 1 if the value obeys the rules, or 0:
- * unsure.
- */
+/** (rules, start, end, address of the value) -> 1 if the value obeys the rules, or 0: unsure. */
 export const obeysRules = functionOf(4, variables, (v, call) =>
   sequence(
     v.order.set(i32.load(v.rules.get, ruleLayout.order)),

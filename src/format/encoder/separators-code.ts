@@ -26,7 +26,6 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const isCopied = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
-/** Copies a byte. */
 const keepByte = (v: Variables): Code =>
   sequence(i32.storeByte(v.to.get, 0, v.byte.get), increase(v.to, 1), increase(v.start, 1));
 
@@ -45,10 +44,7 @@ const isAtSeparator = (v: Variables): Code =>
     ),
   );
 
-/**
- * Requires three digits after each separator, and before the first one to three digits that do not
- * begin with 0.
- */
+/** Requires three digits after each separator, and one to three without leading 0 before. */
 const keepGroups = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.sub(i32.sub(v.start.get, v.from.get), i32.const(1)), i32.const(2)), notSure),
@@ -76,10 +72,7 @@ const keepRest = (v: Variables): Code =>
     keepByte(v),
   );
 
-/**
- * (column, start, end) -> end of the rewritten number at `plainAt`, or 0 if a separator is
- * misplaced.
- */
+/** (column, start, end) -> end of the rewritten number at `plainAt`, or 0: wrong separators. */
 export const plainNumber = functionOf(3, variables, (v) =>
   sequence(
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),

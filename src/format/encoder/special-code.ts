@@ -21,10 +21,7 @@ const variables = {
 const isWord = (letters: Local, word: string): Code =>
   i64.eq(letters.get, i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE()));
 
-/**
- * (start, end) -> one of `special`, or 0. Accepts any case, `inf` for infinity, and a sign of
- * infinity.
- */
+/** (start, end) -> one of `special`, or 0. Accepts any case, `inf`, and a sign of infinity. */
 export const scanSpecial = functionOf(2, variables, (v) =>
   sequence(
     v.negative.set(isByte(v.start, '-')),

@@ -6,10 +6,7 @@ const powersOfTen = 16;
 const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const monthNames = 'jan\0feb\0mar\0apr\0may\0jun\0jul\0aug\0sep\0oct\0nov\0dec\0';
 
-/**
- * Negative powers up to 5^-27 are rounded up, so that exact quotients come out exactly. All other
- * powers are cut off.
- */
+/** Negative powers up to 5^-27 are rounded up, which keeps quotients exact. Others are cut off. */
 const roundedUp = 27;
 
 /** The highest 128 bits of 5^power, for each power in `fives`. */
@@ -29,7 +26,6 @@ const highBitsOfFives = (): bigint[] => {
   return found.slice(0, fives.most - fives.least + 1);
 };
 
-/** Writes the tables. Called once. */
 export const setTables = (bytes: Buffer): void => {
   for (let power = 0; power < powersOfTen; power += 1) {
     bytes.writeDoubleLE(10 ** power, powersAt + 8 * power);

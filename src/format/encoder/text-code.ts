@@ -35,10 +35,7 @@ const countCharacters = (v: Variables): Code => {
   );
 };
 
-/**
- * (column, start, end, out) -> address after the text, or 0 if the text is longer than the column
- * allows.
- */
+/** (column, start, end, out) -> address after the text, or 0 if it has too many characters. */
 export const readText = functionOf(4, variables, (v) => {
   const isLonger = (length: Local): Code =>
     i32.gt(length.get, i32.load(v.column.get, offsetOf('text', 'charactersMax')));
@@ -53,10 +50,7 @@ export const readText = functionOf(4, variables, (v) => {
   );
 });
 
-/**
- * Bytes to escape, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text
- * Format.
- */
+/** Bytes to escape, and the letter after the backslash. PostgreSQL, "COPY", Text Format. */
 const escapes: readonly (readonly [string, string])[] = [
   ['\\', '\\'],
   ['\t', 't'],

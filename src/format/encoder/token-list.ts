@@ -13,8 +13,5 @@ export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
 /** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
 export const hashFactor = 0x9e3779b97f4a7c15n;
-/**
- * A line's token, with room for its value: a bigint with COPY's length (binary), or its digits
- * (text).
- */
+/** A line's token, with room for its value: length and bigint (binary), or digits (text). */
 export const lineToken = { valueAt: token.bytes, valueMax: 20, bytes: token.bytes + 20 };

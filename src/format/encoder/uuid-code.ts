@@ -26,7 +26,6 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 /** Not 0 if the byte is another character. */
 const differs = (byte: Code, character: string): Code => i32.sub(byte, i32.const(character.charCodeAt(0)));
 
-/** Removes the braces. */
 const openBraces = (v: Variables): Code =>
   sequence(
     when(differs(i32.loadByte(v.start.get, 0), '{'), notSure),
@@ -39,7 +38,6 @@ const openBraces = (v: Variables): Code =>
 const places = (from: number, to: number, begin: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index - begin);
 
-/** Loads the digits between the hyphens. */
 const loadHyphenated = (v: Variables): Code => {
   const bytesFrom = (offset: number): Code => v128.load(v.start.get, offset);
   const allHyphens = hyphens

@@ -11,17 +11,11 @@ import { trimBlanks } from './blanks.ts';
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/**
- * The fields of one file, by index from 0. Indexes beyond the record's fields are texts of the
- * file.
- */
+/** The fields of a file by index from 0. Texts of the file follow the record's fields. */
 export interface FileFields {
   /** Names of the record's fields, in file order. */
   readonly header: readonly string[];
-  /**
-   * Indexes that the reference may mean: none if the file lacks the field, several if it is
-   * ambiguous.
-   */
+  /** Indexes that the reference may mean: none if the field is missing, several if ambiguous. */
   readonly placesOf: (ref: FieldRef) => readonly number[];
   /** The index, or -1 if the file has no such field. */
   readonly placeOf: (ref: FieldRef) => number;
@@ -48,10 +42,7 @@ const partOf = (path: string, pattern: RegExp): string | undefined => {
   return found === null ? undefined : (found[1] ?? found[0]);
 };
 
-/**
- * Makes a function that returns the indexes of a name. `keyOf` maps names that count as equal to
- * one key.
- */
+/** Makes a lookup of a name's indexes. `keyOf` maps names that count as equal to one key. */
 const placesByName = (names: readonly string[], keyOf: (name: string) => string) => {
   const places = new Map<string, number[]>();
   for (const [place, name] of names.entries()) {
@@ -68,7 +59,6 @@ const placesByName = (names: readonly string[], keyOf: (name: string) => string)
   };
 };
 
-/** Finds the fields of a file. */
 export const fieldsOf = (
   {
     header,
@@ -111,10 +101,7 @@ export const fieldsOf = (
   };
 };
 
-/**
- * Writes a reference for messages: `"price"`, `field 3`, `"Start Time" or "started_at"`,
- * `path(/\d+/)`.
- */
+/** The field in messages: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
   if (typeof ref === 'string') return inQuotes(ref);

@@ -22,7 +22,6 @@ export interface FileHeader {
   readonly lineEnd: LineEnd;
 }
 
-/** The table and file that errors name. */
 export interface HeaderFile {
   readonly table: string;
   readonly file: string;
@@ -99,9 +98,7 @@ const findRecord = async (
   }
 };
 
-/**
- * Returns the file's line end: the dialect's, or the first one found if the dialect says 'auto'.
- */
+/** Returns the file's line end: the dialect's, or if that is 'auto', the first one found. */
 const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
   if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
   const grammar = grammarOf(dialect, 2, 'lf');
@@ -176,7 +173,7 @@ const joinNames = (above: readonly string[], below: readonly string[]): readonly
     [above[field], below[field]].filter(Boolean).join(' '),
   );
 
-/** Returns the fields and the line of the next record, and moves the reader behind it. */
+/** Returns the fields and the line of the next record, and moves the reader after it. */
 const readNames = async (
   reader: HeadReader,
   dialect: Dialect,
@@ -213,10 +210,7 @@ const givenHeader = async (
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
-/**
- * Returns the first record's fields. Undefined if they cannot be read: the load reports that as a
- * reject.
- */
+/** Returns the first record's fields. Undefined if they are faulty, which the load will report. */
 const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
   try {
     const found = await findRecord(reader);

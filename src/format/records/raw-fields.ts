@@ -50,10 +50,7 @@ const letters: Readonly<Record<Escapes, ReadonlyMap<number, number>>> = {
   any: new Map(),
 };
 
-/**
- * Reads a byte written as a number after a backslash: \0 to \377, or \x0 to \xff. Undefined if
- * there is none.
- */
+/** Reads a byte written as a number after a backslash: \0 to \377, or \x0 to \xff. */
 const numberAt = (
   record: Buffer,
   at: number,
@@ -150,7 +147,6 @@ const quotedField = (record: Buffer, open: number, grammar: Grammar): FoundField
   return { content: Buffer.concat([content, text]), isQuoted: true, end };
 };
 
-/** Reads the field that begins at `from`. */
 const fieldAt = (record: Buffer, from: number, grammar: Grammar): FoundField | QuoteFault['fault'] => {
   let open = from;
   if (grammar.trim) {

@@ -55,9 +55,7 @@ export const correctableFields = (
 
 const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;
 
-/**
- * The dialect of correction files: RFC 4180, but null tokens and names as in the source's dialect.
- */
+/** The dialect of correction files: RFC 4180, with names and null tokens as in the source. */
 export const correctedDialect = (dialect: Dialect): Dialect => {
   const { header, match, trim, nulls, quotedNulls } = dialect;
   const texts = quotedNulls ? nulls : [];
@@ -92,6 +90,5 @@ export const writtenDialect: Dialect = {
 
 const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** Writes a record with its line end. */
 export const csvRecord = (fields: readonly (string | number)[], lineEnd: '\n' | '\r\n'): string =>
   `${fields.map((field) => csvField(String(field))).join(',')}${lineEnd}`;

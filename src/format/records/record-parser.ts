@@ -17,7 +17,6 @@ import { BACKSLASH, grammarOf, type Grammar } from '../split/grammar.ts';
 import { isStorable } from './raw-text.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 
-/** A record with at least one fault. */
 export interface Faulty {
   readonly faults: readonly Fault[];
   /** Fields without faults. Columns made of them are checked too, and may add faults. */
@@ -40,7 +39,6 @@ export const faultOf = (
 export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
   bytes.subarray(spans.starts[index], spans.ends[index]);
 
-/** What the parser of a file needs. */
 interface Parsing {
   readonly table: ReadTable;
   readonly fields: FileFields;
@@ -148,7 +146,6 @@ const parseRecords = (
   return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
 };
 
-/** Parses one record of a block by itself. */
 const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): ParsedRecord => {
   const code = block.spans.faults.get(index) ?? undefined;
   if (code === 'record_too_long') return faultOf(code);
@@ -157,7 +154,6 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
   return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 
-/** Parses records [from, to) of a block, in order. */
 export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
 /** Makes the parser for files of a table with these fields and line ends. */

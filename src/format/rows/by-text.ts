@@ -6,10 +6,7 @@ import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import { keepsText } from './row-form.ts';
 import { rulesByText } from './rule-plan.ts';
 
-/**
- * Modifiers that need the column's value in JavaScript: the user's functions, and rules that the
- * routine cannot test.
- */
+/** Modifiers that need values in JavaScript: user functions, and rules unknown to the routine. */
 const functionsOf = (spec: ColumnSpec): readonly string[] => [
   ...(spec.test === undefined ? [] : ['publish.deleted']),
   ...(spec.map === undefined ? [] : ['.map']),
@@ -20,10 +17,7 @@ const functionsOf = (spec: ColumnSpec): readonly string[] => [
 
 export const hasFunction = (spec: ColumnSpec): boolean => functionsOf(spec).length > 0;
 
-/**
- * True if the functions must see every text: `map` may change a text, and functions get the meaning
- * of a token.
- */
+/** True if the functions need every text: for `map`, and to see what a token means. */
 const isForFunctions = (spec: ColumnSpec): boolean =>
   spec.test !== undefined ||
   spec.map !== undefined ||
@@ -35,10 +29,7 @@ const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isText
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 
-/**
- * Why every value of the column is converted in JavaScript, which is slower. Undefined: only
- * unusual spellings are.
- */
+/** Why every value is converted in JavaScript, which is slower. Undefined if only few are. */
 export const whyByText = (spec: ColumnSpec, isTextFormat: boolean): string | undefined => {
   const functions = functionsOf(spec);
   if (functions.length > 0) return functions.join(', ');

@@ -37,7 +37,6 @@ const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((t
   return (text) => wanted.has(valueOf(text)) || comparisons.some((compare) => compare(text) === 0);
 };
 
-/** Compares a text with the bound. */
 const compareWith = ({ type, options }: RuledColumn, bound: string): ((text: string) => number) =>
   compareOf(typeOf({ type }), options)!(bound);
 
@@ -70,6 +69,5 @@ const tests: {
   }),
 };
 
-/** Makes the tests of a column's rules, in declared order. */
 export const ruleTests = (column: RuledColumn & Pick<ColumnSpec, 'rules'>): readonly RuleTest[] =>
   column.rules.map((rule) => tests[rule.kind](rule as never, column));

@@ -25,7 +25,6 @@ import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTestEncoder, createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
-/** Makes the table for the row routine, for one file. */
 const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
   const { header } = file;
@@ -81,14 +80,9 @@ export const createCompiledDecoder = (
     file.header.length,
     file.lineEnd,
   );
-  /**
-   * The routine knows only doubled quotes. Another escape character inside quotes needs csv-parse.
-   */
+  /** The routine knows only doubled quotes. csv-parse reads other escapes inside quotes. */
   const foreignEscape = escape === quote ? -1 : escape;
-  /**
-   * The routine can tell a `\N` field only in dialects without quotes and with a one-byte
-   * delimiter.
-   */
+  /** The routine recognizes `\N` only without quotes, and between one-byte delimiters. */
   const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;
   const judge = createRecordJudge(table, file);
   const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);

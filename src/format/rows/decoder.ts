@@ -3,7 +3,6 @@
 import type { Counts, Reject } from '../../core/model.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 
-/** What the records of one block became. */
 export interface DecodedBlock {
   /** Rows in the format of the table's COPY statement. Valid until the next call of the decoder. */
   readonly copyBytes: Buffer;

@@ -118,10 +118,7 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
     ? null
     : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
 
-/**
- * Makes the reader of a column for files with these fields: trim, null tokens, then the text's
- * reader.
- */
+/** Makes the reader of a column for files with these fields: trim, null tokens, text. */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   if (column.lineage !== undefined) {
     const ofFile = fields.lineage[column.lineage];

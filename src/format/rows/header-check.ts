@@ -42,10 +42,7 @@ const inCode = (character: string): string => (character === '\t' ? String.raw`'
 const declaring = ({ readings }: ReadTable, options: string): string =>
   readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
 
-/**
- * Says what the header has instead of the missing name. One field that contains another delimiter
- * probably is the whole header.
- */
+/** Says what the header has instead of the missing name, and what to declare. */
 const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef, skip: number): string => {
   const isNamed = names.some((name) => name !== '');
   const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
@@ -94,9 +91,7 @@ const ambiguous = (
   });
 };
 
-/**
- * Fields that the file must have. With `missing: 'null'`, only fields of columns that need a value.
- */
+/** Fields that the file must have. With `missing: 'null'`, only those of required columns. */
 const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
   missing === 'null'
     ? neededFields(
@@ -105,10 +100,7 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/**
- * Refuses missing fields. If no field is known at all, every field counts as missing: the delimiter
- * or the file is wrong.
- */
+/** Refuses missing fields. If no field is known, all are: the delimiter or the file is wrong. */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
@@ -181,10 +173,7 @@ export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlac
   checkValues(table, fields, at);
 };
 
-/**
- * Checks that every reference matches only one field. Errors: ETL_HEADER_DUPLICATE,
- * ETL_HEADER_AMBIGUOUS.
- */
+/** Checks that references match one field. Throws ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
 export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,

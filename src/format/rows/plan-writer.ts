@@ -8,7 +8,6 @@ export interface PlanWriter {
   end: number;
 }
 
-/** Appends bytes and returns their address. */
 export const place = (writer: PlanWriter, bytes: Buffer): number => {
   const address = writer.end;
   writer.parts.push(bytes);

@@ -10,10 +10,7 @@ export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/**
- * Passes each record as a new object. Copying an object that has all names, even `__proto__`, is
- * fastest.
- */
+/** Passes each record as a new object: a copy of one with all names, even `__proto__`. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,
@@ -31,9 +28,7 @@ const whenFilter = (
 
 const everyRecord: RecordFilter = () => true;
 
-/**
- * Combines a table's filters: all must hold. Filters see trimmed fields, and null tokens as null.
- */
+/** Combines a table's filters: all must hold. They see trimmed fields, and null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
   { placeOf, textAt }: FileFields,

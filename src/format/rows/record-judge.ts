@@ -20,10 +20,7 @@ import {
   type ParsedRecord,
 } from '../records/record-parser.ts';
 
-/**
- * Most faults kept per record. A record with shifted fields has one per column, and memory holds
- * ten thousand rejects.
- */
+/** Faults kept per record. Shifted fields fail in every column, and rejects wait in memory. */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
@@ -41,10 +38,7 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/**
- * Name of the column that history copies from another column. Its faults would repeat those of the
- * other column.
- */
+/** Name of the column that history copies from another, so a fault would be reported twice. */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
@@ -121,10 +115,7 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-/**
- * Judges records [from, to) of a block in order, and calls `take` with each record's index in the
- * block.
- */
+/** Judges records [from, to) of a block in order. `index` is the record's index in the block. */
 export type RecordJudge = (
   block: RecordBlock,
   from: number,
@@ -132,10 +123,7 @@ export type RecordJudge = (
   take: (judgement: Judgement, index: number) => void,
 ) => void;
 
-/**
- * Makes the judge of a table for a file.
- * Errors: ETL_USER_FUNCTION if a user's function throws. Bad data becomes faults.
- */
+/** Makes the judge of a table for a file. Throws ETL_USER_FUNCTION; bad data becomes faults. */
 export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);

@@ -21,7 +21,6 @@ export interface RowForm {
   readonly isTextFormat: boolean;
   /** Makes the writer of a column's values: null, or texts that the column's reader returned. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
-  /** Makes the writer of whole rows. */
   readonly putRowOf: (
     columns: readonly ColumnSpec[],
   ) => (values: readonly (string | null)[], out: RowBytes) => void;
@@ -66,7 +65,6 @@ export const textForm = (encodeRow: RowEncoder): RowForm => ({
   putRowOf: () => (values, out) => putString(encodeRow(values), out),
 });
 
-/** The encoded value. */
 export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowForm): Buffer => {
   const out = createRowBytes(64);
   form.putValueOf(column)(text, out);

@@ -41,10 +41,7 @@ export interface RowPlan {
   readonly valuesMax: readonly number[];
 }
 
-/**
- * Most bytes per byte of a field: 3 for text from JavaScript (UTF-8 of one UTF-16 unit), 2 for an
- * escaped byte.
- */
+/** Most bytes per byte of a field: 3 for text from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
 /** The bytes for a missing value. Undefined refuses the record. */
@@ -92,9 +89,7 @@ const valueOfFile = (
 
 /** Most bytes of a value from a short field: length, and a head or a number of fixed width. */
 const valueHeadMax = 24;
-/**
- * An exponent makes a short numeric long, before its zeros are dropped. Four digits take two bytes.
- */
+/** An exponent makes a short numeric long, before zeros are dropped. Two bytes per four digits. */
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
 /** How the plan stores a layout field of each type. */
@@ -115,7 +110,6 @@ const setField: {
   },
 };
 
-/** Writes the fields of the column's kind. */
 const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   const { number, fields } = layoutOf(kind);
   const values = kind as unknown as Readonly<Record<string, unknown>>;
@@ -144,10 +138,7 @@ interface PlannedColumn {
   readonly valueMax: number;
 }
 
-/**
- * Appends a column with one value for the whole file: no parts, and in place of slots a token with
- * the value.
- */
+/** Appends a column with one value for the whole file: no parts, and a token in place of slots. */
 const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const same = Buffer.alloc(token.bytes);
@@ -240,7 +231,6 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
   return { slots, bytesOfFile: ofFile };
 };
 
-/** Makes a table's plan. */
 export const createRowPlan = (
   { format, columns, filter }: ReadTable,
   fields: FileFields,

@@ -26,7 +26,6 @@ import { fieldShare, type RowPlan } from './row-plan.ts';
 import type { TextEncoder } from './text-encoder.ts';
 import { textBetween, textWindow, type TextWindow } from './window-text.ts';
 
-/** A table as the routine needs it. */
 export interface RowTable {
   readonly plan: RowPlan;
   readonly delimiter: Buffer;
@@ -52,19 +51,12 @@ export interface WindowPart {
   readonly isUnsure: boolean;
 }
 
-/**
- * The table in the routine's memory. A thread decodes one block at a time, but may load several
- * tables.
- */
+/** The table in the routine's memory. A thread may load several tables, block by block. */
 let current: RowTable | undefined;
 
-/** The window in the routine's memory. */
 let textOfWindow: TextWindow;
 
-/**
- * If a user's function throws, the answer is "unsure": the judge calls it again and reports the
- * record's position.
- */
+/** If a user's function throws, the answer is "unsure". The judge calls it again and reports it. */
 const { encodeRows, memory } = instantiate(encoderBytes, {
   encodeByText: (index, start, end, out, written) => {
     try {
@@ -95,10 +87,7 @@ setTables(views.bytes);
 /** Where JavaScript writes values. A value that exceeds the room goes to a larger buffer. */
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
-/**
- * Writes a column's value at `out` and returns its end. Returns 0 if the value is refused, unsure
- * or too large.
- */
+/** Writes a value at `out`. Returns its end, or 0 if the value is refused, unsure or too large. */
 const putByText = (
   { plan, encoders }: RowTable,
   index: number,
@@ -120,9 +109,7 @@ const putByText = (
 /** Most bytes of a row of this window. */
 const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
-/**
- * A field of the current record as text, without quotes. With `trim: true` it is not trimmed yet.
- */
+/** A field of the current record as text, without quotes. Not trimmed yet if `trim: true`. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
   const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
@@ -136,10 +123,7 @@ export const isQuotedField = (index: number): boolean => {
   return views.bytes[start - 1] === stateAt(state.quote);
 };
 
-/**
- * True if the dialect trims outside of quotes and the block has no quotes: the routine then trims
- * each field.
- */
+/** True if fields are trimmed as a whole: `trim: 'outside'`, in a block without quotes. */
 const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
 
 const setState = (address: number, value: number): void => {
@@ -206,10 +190,7 @@ const loadWindow = (
   return { textStart, textEnd };
 };
 
-/**
- * Encodes records [from, to) of a block. A part ends at an unsure record, when the room is full, or
- * with the window.
- */
+/** Encodes records [from, to). A part ends at an unsure record, when full, or with the window. */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,

@@ -7,7 +7,6 @@ import { typeOf } from '../types/registry.ts';
 import { order, ruleLayout } from '../encoder/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
-/** Rules in the routine's format. */
 export interface RoutineRules {
   /** In `ruleLayout`. The caller adds the address of the token list. */
   readonly bytes: Buffer;
@@ -40,9 +39,7 @@ const isExact = (bound: string): boolean => {
   );
 };
 
-/**
- * True if equal values have equal texts: character strings, and integers written as digits only.
- */
+/** True if equal values have equal texts: character strings, and integers written in digits. */
 const isOneText = ({ type, options }: ColumnSpec): boolean =>
   isText(typeOf({ type }), options) || ['number', 'bigint'].includes(typeOf({ type }).value(options).kind);
 
@@ -64,9 +61,7 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/**
- * Maps a float's bits to an integer with the same order: the bits of negative floats are inverted.
- */
+/** Maps a float's bits to an integer with the same order: bits of negative floats are inverted. */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 

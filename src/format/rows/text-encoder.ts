@@ -15,7 +15,6 @@ import type { RowForm } from './row-form.ts';
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 
-/** Makes the encoder of a column. */
 export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): TextEncoder => {
   const read = createTextReader(column);
   const put = putValueOf(column);

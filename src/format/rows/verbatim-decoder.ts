@@ -45,9 +45,7 @@ export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQ
   };
 };
 
-/**
- * Ends each record with one LF: COPY refuses mixed line ends, and counts blank lines as records.
- */
+/** Ends each record with LF: COPY refuses mixed line ends, and counts blank lines as records. */
 const decodeOneByOne = (
   block: RecordBlock,
   replacement: (record: Buffer) => Replacement,

@@ -4,10 +4,7 @@
 import { isAscii } from 'node:buffer';
 import { textAt } from '../encoder/memory.ts';
 
-/**
- * V8 makes longer substrings views of the whole string. A user function that keeps one would keep
- * the window in memory.
- */
+/** Longer substrings are views in V8: a function that keeps one would keep the whole window. */
 const copiedLengthMax = 12;
 
 /** The window in memory. */
@@ -15,9 +12,7 @@ export interface TextWindow {
   readonly bytes: Buffer;
   readonly end: number;
   readonly isAscii: boolean;
-  /**
-   * The quote character, which may be doubled in the window. Undefined if the window has no quotes.
-   */
+  /** The quote, which may be doubled in the window. Undefined if the window has no quotes. */
   readonly quote: string | undefined;
   /** The window as latin1, before the routine undoubles quotes. Made on first use. */
   whole: string | undefined;

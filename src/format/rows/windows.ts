@@ -7,7 +7,6 @@ import { recordBytes } from '../records/record-parser.ts';
 import { BACKSLASH } from '../split/grammar.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
-/** Records [from, to) of a block. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -18,10 +17,7 @@ export interface Window {
 /** CRLF. */
 const newlineBytesMax = 2;
 
-/**
- * Makes a test: does the record contain the byte? Must be called with increasing indexes. -1 is in
- * no record.
- */
+/** Makes a test: does the record contain the byte (-1: none)? Call it with increasing indexes. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -59,10 +55,7 @@ const holdsBackslash = (
   };
 };
 
-/**
- * Index after the last record of the window that begins at `from`. `isFit` is undefined if all
- * records are fit.
- */
+/** Index after the last record of the window from `from`. `isFit` undefined: all are fit. */
 const windowEnd = (
   { starts, ends }: RecordSpans,
   from: number,

@@ -18,26 +18,20 @@ export interface Grammar {
   readonly comment: Buffer | undefined;
   /** A line feed and the comment's first bytes. */
   readonly commentLine: Buffer | undefined;
-  /**
-   * Starts a comment inside a line, outside of quotes. Undefined if only whole lines are comments.
-   */
+  /** Starts a comment inside a line, outside of quotes. Undefined if comments are whole lines. */
   readonly infix: Buffer | undefined;
-  /**
-   * True if blanks and tabs around quotes are dropped. Lines of only blanks are then blank lines.
-   */
+  /** True if blanks and tabs around quotes are dropped. Lines of only blanks are blank lines. */
   readonly trim: boolean;
   /** True if blanks and tabs are dropped around unquoted fields too. */
   readonly trimsPlain: boolean;
   /** True if quotes inside unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
   readonly lineEnd: LineEnd;
-  /** The byte that line counts count. */
+  /** The byte that counts as a line end. */
   readonly newline: number;
   /** True if other line ends outside of quotes are data. False: they are a fault of the record. */
   readonly straysAreData: boolean;
-  /**
-   * True in files with one field, where an empty line is a record. In other files it is skipped.
-   */
+  /** True in files with one field: an empty line is a record. In other files it is skipped. */
   readonly keepEmpty: boolean;
 }
 
@@ -99,9 +93,7 @@ export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSp
 export const endsLine = (block: Buffer, from: number, at: number, { lineEnd }: Grammar): boolean =>
   lineEnd !== 'crlf' || (at > from && block[at - 1] === CR);
 
-/**
- * The line that begins at `from`, whatever its quotes. Undefined if its end may be in later bytes.
- */
+/** The line from `from`, whatever its quotes. Undefined if its end may be in later bytes. */
 export const lineAt = (
   block: Buffer,
   from: number,
@@ -118,10 +110,7 @@ export const lineAt = (
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
-/**
- * True if a CR at the end of a file is dropped as half of a CRLF. With a declared line end it is
- * data.
- */
+/** True if a CR at the end of the file is half of a CRLF. With a declared line end it is data. */
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 

@@ -35,18 +35,13 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
 
 /** A comment, or a line longer than `recordBytesMax`, whose end has not been read yet. */
 interface LongLine {
-  /**
-   * First bytes of a record for its reject, plus one to show that more follow. Undefined for a
-   * comment.
-   */
+  /** First bytes of a record for its reject, plus one that shows a cut. Undefined for a comment. */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
 }
 
-/**
- * Makes one block of the whole line, so that no chunk ends inside it. A comment makes no record.
- */
+/** Makes one block of the whole line, so that no chunk ends inside it. */
 export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
@@ -78,9 +73,7 @@ const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number)
   return piece.subarray(bytes);
 };
 
-/**
- * Number of bytes that certainly belong to the line. A CR at the end may be part of its line end.
- */
+/** Number of bytes that belong to the line. A CR at the end may belong to its line end. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
 /**

@@ -35,10 +35,7 @@ interface Walk {
   isQuoted: boolean;
   isFieldStart: boolean;
   isAfterQuoted: boolean;
-  /**
-   * Index of the last quote (or line end of another kind) in text where it has no meaning; -1:
-   * none.
-   */
+  /** Index of the last quote (other line end) where it has no meaning; -1: none. */
   strayQuote: number;
   strayLineEnd: number;
   /** True if text follows a closing quote. */
@@ -71,9 +68,7 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
   if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
 };
 
-/**
- * True if a backslash may precede this line end. A walk outside of quotes may then have skipped it.
- */
+/** True if a backslash may escape this line end, so that a walk outside of quotes skipped it. */
 const mayBeEscaped = (block: Buffer, at: number, { escapesAll }: Grammar): boolean =>
   escapesAll && (block[at - 1] === BACKSLASH || (block[at - 1] === CR && block[at - 2] === BACKSLASH));
 
@@ -135,10 +130,7 @@ const matched = (block: Buffer, at: number, mark: Buffer): number => {
   return count;
 };
 
-/**
- * Ends the record at an infix comment. If line and comment together are too long, the record is too
- * long.
- */
+/** Ends the record at an infix comment. The comment counts towards the record's length. */
 const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, grammar: Grammar): void => {
   const line = lineAt(block, at, atEnd, grammar);
   if (line === undefined) walk.at = block.length;

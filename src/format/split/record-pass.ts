@@ -11,9 +11,7 @@ export interface RecordList {
   ends: Int32Array;
   lines: Int32Array;
   length: number;
-  /**
-   * False as soon as a record is not followed by exactly one LF, or bytes lie between two records.
-   */
+  /** False if a record is not followed by exactly one LF, or bytes lie between records. */
   plain: boolean;
 }
 
@@ -29,7 +27,6 @@ const firstRoom = 1024;
 
 export const createRecordList = (): RecordList => newList(firstRoom);
 
-/** Makes room for `more` records. */
 const makeRoom = (list: RecordList, more: number): void => {
   if (list.length + more <= list.starts.length) return;
   const larger = newList(Math.max(2 * list.starts.length, list.length + more));
@@ -60,7 +57,6 @@ const addScanned = (list: RecordList): void => {
 
 /** Where the scan is: the first record that is not listed yet. */
 export interface Cursor {
-  /** Offset in the block. */
   at: number;
   /** Number of newlines in the block before `at`. */
   line: number;

@@ -27,9 +27,7 @@ const types = {
   delimiter: 'i32',
   /** -1 if the dialect has quotes, else 0. */
   quotes: 'i32',
-  /**
-   * -1 if the scan can judge quotes. 0: the dialect is too complex, so every quote is irregular.
-   */
+  /** -1 if the scan can judge quotes. 0: every quote counts as irregular. */
   understood: 'i32',
   keepEmpty: 'i32',
   start: 'i32',

@@ -24,10 +24,7 @@ export const scanMemory = {
 export interface QuoteRule {
   /** -1 if the dialect has no quotes. */
   readonly quote: number;
-  /**
-   * -1 if the delimiter has several bytes, or quotes are not escaped by doubling. Then every quote
-   * is irregular.
-   */
+  /** -1 if the delimiter has several bytes, or quotes are not doubled: all quotes are irregular. */
   readonly delimiter: number;
   readonly keepEmpty: boolean;
 }

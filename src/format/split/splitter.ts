@@ -27,7 +27,6 @@ import type { QuoteRule } from './scan-text.ts';
 
 /** The records of one block, as parallel lists of offsets. */
 export interface RecordSpans {
-  /** First byte of each record. */
   readonly starts: Int32Array;
   /** Index after each record's last byte, without its line end. */
   readonly ends: Int32Array;
@@ -48,18 +47,13 @@ export interface RecordSpans {
 }
 
 export interface Splitter {
-  /**
-   * Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is the last
-   * record.
-   */
+  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is a record. */
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
-  /**
-   * The first line of the block, whatever its quotes. Undefined if its end may be in later bytes.
-   */
+  /** The first line of a block, whatever its quotes. Undefined if its end may be in later bytes. */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
   /** True if the block begins with a comment line. */
   readonly isComment: (block: Buffer) => boolean;
-  /** The byte that line counts count. */
+  /** The byte that counts as a line end. */
   readonly newline: number;
 }
 
@@ -94,10 +88,7 @@ const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, 
   return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
-/**
- * True if the line is blank after trimming. If the delimiter is a blank, the line has fields
- * instead.
- */
+/** True if the line is blank after trimming. Delimiters that are blanks make fields instead. */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);
@@ -121,19 +112,13 @@ const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: 
   list.length = kept;
 };
 
-/**
- * True if a backslash may escape a line end, a delimiter or a quote, which the fast scan does not
- * see.
- */
+/** True if a backslash may escape a line end, delimiter or quote. The fast scan ignores escapes. */
 const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
   escapesAll &&
   block.includes(BACKSLASH) &&
   [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
 
-/**
- * Splits a block: regular records by the fast scan, other records one by one. Comments and blank
- * lines are dropped.
- */
+/** Splits a block: regular records by the fast scan, others one by one. Drops blank lines. */
 const splitBlock = (
   block: Buffer,
   atEnd: boolean,

@@ -9,10 +9,7 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/**
- * Returns the text in a form that the server reads with the same meaning, or a refusal. Texts
- * declared as null never get here.
- */
+/** Returns text that the server reads with the same meaning, or a refusal. Not for null tokens. */
 export type Reader = (text: string) => string | Refusal;
 
 /**
@@ -24,10 +21,7 @@ export type Reader = (text: string) => string | Refusal;
  */
 export type ValueEncoder = (text: string, out: never) => void;
 
-/**
- * Marks a type without an encoder. Tables with such a column are sent in COPY's text format, and
- * the server reads the value.
- */
+/** In place of an encoder. Such tables use COPY's text format: the server reads the values. */
 export const serverReads = 'the server reads the text';
 
 /**
@@ -40,25 +34,17 @@ export type OptionShape = { readonly isSpelling?: boolean } & (
   | { readonly takes: 'text'; readonly must: string; readonly oneOf?: readonly string[] }
 );
 
-/** The column's values in JavaScript. */
 export type ValueShape =
   | { readonly kind: 'string'; readonly charactersMax?: number }
   | { readonly kind: 'number'; readonly least: number; readonly most: number }
   | { readonly kind: 'bigint'; readonly least: bigint; readonly most: bigint }
   | { readonly kind: 'float' | 'boolean' | 'uuid' | 'any' };
 
-/**
- * How `.min` and `.max` compare values: as integers (the value's binary form) · as floats · as
- * decimals of any length.
- */
+/** How `.min` and `.max` compare: as integers (the binary value), floats, or decimals. */
 export type Order = 'whole' | 'float' | 'decimal';
 
-/**
- * `Value` is the type's value in JavaScript. `Options` are the builder's options, without the
- * options that every column has.
- */
+/** `Value` is the JavaScript type. `Options` are the builder's own options. */
 export interface ColumnType<Value = any, Options = any> {
-  /** The type's name in DDL. */
   sql(options: Options): string;
   /** The options that the type takes. Any other option is an error in the pipeline. */
   readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
@@ -66,10 +52,7 @@ export interface ColumnType<Value = any, Options = any> {
   optionsProblem?(options: Options): string | undefined;
   /** Makes the reader of a column. All decisions are made here, once per column, not per field. */
   reader(options: Options): Reader;
-  /**
-   * How the row routine (WebAssembly) reads a field. `notFromBytes`: it leaves every field to the
-   * reader.
-   */
+  /** How the row routine (WebAssembly) reads a field. `notFromBytes`: only the reader does. */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
   /** Without an order, the type has no `.min` and `.max`. */
@@ -78,10 +61,7 @@ export interface ColumnType<Value = any, Options = any> {
   value(options: Options): ValueShape;
   /** Converts a text that `reader` returned. */
   toValue(text: string, options: Options): Value;
-  /**
-   * Converts a JavaScript value (of `.default(v)` or `.zod`) to text. Undefined if its type is
-   * wrong.
-   */
+  /** Converts a JavaScript value (`.default(v)`, `.zod`) to text. Undefined for other types. */
   fromValue(value: unknown): string | undefined;
 }
 

@@ -3,10 +3,7 @@
 import { fourDigits, isDay, isDigitAt, isTimeOfDay, readDigits, readTwo, twoDigits } from './calendar.ts';
 import { isoOffset, isOffsetAt, offsetEnd } from './offset.ts';
 
-/**
- * The parts of a date, at the indexes that `part` names. An object with computed keys took twice as
- * long to write.
- */
+/** The parts of a date, indexed by `part`. An object with computed keys took twice as long. */
 export type DateParts = number[];
 
 export const part = {
@@ -16,13 +13,9 @@ export const part = {
   hour: 3,
   minute: 4,
   second: 5,
-  /**
-   * Hours to add to an hour of the 12-hour clock: 0 for AM, 12 for PM. -1 for the 24-hour clock.
-   */
+  /** Hours to add on the 12-hour clock: 0 for AM, 12 for PM. -1 for the 24-hour clock. */
   half: 6,
-  /**
-   * Index range of the fraction's digits in the text, then of the offset. An end of 0 means none.
-   */
+  /** Index range of the fraction in the text, then of the offset. An end of 0 means none. */
   fraction: 7,
   fractionEnd: 8,
   offset: 9,
@@ -32,9 +25,7 @@ export const part = {
 /** Values of parts that the pattern does not name: 0001-01-01, midnight, 24-hour clock. */
 export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
 
-/**
- * Reads the token at index `at` into `parts`. Returns the index after it, or -1 if it does not fit.
- */
+/** Reads the token at index `at` into `parts`. Returns the index after it, -1 if it misfits. */
 export type Step = (text: string, at: number, parts: DateParts) => number;
 
 export const longYear: Step = (text, at, parts) => {

@@ -21,10 +21,7 @@ import {
 
 type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 
-/**
- * A timestamp that `patternWriter` writes in a pattern. Fraction and offset are texts, because
- * patterns copy them.
- */
+/** A timestamp for `patternWriter`. Patterns copy fraction and offset as texts. */
 export interface Sample {
   readonly year: number;
   readonly month: number;
@@ -107,9 +104,7 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/**
- * Splits a pattern into runs of one letter and the texts between them: 'YYYY-MM' gives YYYY, -, MM.
- */
+/** Splits a pattern into runs of one letter and texts between them: YYYY-MM into YYYY, -, MM. */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -152,9 +147,7 @@ const openBeforeDigit = (pieces: readonly string[]): string | undefined => {
   return undefined;
 };
 
-/**
- * [part, larger part, token of the larger part]: a pattern with the part needs the larger part too.
- */
+/** [part, larger part, its token]: a pattern with the part needs the larger part too. */
 const needs: readonly (readonly [PartName, PartName, string])[] = [
   ['fraction', 'second', 'ss'],
   ['second', 'minute', 'mm'],
@@ -182,7 +175,6 @@ export const patternProblem = (pattern: string): string | undefined => {
   );
 };
 
-/** The parts that the pattern names. */
 export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
@@ -209,17 +201,12 @@ export const patternWriter = (pattern: string): ((sample: Sample) => string) => 
   return (sample) => writers.map((write) => write(sample)).join('');
 };
 
-/**
- * Decimals of a second that PostgreSQL stores. The row routine takes further decimals only if they
- * are 0.
- */
+/** Decimals of a second that PostgreSQL stores. The routine takes more only if they are 0. */
 const fractionDigitsKept = 6;
 
 type ByteStep = [reads: number, needs: number, next: number];
 
-/**
- * Adds the bytes of literal text. A step can carry one byte to expect after it, which saves a step.
- */
+/** Adds the bytes of literal text. A step can expect one byte after it, which saves a step. */
 const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);

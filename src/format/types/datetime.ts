@@ -28,26 +28,19 @@ interface FormatOptions extends SpellingOptions {
 }
 
 export interface DateOptions extends FormatOptions {
-  /**
-   * 'drop' drops the time of day that the format names. By default, any time except midnight
-   * rejects the record.
-   */
+  /** 'drop' the time of day that the format names. Default: any time but midnight is a reject. */
   readonly time?: 'drop';
 }
 
 export interface TimeOptions extends FormatOptions {
-  /**
-   * Round to microseconds as the server does. By default, more than six decimals reject the record.
-   */
+  /** Round to microseconds like the server. By default, more than six decimals are a reject. */
   readonly round?: boolean;
 }
 
 export interface TimestamptzOptions extends TimeOptions {
   /** Offset of texts without one: 'UTC', '+01:00' or a zone such as 'Europe/Berlin'. */
   readonly zone?: string;
-  /**
-   * Which of two instants a local time means if the zone's clocks are set back. Default: 'reject'.
-   */
+  /** Which instant a local time means if the zone's clocks are set back. Default: 'reject'. */
   readonly ambiguous?: Ambiguous;
 }
 
@@ -67,9 +60,7 @@ const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => 
     : `zone ${quoted(zone)} is neither 'UTC', nor an offset such as '+01:00', nor a name such as 'Europe/Berlin'`;
 };
 
-/**
- * Makes a function that adds the column's offset to texts without one. Undefined without a zone.
- */
+/** Makes a function that adds the column's offset to texts without one. */
 const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset | undefined => {
   if (zone === undefined) return undefined;
   if (!isOffset(zone)) return localTimes(zone, ambiguous);
@@ -93,10 +84,7 @@ const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) =
   timestamptz: isoTimestamptzReader,
 };
 
-/**
- * Makes a reader of ISO 8601. With `spelling`, it first rewrites the server's spellings to ISO
- * 8601.
- */
+/** Makes a reader of ISO 8601. With `spelling`, it accepts the server's spellings too. */
 const unpatternedReader = (kind: DateKind, options: MomentOptions): Reader => {
   const read = isoReaders[kind](offsetAdder(options));
   return options.spelling === 'server' ? (text) => read(serverMoment(kind, text) ?? text) : read;
@@ -143,10 +131,7 @@ const formatProblem = (kind: DateKind, options: MomentOptions): string | undefin
   return conflict && `format: ${conflict}`;
 };
 
-/**
- * Converts the text of Date.toISOString to text of the type. Undefined if the type cannot take a
- * Date.
- */
+/** Converts the text of Date.toISOString. Undefined if the type cannot take a Date. */
 const fromDate: Readonly<Record<DateKind, (iso: string) => string | undefined>> = {
   date: (iso) => iso.slice(0, iso.indexOf('T')),
   // The time of day of an instant depends on a zone, and the type has none.
@@ -191,9 +176,7 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-/**
- * Offset, in seconds east of UTC, of texts without one. `noZone`: it varies, so the reader decides.
- */
+/** Offset in seconds of texts without one. `noZone`: it varies, so the reader decides. */
 const zoneSeconds = (zone: string | undefined): number =>
   zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
 

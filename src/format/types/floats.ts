@@ -27,10 +27,7 @@ import { spellingOption, spellingProblem, withoutBlanks, type SpellingOptions } 
 
 type Options = FloatOptions & SpellingOptions;
 
-/**
- * Returns false if a nonzero literal overflows or becomes zero. `size` is its absolute value as a
- * double.
- */
+/** Returns false if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
 type InRange = (size: number, text: string, shape: DecimalShape) => boolean;
 
 const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;

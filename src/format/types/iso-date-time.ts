@@ -6,7 +6,6 @@ import { isDay, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isOffsetAt } from './offset.ts';
 import { bare, isNot, refuse } from './refusal.ts';
 
-/** Adds an offset to a local time without one. */
 export type AddOffset = (local: string) => string | Refusal;
 
 const plus = 43;
@@ -50,9 +49,7 @@ export const readIsoTime: Reader = (text) => {
   return isTimeAt(text, 0, text.length) ? text : noSuchTime(text);
 };
 
-/**
- * Returns what is wrong with a timestamp's day, or with its time of day, which ends at index `end`.
- */
+/** Returns what is wrong with a timestamp's day, or its time of day, which ends at `end`. */
 const dayOrTimeProblem = (text: string, end: number): Refusal | undefined => {
   if (!isDayOf(text)) return noSuchDay(text.slice(0, dateLength));
   return isTimeAt(text, timeStart, end) ? undefined : noSuchTime(text.slice(timeStart, end));

@@ -1,9 +1,6 @@
 // Converts dates and times to PostgreSQL's integers: days and microseconds since 2000-01-01.
 
-/**
- * Days from 2000-01-01 to a day of the proleptic Gregorian calendar. Howard Hinnant's algorithm
- * days_from_civil.
- */
+/** Days since 2000-01-01 in the Gregorian calendar. Howard Hinnant's algorithm days_from_civil. */
 const daysFromCivil = (year: number, month: number, day: number): number => {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
@@ -40,8 +37,6 @@ export const offsetSecondsOf = (text: string): number => {
   return offset.startsWith('-') ? -size : size;
 };
 
-/**
- * Microseconds since 2000-01-01. A bigint, because a double is not exact for all years up to 9999.
- */
+/** Microseconds since 2000-01-01. A double is not exact for all years up to 9999. */
 export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
   BigInt(days) * 86_400_000_000n + BigInt(ofDay);

@@ -46,9 +46,7 @@ export const putNumericText = (out: RowBytes, text: string): void => {
   );
 };
 
-/**
- * Writes `digits`. The decimal point follows digit number `pointAt`; `scale` decimals are shown.
- */
+/** Writes `digits`, with the point after `pointAt` of them, shown with `scale` decimals. */
 const putDigits = (
   out: RowBytes,
   isNegative: boolean,

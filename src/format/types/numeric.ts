@@ -60,10 +60,7 @@ export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonze
   return undefined;
 };
 
-/**
- * True if digits [from, until) are all 9 and the next digit is 5 or more. Rounding then adds a
- * digit in front.
- */
+/** True if digits [from, until) are all 9 and rounding up adds a digit in front. */
 const roundsUpToNextPower = (text: string, shape: DecimalShape, from: number, until: number): boolean => {
   const digits = text.slice(shape.start, shape.end).replace('.', '');
   for (let at = from; at < until; at += 1) if (digits[at] !== '9') return false;

@@ -26,10 +26,7 @@ export const offsetEnd = (text: string, at: number): number => {
 
 const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
-/**
- * True if the server accepts the offset in [at, end). The text must have the format Z or
- * ±HH[:mm[:ss]].
- */
+/** True if the server accepts the offset in [at, end), which has the form Z or ±HH[:mm[:ss]]. */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>
   end === at + 1 ||
   (partAt(text, at + 1, end) <= offsetHoursMax &&

@@ -5,10 +5,7 @@ import { createRowBytes, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
-/**
- * Compares a text with the bound: negative if less, 0 if equal, positive if greater, NaN if
- * unordered.
- */
+/** Compares a text with the bound: negative if less, positive if greater, NaN if unordered. */
 export type CompareTo = (bound: string) => (text: string) => number;
 
 /** Maps a text to a value that `<` and `>` compare. */
@@ -26,10 +23,7 @@ const byKey =
     };
   };
 
-/**
- * Makes a function that returns the integer in the encoded value, which has two, four or eight
- * bytes.
- */
+/** Makes a function that returns the encoded value (two, four or eight bytes) as an integer. */
 export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text: string) => bigint) => {
   const out = createRowBytes(12);
   return (text) => {
@@ -40,9 +34,7 @@ export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text:
   };
 };
 
-/**
- * A decimal: its sign, the power of ten above its first digit, and its digits without outer zeros.
- */
+/** Sign, power of ten above the first digit, and digits without outer zeros. */
 interface Decimal {
   readonly sign: number;
   readonly power: number;
@@ -86,9 +78,6 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 
-/**
- * True if the type's values are character strings, not numbers or timestamps that JavaScript gets
- * as strings.
- */
+/** True if values are character strings, not numbers or timestamps as strings. */
 export const isText = (type: ColumnType, options: ColumnOptions): boolean =>
   type.order === undefined && type.value(options).kind === 'string';

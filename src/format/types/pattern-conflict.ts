@@ -6,16 +6,10 @@ import { patternParts, patternWriter, type Sample } from './date-pattern.ts';
 import { readerOf, type Composing, type DateKind } from './pattern-reader.ts';
 import { quoted } from './refusal.ts';
 
-/**
- * Numbers from 1 to 12 are valid months, days, hours, minutes and seconds, in whatever order a
- * pattern reads them.
- */
+/** Numbers from 1 to 12 are valid months, days, hours, minutes and seconds. */
 const smallNumbers = 12;
 
-/**
- * Makes timestamps whose parts are small and all different. A pattern that swaps two parts gives
- * another value.
- */
+/** Timestamps whose parts are small and all different, so that swapped parts change the value. */
 function* samples(hasOffsets: boolean): Generator<Sample> {
   for (let first = 0; first < smallNumbers; first += 1) {
     const number = (place: number): number => 1 + ((first + place) % smallNumbers);

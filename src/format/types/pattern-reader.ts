@@ -65,10 +65,7 @@ const composers: Readonly<
     },
 };
 
-/**
- * Makes the reader of one pattern. It returns undefined if the text does not have the pattern's
- * format.
- */
+/** Makes the reader of one pattern. It returns undefined if the text has another format. */
 export const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   const read = compilePattern(pattern);
   const compose = composers[kind](composing);
@@ -78,10 +75,7 @@ export const readerOf = (kind: DateKind, pattern: string, composing: Composing) 
   };
 };
 
-/**
- * Makes the reader of several patterns. The first that gives a value wins; otherwise the first
- * refusal counts.
- */
+/** Makes the reader of several patterns: the first value wins, else the first refusal. */
 export const patternReader = (kind: DateKind, patterns: readonly string[], composing: Composing): Reader => {
   const readers = patterns.map((pattern) => readerOf(kind, pattern, composing));
   const wanted = `a ${kind} written as ${patterns.join(' or ')}`;

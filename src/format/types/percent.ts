@@ -7,10 +7,7 @@ const sign = /[ \u00a0\u202f]?%$/;
 
 const decimal = /^([+-]?)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/i;
 
-/**
- * Divides a number by 100 by moving the point, which is exact. Undefined if the text is not a
- * decimal.
- */
+/** Divides by 100 by moving the point, which is exact. Undefined for other texts. */
 const hundredth = (text: string): string | undefined => {
   const [found, plusMinus = '', whole = '', rest = '', exponent = ''] = decimal.exec(text) ?? [];
   if (found === undefined || whole + rest === '') return undefined;

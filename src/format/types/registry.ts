@@ -15,7 +15,6 @@ import { uuidType } from './uuid.ts';
 
 export const columnTypes = Object.freeze({
   text: textType,
-  /** Text of at most `length` characters. */
   varchar: varcharType,
   smallint: smallintType,
   integer: integerColumnType,

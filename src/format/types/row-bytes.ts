@@ -9,7 +9,6 @@ export interface RowBytes {
 
 export const createRowBytes = (size: number): RowBytes => ({ bytes: Buffer.allocUnsafeSlow(size), at: 0 });
 
-/** Makes room for `more` bytes. */
 export const reserve = (out: RowBytes, more: number): void => {
   if (out.at + more <= out.bytes.length) return;
   const larger = Buffer.allocUnsafeSlow(Math.max(2 * out.bytes.length, out.at + more));
@@ -75,7 +74,6 @@ const writeAscii = (text: string, bytes: Buffer, at: number): number => {
   return text.length;
 };
 
-/** Writes the length and the UTF-8 bytes of a text. */
 export const putText = (text: string, out: RowBytes): void => {
   reserve(out, 4 + utf8BytesMax(text));
   if (text.length <= shortTextMax && writeAscii(text, out.bytes, out.at + 4) === text.length) {
@@ -92,10 +90,7 @@ const doubles = new Float64Array(1);
 const singles = new Float32Array(1);
 const doubleWords = new Int32Array(doubles.buffer);
 const singleWord = new Int32Array(singles.buffer);
-/**
- * Index of a double's low word: 0 on little-endian machines, that is on all that run Node.js except
- * s390x.
- */
+/** Index of a double's low word: 0 on little-endian machines (all but s390x). */
 const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 
 export const putDouble = (out: RowBytes, value: number): void => {
@@ -128,5 +123,4 @@ export const putBytes = (out: RowBytes, bytes: Buffer, start: number, end: numbe
 /** Start of a binary COPY stream: signature, flags, empty header extension. */
 export const binaryHead = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 
-/** End of a binary COPY stream. */
 export const binaryTail = Buffer.from([0xff, 0xff]);

@@ -4,10 +4,7 @@
 import type { OptionShape } from './contract.ts';
 
 export interface SpellingOptions {
-  /**
-   * 'server': also accept PostgreSQL's wider spellings, such as ` 5`, `1_000`, `0x1F`, `2011-1-31`
-   * and `tru`.
-   */
+  /** 'server': also PostgreSQL's wider spellings: ` 5`, `1_000`, `0x1F`, `2011-1-31`, `tru`. */
   readonly spelling?: 'server';
 }
 
@@ -35,10 +32,7 @@ const isBlankAt = (text: string, at: number): boolean => {
   return code === 32 || (code >= 9 && code <= 13);
 };
 
-/**
- * Trims white space. A regular expression would be slow: it tries to match at each blank inside a
- * long text.
- */
+/** Trims white space. A regular expression would retry at every blank inside a long text. */
 export const withoutBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;
@@ -79,10 +73,7 @@ export const serverBoolean = (text: string): string | undefined => {
 
 const groupsOfFour = /^(?:[\da-f]{4}-?){7}[\da-f]{4}$/i;
 
-/**
- * Accepts 32 hexadecimal digits with hyphens after any group of four, with or without braces.
- * Returns the digits, or undefined.
- */
+/** Returns the 32 digits of a uuid with hyphens after any group of four, with or without braces. */
 export const serverUuid = (text: string): string | undefined => {
   const bare = text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text;
   return groupsOfFour.test(bare) ? bare.replaceAll('-', '') : undefined;

@@ -7,10 +7,7 @@ const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 /** Smallest normal float4. Below it, float4 have fewer bits than `isHalfway` assumes. */
 const smallestNormal = 2 ** -126;
 
-/**
- * True if the double is exactly between two float4: of the 29 bits that float4 lacks, the first is
- * 1 and the rest are 0.
- */
+/** True if the double is exactly between two float4: of its 29 extra bits, only the first is 1. */
 const isHalfway = (value: number): boolean => {
   doubles[0] = value;
   return (words[lowWord]! & 0x1fffffff) === 0x10000000;

@@ -16,7 +16,6 @@ interface Span {
   readonly offset: number;
 }
 
-/** True if Intl knows the zone. */
 export const isZoneName = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -33,10 +32,7 @@ const yearOfFirstChange = 1800;
 /** Seconds since 1970 at the start of the year. */
 const startOf = (year: number): number => Date.UTC(year, 0, 1) / 1000;
 
-/**
- * Makes a function that returns a zone's offset at an instant. A call takes microseconds: call it
- * rarely.
- */
+/** Makes a function that returns a zone's offset at an instant. A call takes microseconds. */
 const offsetsOf = (timeZone: string): ((instant: number) => number) => {
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -57,10 +53,7 @@ const offsetsOf = (timeZone: string): ((instant: number) => number) => {
   };
 };
 
-/**
- * Returns the periods that cover a year and two days on each side. Samples each day, because no
- * offset of a zone lasts less than a day.
- */
+/** Returns the periods of a year and two days on each side. Sampling each day is enough. */
 const spansOf = (year: number, offsetAt: (instant: number) => number): readonly Span[] => {
   const end = startOf(year + 1) + 2 * day;
   const spans: Span[] = [];

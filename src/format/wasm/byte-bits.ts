@@ -23,10 +23,7 @@ export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code
       .reduce((left, right) => v128.or(left, right)),
   );
 
-/**
- * Sets each bit to the parity of itself and all lower bits: 1 from an opening quote up to its
- * closing quote.
- */
+/** Sets each bit to the parity of itself and all lower bits: 1 inside quotes. */
 export const parities = (bits: Local): Code =>
   sequence(
     ...[1n, 2n, 4n, 8n, 16n, 32n].map((distance) =>

@@ -12,9 +12,7 @@ const append = (code: Code, bytes: number[]): void => {
     else append(part, bytes);
 };
 
-/**
- * Flattens code. Once at the end, because nested expressions would copy each byte once per level.
- */
+/** Flattens code, once: flattening in each expression would copy bytes once per level. */
 export const bytesOf = (code: Code): readonly number[] => {
   const bytes: number[] = [];
   append(code, bytes);
@@ -173,7 +171,6 @@ export const v128 = {
   dot16: binary(0xfd, 0xba, 0x01),
 };
 
-/** Runs code in order. */
 export const sequence = (...parts: readonly Code[]): Code => parts;
 
 export const when = (condition: Code, ...then: readonly Code[]): Code => [condition, 0x04, 0x40, then, 0x0b];
@@ -196,7 +193,6 @@ export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   0x1b,
 ];
 
-/** Discards a value. */
 export const drop = unary(0x1a);
 
 /** Checks the condition before every iteration. */
@@ -207,7 +203,6 @@ export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x0b,
 ];
 
-/** A variable of a function. */
 export interface Local {
   readonly type: ValueType;
   readonly get: Code;
@@ -225,7 +220,6 @@ export const locals = <Name extends string>(
   return Object.fromEntries(named) as Record<Name, Local>;
 };
 
-/** Returns the value from the function. */
 export const leaveWith = (value: Code): Code => [value, 0x0f];
 
 /** Calls a function by its index in the module. Imported functions come first. */

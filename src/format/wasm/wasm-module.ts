@@ -31,7 +31,6 @@ export interface FunctionCode {
   readonly body: (call: Call) => Code;
 }
 
-/** Makes a function. Its first variables are its parameters. */
 export const functionOf = <Name extends string>(
   parameters: number,
   types: Readonly<Record<Name, ValueType>>,
@@ -42,10 +41,7 @@ export const functionOf = <Name extends string>(
   return { variables, parameters, result, body: (call) => body(variables, call) };
 };
 
-/**
- * A module's parts by name: for each host function its number of i32 parameters, and its own
- * functions.
- */
+/** A module's parts by name. `imported`: number of i32 parameters of each host function. */
 export interface ModuleSource {
   readonly memoryBytes: number;
   readonly imported: Readonly<Record<string, number>>;
@@ -115,10 +111,7 @@ const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code
   return sized([vector(own.map(({ type }) => [1, typeCodes[type]])), body(link), 0x0b]);
 };
 
-/**
- * Compiles the module to WebAssembly's binary format. It exports its functions by name, and its
- * memory.
- */
+/** Compiles the module to WebAssembly's binary format. Exports its functions and its memory. */
 export const moduleBytes = <Source extends ModuleSource>(source: Source): ModuleBytes<Source> => {
   const { memoryBytes, imported, functions } = source;
   const [hosts, own] = [Object.entries(imported), Object.entries(functions)];
