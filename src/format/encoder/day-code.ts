@@ -39,7 +39,7 @@ export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
 
 /**
  * (year, month, day) -> days since 2000-01-01, or `noDay` if the calendar, which begins with year
- * 1, lacks the day. Howard Hinnant's algorithm days_from_civil, as in types/moments.ts.
+ * 1, lacks the day. Howard Hinnant's algorithm days_from_civil.
  */
 export const countDays = functionOf(
   3,

@@ -127,7 +127,7 @@ const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly 
 /**
  * (column, start, end, out) -> address after the value, or 0: unsure.
  * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
- * Those cases are left to types/single.ts.
+ * Those cases are left to types/floats.ts.
  */
 export const readReal = functionOf(
   4,

@@ -38,7 +38,7 @@ const variables = {
   to: 'i32',
   bits: 'i32',
   copied: 'i32',
-  /** Number of groups; power of 10000 of the first group. (See types/numeric-bytes.ts.) */
+  /** Number of groups; power of 10000 of the first group. */
   groups: 'i32',
   weight: 'i32',
   digits: 'v128',

@@ -1,6 +1,10 @@
-// Checks, reads and writes the numbers in dates and times of day.
+// Checks, reads and writes the numbers in dates, times of day and offsets from UTC.
 
 const zero = 48;
+const plus = 43;
+const hyphen = 45;
+const colon = 58;
+const letterZ = 90;
 
 /** Reads the two digits at index `at`. Returns -1 if one of them is not a digit. */
 export const readTwo = (text: string, at: number): number => {
@@ -49,3 +53,63 @@ export const twoDigits = (value: number): string => pairs[value]!;
 /** Writes a number from 0 to 9999 with four digits. */
 export const fourDigits = (value: number): string =>
   twoDigits(Math.floor(value / 100)) + twoDigits(value % 100);
+
+/** PostgreSQL's limit: offsets end at 15:59:59. */
+const offsetHoursMax = 15;
+
+const afterColonPart = (text: string, at: number): number =>
+  text.charCodeAt(at) === colon && readTwo(text, at + 1) !== -1 ? at + 3 : at;
+
+/** Returns the index after the offset at `at`, or -1 if there is none. Also accepts ±HHmm. */
+export const offsetEnd = (text: string, at: number): number => {
+  const sign = text.charCodeAt(at);
+  if (sign === letterZ) return at + 1;
+  if ((sign !== plus && sign !== hyphen) || readTwo(text, at + 1) === -1) return -1;
+  const hoursEnd = at + 3;
+  if (readTwo(text, hoursEnd) !== -1) return hoursEnd + 2;
+  const minutesEnd = afterColonPart(text, hoursEnd);
+  return minutesEnd === hoursEnd ? hoursEnd : afterColonPart(text, minutesEnd);
+};
+
+const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
+
+/** True if the server accepts the offset in [at, end), which has the form Z or ±HH[:mm[:ss]]. */
+export const isOffsetAt = (text: string, at: number, end: number): boolean =>
+  end === at + 1 ||
+  (partAt(text, at + 1, end) <= offsetHoursMax &&
+    partAt(text, at + 4, end) <= 59 &&
+    partAt(text, at + 7, end) <= 59);
+
+/** Adds the colon to ±HHmm. */
+export const offsetWithColon = (offset: string): string =>
+  offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;
+
+const isoTime = /(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?/;
+const offsetAtEnd = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;
+
+/** Days from 1970-01-01, where JavaScript counts from, to 2000-01-01. */
+const daysTo2000 = 10_957;
+
+/** Days since 2000-01-01 of a canonical date or timestamp. */
+export const daysOf = (text: string): number =>
+  Date.parse(text.slice(0, 'YYYY-MM-DD'.length)) / 86_400_000 - daysTo2000;
+
+/** Microseconds since midnight of the time in a canonical text. */
+export const microsecondsOf = (text: string): number => {
+  const [, hour, minute, second = '0', fraction = ''] = isoTime.exec(text)!;
+  const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second);
+  return seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
+};
+
+/** Offset of a canonical text in seconds, positive east of UTC. */
+export const offsetSecondsOf = (text: string): number => {
+  const offset = offsetAtEnd.exec(text)?.[1] ?? 'Z';
+  if (offset === 'Z') return 0;
+  const [hours = '0', minutes = '0', seconds = '0'] = offset.slice(1).split(':');
+  const size = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return offset.startsWith('-') ? -size : size;
+};
+
+/** Microseconds since 2000-01-01. A double is not exact for all years up to 9999. */
+export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
+  BigInt(days) * 86_400_000_000n + BigInt(ofDay);

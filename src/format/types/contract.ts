@@ -69,4 +69,11 @@ export interface ColumnType<Value = any, Options = any> {
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no key, which `object` does not say
 export type NoOptions = Readonly<Record<never, never>>;
 
+/** An option of the file's spelling that takes one of these texts. */
+export const oneOfOption = (...oneOf: readonly string[]): OptionShape => {
+  const texts = oneOf.map((text) => `'${text}'`);
+  const must = [texts.slice(0, -1).join(', '), texts.at(-1)].filter(Boolean).join(' or ');
+  return { takes: 'text', must, oneOf, isSpelling: true };
+};
+
 export const isRefusal = (result: string | Refusal): result is Refusal => typeof result !== 'string';

@@ -1,7 +1,17 @@
 // Reads the tokens of a date pattern one by one, and writes the parts as ISO 8601 text.
 
-import { fourDigits, isDay, isDigitAt, isTimeOfDay, readDigits, readTwo, twoDigits } from './calendar.ts';
-import { isoOffset, isOffsetAt, offsetEnd } from './offset.ts';
+import {
+  fourDigits,
+  isDay,
+  isDigitAt,
+  isOffsetAt,
+  isTimeOfDay,
+  offsetEnd,
+  offsetWithColon,
+  readDigits,
+  readTwo,
+  twoDigits,
+} from './calendar.ts';
 
 /** The parts of a date, indexed by `part`. An object with computed keys took twice as long. */
 export type DateParts = number[];
@@ -136,7 +146,7 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
 
 /** The offset in ISO 8601; empty if the pattern has none. */
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
-  isoOffset(text.slice(parts[part.offset], parts[part.offsetEnd]));
+  offsetWithColon(text.slice(parts[part.offset], parts[part.offsetEnd]));
 
 /** True if a date column loses nothing when it drops this time of day. */
 export const isMidnight = (text: string, parts: DateParts): boolean =>

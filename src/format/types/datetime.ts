@@ -1,25 +1,29 @@
 // Column types date, time, timestamp and timestamptz: ISO 8601, or a pattern of the column.
 
-import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './moments.ts';
+import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './calendar.ts';
 import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from './row-bytes.ts';
 import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
 import { writes } from '../encoder/pattern-steps.ts';
-import type { ColumnType, OptionShape, Reader, ValueEncoder } from './contract.ts';
+import {
+  oneOfOption,
+  type ColumnType,
+  type OptionShape,
+  type Reader,
+  type ValueEncoder,
+} from './contract.ts';
 import { patternParts, patternProblem, patternSteps } from './date-pattern.ts';
-import { withFraction } from './fraction.ts';
 import {
   type AddOffset,
   isoTimestamptzReader,
   readIsoDate,
   readIsoTime,
   readIsoTimestamp,
+  withDecimals,
 } from './iso-date-time.ts';
 import { wholeKey } from './order.ts';
-import { conflictOfPatterns } from './pattern-conflict.ts';
-import { patternReader, type DateKind } from './pattern-reader.ts';
+import { conflictOfPatterns, patternReader, type DateKind } from './pattern-reader.ts';
 import { quoted } from './refusal.ts';
-import { serverMoment } from './server-moment.ts';
-import { spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
+import { serverTimestamp, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 import { isZoneName, localTimes, type Ambiguous } from './zone.ts';
 
 interface FormatOptions extends SpellingOptions {
@@ -45,13 +49,13 @@ export interface TimestamptzOptions extends TimeOptions {
 }
 
 /** The options of all four types. Each type declares the options that it takes. */
-type MomentOptions = DateOptions & TimestamptzOptions;
+type DateTimeOptions = DateOptions & TimestamptzOptions;
 
 const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
 
 const isOffset = (zone: string): boolean => zone === 'UTC' || zonePattern.test(zone);
 
-const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => {
+const zoneProblem = ({ zone, ambiguous }: DateTimeOptions): string | undefined => {
   if (ambiguous !== undefined && (zone === undefined || isOffset(zone))) {
     return "ambiguous goes with a zone whose clocks change, such as zone: 'Europe/Berlin'";
   }
@@ -61,7 +65,7 @@ const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => 
 };
 
 /** Makes a function that adds the column's offset to texts without one. */
-const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset | undefined => {
+const offsetAdder = ({ zone, ambiguous = 'reject' }: DateTimeOptions): AddOffset | undefined => {
   if (zone === undefined) return undefined;
   if (!isOffset(zone)) return localTimes(zone, ambiguous);
   const suffix = zone === 'UTC' ? 'Z' : zone;
@@ -72,7 +76,7 @@ const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset |
 const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
   typeof format === 'string' ? [format] : format;
 
-const composingOf = (options: MomentOptions): Parameters<typeof patternReader>[2] => ({
+const composingOf = (options: DateTimeOptions): Parameters<typeof patternReader>[2] => ({
   addOffset: offsetAdder(options) ?? ((local) => local),
   dropsTime: options.time === 'drop',
 });
@@ -85,22 +89,22 @@ const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) =
 };
 
 /** Makes a reader of ISO 8601. With `spelling`, it accepts the server's spellings too. */
-const unpatternedReader = (kind: DateKind, options: MomentOptions): Reader => {
+const unpatternedReader = (kind: DateKind, options: DateTimeOptions): Reader => {
   const read = isoReaders[kind](offsetAdder(options));
-  return options.spelling === 'server' ? (text) => read(serverMoment(kind, text) ?? text) : read;
+  return options.spelling === 'server' ? (text) => read(serverTimestamp(kind, text) ?? text) : read;
 };
 
-const momentReader = (kind: DateKind, options: MomentOptions): Reader => {
+const dateTimeReader = (kind: DateKind, options: DateTimeOptions): Reader => {
   const patterns = patternsOf(options);
   const read =
     patterns === undefined
       ? unpatternedReader(kind, options)
       : patternReader(kind, patterns, composingOf(options));
-  return kind === 'date' ? read : withFraction(read, options.round === true, kind);
+  return kind === 'date' ? read : withDecimals(read, options.round === true, kind);
 };
 
 /** Returns which part of a pattern the type cannot have, or which part is missing. */
-const misfit = (kind: DateKind, pattern: string, { zone }: MomentOptions): string | undefined => {
+const misfit = (kind: DateKind, pattern: string, { zone }: DateTimeOptions): string | undefined => {
   const parts = patternParts(pattern);
   const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
   if (kind === 'time') {
@@ -116,7 +120,7 @@ const misfit = (kind: DateKind, pattern: string, { zone }: MomentOptions): strin
   return parts.has('hour') ? undefined : 'Z needs HH beside it';
 };
 
-const formatProblem = (kind: DateKind, options: MomentOptions): string | undefined => {
+const formatProblem = (kind: DateKind, options: DateTimeOptions): string | undefined => {
   const patterns = patternsOf(options);
   if (options.time === 'drop' && patterns?.some((pattern) => patternParts(pattern).has('hour')) !== true) {
     return "time: 'drop' needs a format that names the time of day, such as 'YYYY-MM-DDTHH:mm:ss'";
@@ -158,7 +162,7 @@ const infinityOf = (text: string): bigint | undefined => {
 /** Index where the time of day begins in a canonical text. */
 const timeAt = 'YYYY-MM-DDT'.length;
 
-const momentOf = (text: string): bigint =>
+const microsecondsSince2000 = (text: string): bigint =>
   infinityOf(text) ?? microsecondsSinceEpoch(daysOf(text), microsecondsOf(text.slice(timeAt)));
 
 const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
@@ -169,10 +173,10 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
     putInt32(out, infinity === undefined ? daysOf(text) : infinity > 0n ? 0x7fffffff : -0x80000000);
   },
   time: (text, out) => putInt64(out, microsecondsOf(text)),
-  timestamp: (text, out) => putBigInt64(out, momentOf(text)),
+  timestamp: (text, out) => putBigInt64(out, microsecondsSince2000(text)),
   timestamptz: (text, out) => {
     const offset = infinityOf(text) === undefined ? offsetSecondsOf(text.slice(timeAt)) : 0;
-    putBigInt64(out, momentOf(text) - BigInt(offset) * 1_000_000n);
+    putBigInt64(out, microsecondsSince2000(text) - BigInt(offset) * 1_000_000n);
   },
 };
 
@@ -193,7 +197,7 @@ const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 const patternBytes = (
   kind: DateKind,
   patterns: readonly string[],
-  { zone = 'UTC', time }: MomentOptions,
+  { zone = 'UTC', time }: DateTimeOptions,
 ): ByteKind => {
   const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
   if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
@@ -217,13 +221,13 @@ const formatOption: OptionShape = {
 const roundOption: OptionShape = { takes: 'flag' };
 
 /** Members that the four types share. Each type adds its `options`. */
-const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, 'options'> => ({
+const dateTimeType = (kind: DateKind): Omit<ColumnType<string, DateTimeOptions>, 'options'> => ({
   sql: () => kind,
   optionsProblem: (options) =>
     zoneProblem(options) ??
     spellingProblem(options, { format: options.format }) ??
     formatProblem(kind, options),
-  reader: (options) => momentReader(kind, options),
+  reader: (options) => dateTimeReader(kind, options),
   bytes: (options) => {
     const patterns = patternsOf(options);
     return patterns === undefined ? isoBytes[kind](options.zone) : patternBytes(kind, patterns, options);
@@ -244,7 +248,7 @@ export const dateType: ColumnType<string, DateOptions> = {
   ...dateTimeType('date'),
   options: {
     format: formatOption,
-    time: { takes: 'text', must: "'drop'", oneOf: ['drop'], isSpelling: true },
+    time: oneOfOption('drop'),
     spelling: spellingOption,
   },
 };

@@ -3,68 +3,55 @@
 
 import { putDouble, putSingle } from './row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
-import { nearestSingle } from './single.ts';
 import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
 import {
-  decimalOption,
-  groupingOption,
-  percentOption,
-  emptyShape,
-  isInfinity,
-  isNotANumber,
-  numberText,
+  floatOptions,
+  fromNumber,
+  numberOptionsProblem,
   plainNumber,
-  scanDecimal,
-  separatorsProblem,
   spellingOf,
-  thousandsOption,
   wantedNumber,
-  type DecimalShape,
   type FloatOptions,
-} from './number-text.ts';
+} from './number-spelling.ts';
+import { decimalParts, emptyShape, isInfinity, isNotANumber, scanDecimal } from './number-text.ts';
 import { isNot, quoted, refuse } from './refusal.ts';
-import { spellingOption, spellingProblem, withoutBlanks, type SpellingOptions } from './server-spelling.ts';
-
-type Options = FloatOptions & SpellingOptions;
-
-/** Returns false if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
-type InRange = (size: number, text: string, shape: DecimalShape) => boolean;
-
-const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;
+import { withoutBlanks } from './server-spelling.ts';
 
 // Halfway between the largest real and 2^128. The server rounds this number and larger ones to
 // infinity.
 const realOverflow = 2 ** 128 - 2 ** 103;
-const realOverflowExact = 2n ** 128n - 2n ** 103n;
 
 // Half of the smallest real. The server rounds this number and smaller ones to zero (ties go to
 // even).
-const realUnderflowPower = 150;
-const realUnderflow = 2 ** -realUnderflowPower;
+const realUnderflow = 2 ** -150;
 
-/** Returns the sign of |literal| * multiplier - limit, computed exactly. */
-const compareExactly = (text: string, shape: DecimalShape, multiplier: bigint, limit: bigint): number => {
-  const digits = BigInt(text.slice(shape.start, shape.end).replace('.', ''));
-  const power = shape.exponent - (shape.digits - shape.integerDigits);
-  const left = digits * multiplier * (power > 0 ? 10n ** BigInt(power) : 1n);
-  const right = limit * (power < 0 ? 10n ** BigInt(-power) : 1n);
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+/**
+ * Returns the sign of |decimal text| - size, computed exactly. `text` has no blanks. `size` is at
+ * least 2^-150 and at most 2^128, so it is an integer divided by 2^202.
+ */
+const compareExactly = (text: string, size: number): number => {
+  const [, , integer = '', fraction = '', exponent = '0'] = decimalParts.exec(text)!;
+  const power = Number(exponent) - fraction.length;
+  const left = BigInt(integer + fraction) * 10n ** BigInt(Math.max(power, 0)) * 2n ** 202n;
+  const right = BigInt(size * 2 ** 202) * 10n ** BigInt(Math.max(-power, 0));
+  return left === right ? 0 : left < right ? -1 : 1;
 };
+
+/** Returns false if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
+type InRange = (size: number, text: string) => boolean;
+
+const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;
 
 // Rounding to double keeps the order of numbers, and both limits are doubles. So only a literal
 // that rounds to a limit needs the exact comparison.
-const realInRange: InRange = (size, text, shape) => {
-  if (size > realUnderflow && size < realOverflow) return true;
-  if (size === realOverflow) return compareExactly(text, shape, 1n, realOverflowExact) < 0;
-  if (size === realUnderflow) {
-    return compareExactly(text, shape, 2n ** BigInt(realUnderflowPower), 1n) > 0;
-  }
-  return false;
+const realInRange: InRange = (size, text) => {
+  if (size === realOverflow) return compareExactly(text, size) < 0;
+  if (size === realUnderflow) return compareExactly(text, size) > 0;
+  return size > realUnderflow && size < realOverflow;
 };
 
-const floatReader = (name: string, inRange: InRange, options: Options): Reader => {
-  const plain = options.spelling === 'server' ? withoutBlanks : plainNumber(options);
+const floatReader = (name: string, inRange: InRange, options: FloatOptions): Reader => {
+  const plain = plainNumber(options, withoutBlanks);
   const wanted = wantedNumber(`a ${name}`, options);
   const shape = emptyShape();
   return (text) => {
@@ -74,7 +61,7 @@ const floatReader = (name: string, inRange: InRange, options: Options): Reader =
       return isNotANumber(number) || isInfinity(number) ? number : isNot(text, wanted);
     }
     if (shape.firstNonzero === -1) return number;
-    return inRange(Math.abs(Number(number)), number, shape)
+    return inRange(Math.abs(Number(number)), number)
       ? number
       : refuse('range', `${quoted(text)} is out of range for ${name}`);
   };
@@ -90,39 +77,48 @@ const floatType = (
   sql: string,
   inRange: InRange,
   encode: ValueEncoder,
-): ColumnType<number, Options> => ({
+): ColumnType<number, FloatOptions> => ({
   sql: () => sql,
-  options: {
-    decimal: decimalOption,
-    thousands: thousandsOption,
-    grouping: groupingOption,
-    percent: percentOption,
-    spelling: spellingOption,
-  },
-  optionsProblem: (options) => {
-    const { decimal, thousands, percent } = options;
-    return (
-      spellingProblem(options, { decimal, thousands, percent }) ??
-      separatorsProblem({ ...options, decimal: decimal ?? '.' })
-    );
-  },
+  options: floatOptions,
+  optionsProblem: (options) => numberOptionsProblem(options, '.'),
   reader: (options) => floatReader(name, inRange, options),
   bytes: (options) => (options.percent === undefined ? { kind: name, ...spellingOf(options) } : notFromBytes),
   encode,
   order: 'float',
   value: () => ({ kind: 'float' }),
   toValue: floatValue,
-  fromValue: (value) => {
-    if (typeof value === 'bigint') return value.toString();
-    return typeof value === 'number' ? numberText(value) : undefined;
-  },
+  fromValue: fromNumber,
 });
 
+const single = new Float32Array(1);
+const singleBits = new Uint32Array(single.buffer);
+
+/** The float4 next to the float4 `value`: farther from zero if `away`, else nearer to zero. */
+const neighbour = (value: number, away: boolean): number => {
+  single[0] = value;
+  singleBits[0]! += away ? 1 : -1;
+  return single[0];
+};
+
+/**
+ * The float4 nearest to a text that the reader returned.
+ * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
+ * Then the text decides. Proved by test/integration/compiled.test.ts, "halfway cases included".
+ */
+const nearestSingle = (text: string): number => {
+  const value = floatValue(text);
+  const rounded = Math.fround(value);
+  if (rounded === value || !Number.isFinite(value)) return rounded;
+  const size = Math.abs(value);
+  const isAway = Math.abs(rounded) > size;
+  const other = neighbour(rounded, !isAway);
+  if (size !== realOverflow && other - value !== value - rounded) return rounded;
+  const side = compareExactly(text, size);
+  return side === 0 || side > 0 === isAway ? rounded : other;
+};
+
 export const realType = floatType('real', 'real', realInRange, (text, out) =>
-  putSingle(
-    out,
-    nearestSingle(floatValue(text), () => text),
-  ),
+  putSingle(out, nearestSingle(text)),
 );
 
 export const doubleType = floatType('double', 'double precision', doubleInRange, (text, out) =>

@@ -3,21 +3,15 @@
 import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {
-  afterDigits,
-  afterSign,
-  afterZeros,
-  numberText,
+  fromNumber,
+  groupOptions,
+  numberOptionsProblem,
   plainNumber,
-  separatorsProblem,
   spellingOf,
-  groupingOption,
-  thousandsOption,
   type GroupOptions,
-} from './number-text.ts';
+} from './number-spelling.ts';
+import { afterDigits, afterSign, afterZeros } from './number-text.ts';
 import { isNot, quoted, refuse } from './refusal.ts';
-import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
-
-export type IntegerOptions = GroupOptions & SpellingOptions;
 
 interface IntegerKind {
   readonly name: string;
@@ -63,24 +57,19 @@ const integerType = <Value>(
   value: ValueShape,
   toValue: (text: string) => Value,
   encode: ValueEncoder,
-): ColumnType<Value, IntegerOptions> => {
+): ColumnType<Value, GroupOptions> => {
   const [least, most] = rangeOf(kind.bytes);
   return {
     sql: () => kind.name,
-    options: { thousands: thousandsOption, grouping: groupingOption, spelling: spellingOption },
-    optionsProblem: (options) =>
-      spellingProblem(options, { thousands: options.thousands }) ?? separatorsProblem(options),
-    reader: (options) =>
-      integerReader(kind, options.spelling === 'server' ? serverNumber : plainNumber(options)),
+    options: groupOptions,
+    optionsProblem: (options) => numberOptionsProblem(options),
+    reader: (options) => integerReader(kind, plainNumber(options)),
     bytes: (options) => ({ kind: 'integer', ...spellingOf(options), bytes: kind.bytes, least, most }),
     encode,
     order: 'whole',
     value: () => value,
     toValue,
-    fromValue: (given) => {
-      if (typeof given === 'bigint') return given.toString();
-      return typeof given === 'number' ? numberText(given) : undefined;
-    },
+    fromValue: fromNumber,
   };
 };
 

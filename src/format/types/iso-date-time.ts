@@ -1,9 +1,8 @@
 // Reads dates and times in ISO 8601, the default format: regular expressions first, then the
-// calendar.
+// calendar. Also rounds or refuses more decimals of a second than the server stores.
 
-import type { Reader, Refusal } from './contract.ts';
-import { isDay, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
-import { isOffsetAt } from './offset.ts';
+import { isDay, isOffsetAt, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
+import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import { bare, isNot, refuse } from './refusal.ts';
 
 export type AddOffset = (local: string) => string | Refusal;
@@ -79,4 +78,54 @@ export const isoTimestamptzReader =
       return dayOrTimeProblem(text, text.length) ?? addOffset(text);
     }
     return isInfinity(text) ? text : isNot(text, 'a timestamptz (YYYY-MM-DD HH:mm:ss with Z or ±HH:mm)');
+  };
+
+const fractional = /^(.*?)(\d\d:\d\d:\d\d)\.(\d+)(.*)$/;
+const tooLong = /\.\d{7}/;
+const decimalsKept = 6;
+
+/** Rounds like the server: fraction times a million as a double, halves to even. */
+const roundedMicroseconds = (digits: string): number => {
+  const exact = Number(`0.${digits}`) * 1e6;
+  const below = Math.floor(exact);
+  const rest = exact - below;
+  return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
+};
+
+/** Adds a second. 23:59:59 of a `time` becomes 24:00:00, which the server stores. */
+const secondLater = (day: string, time: string): string | undefined => {
+  const date = day === '' ? '2000-01-01' : day.slice(0, dateLength);
+  const later = new Date(Date.parse(`${date}T${time}Z`) + 1000).toISOString();
+  if (later.startsWith('+')) return undefined;
+  const laterTime = later.slice(timeStart, timeStart + 'HH:mm:ss'.length);
+  if (day !== '') return `${later.slice(0, dateLength)}T${laterTime}`;
+  return laterTime === '00:00:00' ? '24:00:00' : laterTime;
+};
+
+const fitDecimals = (text: string, canonical: string, rounds: boolean, sql: string): string | Refusal => {
+  const [, day = '', time = '', digits = '', offset = ''] = fractional.exec(canonical)!;
+  const isZero = /^0*$/.test(digits.slice(decimalsKept));
+  if (!isZero && !rounds) {
+    return refuse(
+      'range',
+      `${bare(text)} has ${digits.length} decimals of a second, ${sql} keeps ${decimalsKept}; set round: true`,
+    );
+  }
+  const microseconds = isZero ? Number(digits.slice(0, decimalsKept)) : roundedMicroseconds(digits);
+  if (microseconds < 1e6) {
+    return `${day}${time}.${String(microseconds).padStart(decimalsKept, '0')}${offset}`;
+  }
+  const later = secondLater(day, time);
+  return later === undefined
+    ? refuse('range', `${bare(text)} rounds to a day after 9999-12-31`)
+    : later + offset;
+};
+
+/** Wraps a reader: texts with more than six decimals are rounded or refused. */
+export const withDecimals =
+  (read: Reader, rounds: boolean, sql: string): Reader =>
+  (text) => {
+    const canonical = read(text);
+    if (isRefusal(canonical) || !tooLong.test(canonical)) return canonical;
+    return fitDecimals(text, canonical, rounds, sql);
   };

@@ -7,30 +7,29 @@ import {
   numericIntegerDigitsMax,
   numericPrecisionMax,
 } from '../../core/limits.ts';
-import { putNumericText } from './numeric-bytes.ts';
+import { putInt16, putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, Refusal } from './contract.ts';
 import {
-  decimalOption,
-  groupingOption,
-  percentOption,
+  floatOptions,
+  fromNumber,
+  numberOptionsProblem,
+  plainNumber,
+  spellingOf,
+  wantedNumber,
+  type FloatOptions,
+} from './number-spelling.ts';
+import {
+  decimalParts,
   emptyShape,
   isInfinity,
   isNotANumber,
-  numberText,
-  plainNumber,
   scanDecimal,
-  separatorsProblem,
-  spellingOf,
-  thousandsOption,
-  wantedNumber,
   type DecimalShape,
-  type FloatOptions,
 } from './number-text.ts';
 import { bare, isNot, refuse } from './refusal.ts';
-import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 
-export interface NumericOptions extends FloatOptions, SpellingOptions {
+export interface NumericOptions extends FloatOptions {
   /** Number of all digits, and of digits after the point. */
   readonly precision?: number;
   readonly scale?: number;
@@ -112,7 +111,7 @@ const chooseFit = (options: NumericOptions): Fit => {
 };
 
 const numericReader = (options: NumericOptions): Reader => {
-  const plain = options.spelling === 'server' ? serverNumber : plainNumber(options);
+  const plain = plainNumber(options);
   const wanted = wantedNumber('a numeric', options);
   const fit = chooseFit(options);
   const sql = numericSql(options);
@@ -139,11 +138,7 @@ const numericProblem = (options: NumericOptions): string | undefined => {
   } else if (scale !== undefined && (!Number.isInteger(scale) || scale < 0 || scale > precision)) {
     return `the scale of numeric is a whole number from 0 to its precision, ${precision}`;
   }
-  const { decimal, thousands, percent } = options;
-  return (
-    spellingProblem(options, { decimal, thousands, percent }) ??
-    separatorsProblem({ ...options, decimal: decimal ?? '.' })
-  );
+  return numberOptionsProblem(options, '.');
 };
 
 const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: NumericOptions): ByteKind =>
@@ -157,29 +152,90 @@ const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: Nume
       }
     : notFromBytes;
 
+const positive = 0x0000;
+const negative = 0x4000;
+const notANumber = 0xc000;
+const positiveInfinity = 0xd000;
+const negativeInfinity = 0xf000;
+
+const putSpecial = (out: RowBytes, sign: number): void => {
+  reserve(out, 12);
+  putInt32(out, 8);
+  putInt16(out, 0);
+  putInt16(out, 0);
+  putInt16(out, sign);
+  putInt16(out, 0);
+};
+
+/** Writes a text that the numeric reader returned: a decimal literal, NaN or an infinity. */
+const encodeNumeric = (text: string, out: RowBytes): void => {
+  const matched = decimalParts.exec(text);
+  if (matched === null) {
+    const isNumber = !/nan/i.test(text);
+    putSpecial(out, isNumber ? (text.startsWith('-') ? negativeInfinity : positiveInfinity) : notANumber);
+    return;
+  }
+  const [, sign, integer = '', fraction = '', exponent = '0'] = matched;
+  const shift = Number(exponent);
+  const digits = integer + fraction;
+  const pointAt = integer.length + shift;
+  const scale = Math.max(0, fraction.length - shift);
+  // The format has at most this many decimals. Columns that accept a longer literal round it to a
+  // thousand decimals at most.
+  const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
+  putDigits(
+    out,
+    sign === '-',
+    isTiny ? '0' : digits,
+    isTiny ? 1 : pointAt,
+    Math.min(scale, numericDecimalsMax),
+  );
+};
+
+/** Writes `digits`, with the point after `pointAt` of them, shown with `scale` decimals. */
+const putDigits = (
+  out: RowBytes,
+  isNegative: boolean,
+  digits: string,
+  pointAt: number,
+  scale: number,
+): void => {
+  // Zeros fill the first base-10000 digit, so that the point lies between two of them.
+  const lead = ((-pointAt % 4) + 4) % 4;
+  const padded = '0'.repeat(lead) + digits;
+  const groups: number[] = [];
+  for (let at = 0; at < padded.length; at += 4) groups.push(Number(padded.slice(at, at + 4).padEnd(4, '0')));
+  let weight = (pointAt + lead) / 4 - 1;
+  let first = 0;
+  while (first < groups.length && groups[first] === 0) first += 1;
+  let last = groups.length;
+  while (last > first && groups[last - 1] === 0) last -= 1;
+  const isZero = first === last;
+  weight -= first;
+  reserve(out, 12 + 2 * (last - first));
+  putInt32(out, 8 + 2 * (last - first));
+  putInt16(out, last - first);
+  putInt16(out, isZero ? 0 : weight);
+  putInt16(out, isNegative && !isZero ? negative : positive);
+  putInt16(out, scale);
+  for (let index = first; index < last; index += 1) putInt16(out, groups[index]!);
+};
+
 export const numericType: ColumnType<string, NumericOptions> = {
   sql: numericSql,
   options: {
     precision: { takes: 'whole number' },
     scale: { takes: 'whole number' },
     round: { takes: 'flag' },
-    decimal: decimalOption,
-    thousands: thousandsOption,
-    grouping: groupingOption,
-    percent: percentOption,
-    spelling: spellingOption,
+    ...floatOptions,
   },
   optionsProblem: numericProblem,
   reader: numericReader,
   bytes: numericBytes,
-  encode: (text, out) => putNumericText(out, text),
+  encode: encodeNumeric,
   order: 'decimal',
   value: () => ({ kind: 'string' }),
   // A JavaScript number would round; the text is exact.
   toValue: (text) => text,
-  fromValue: (value) => {
-    if (typeof value === 'string') return value;
-    if (typeof value === 'bigint') return value.toString();
-    return typeof value === 'number' ? numberText(value) : undefined;
-  },
+  fromValue: (value) => (typeof value === 'string' ? value : fromNumber(value)),
 };
