@@ -11,6 +11,7 @@
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
+import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 
 /** Slots of one schedule. Instants are milliseconds since 1970. */
 export interface Calendar {
@@ -30,49 +31,6 @@ const stepMsMax = 36 * hourMs;
 
 /** Clocks are set back by less than this. */
 const setBackMsMax = 3 * hourMs;
-
-/** Offset from UTC at an instant, in milliseconds. */
-type OffsetAt = (instantMs: number) => number;
-
-const zoneOffsets = (timeZone: string): OffsetAt => {
-  const two = '2-digit';
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: two,
-    day: two,
-    hour: two,
-    minute: two,
-    second: two,
-  });
-  return (instantMs) => {
-    const parts = new Map(format.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]));
-    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-    const shown = Date.UTC(
-      part('year'),
-      part('month') - 1,
-      part('day'),
-      part('hour'),
-      part('minute'),
-      part('second'),
-    );
-    return shown - Math.floor(instantMs / 1000) * 1000;
-  };
-};
-
-/** The first instant after `from`, and up to `to`, with another offset than `from`. */
-const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | undefined => {
-  const offset = offsetAt(from);
-  if (offsetAt(to) === offset) return undefined;
-  let [before, after] = [from, to];
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (offsetAt(middle) === offset) before = middle;
-    else after = middle;
-  }
-  return after;
-};
 
 interface Rule {
   readonly offsetAt: OffsetAt;
