@@ -1,10 +1,8 @@
 // The trailer lines at the end of a file, which are not records: where they begin, and a stream without them.
 
+import { CR, LF } from '../core/characters.ts';
 import type { LineEnd } from '../core/declaration/declaration.ts';
 import { recordBytesMax } from '../core/limits.ts';
-
-const LF = 10;
-const CR = 13;
 
 /** The byte after the last line end in [0, end); 0 when there is none. */
 const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {

@@ -3,7 +3,7 @@
 // segments. A stream cannot be cut: all loaders of one process load it together.
 
 import { createSplitter } from '../format/split/splitter.ts';
-import { segmentCuts } from '../format/split/segment-cuts.ts';
+import { segmentCuts } from '../format/split/record-blocks.ts';
 import {
   segmentBytesMin,
   segmentChunks,

@@ -1,5 +1,6 @@
 // WebAssembly code that finds a record's fields, without quotes and blanks, and that finds tokens.
 
+import { SPACE, TAB } from '../../core/characters.ts';
 import {
   choose,
   i32,
@@ -16,9 +17,6 @@ import { slot } from './layouts.ts';
 import { state } from './memory.ts';
 import { hashFactor, token, tokenList } from './token-list.ts';
 import { increase, zero } from './put-code.ts';
-
-const SPACE = 32;
-const TAB = 9;
 
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));

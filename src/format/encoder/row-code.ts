@@ -1,5 +1,6 @@
 // The row routine: delimiters and records of a window in, COPY rows out, column by column.
 
+import { LF, TAB } from '../../core/characters.ts';
 import {
   drop,
   i32,
@@ -16,9 +17,6 @@ import { flag } from './field-code.ts';
 import { columnBytes } from './kinds.ts';
 import { increase, zero } from './put-code.ts';
 import { delimitersAt, endsAt, outEnd, startsAt, state, stopped, textAt, wanted } from './memory.ts';
-
-const TAB = 9;
-const LF = 10;
 
 const variables = {
   record: 'i32',

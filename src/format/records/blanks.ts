@@ -1,7 +1,6 @@
 // Removes blanks for the dialect's `trim`.
 
-const SPACE = 32;
-const TAB = 9;
+import { SPACE, TAB } from '../../core/characters.ts';
 
 /** Removes blanks and tabs at both ends. Other white space is data. */
 export const trimBlanks = (text: string): string => {

@@ -6,6 +6,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
+import { BACKSLASH } from '../../core/characters.ts';
 import type { LineEnd, ReadTable } from '../../core/declaration/declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../../core/model.ts';
 import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
@@ -13,7 +14,7 @@ import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './r
 import { trimBlanks } from './blanks.ts';
 import { unquotedReader } from './null-tokens.ts';
 import type { FileFields } from './file-fields.ts';
-import { BACKSLASH, grammarOf, type Grammar } from '../split/grammar.ts';
+import { grammarOf, type Grammar } from '../split/grammar.ts';
 import { isStorable } from './raw-text.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 

@@ -7,6 +7,7 @@
 // and reports the position. Proved by test/unit/format/records/compiled-oracle.test.ts,
 // text-rows.test.ts beside it and test/integration/compiled.test.ts.
 
+import { BACKSLASH } from '../../core/characters.ts';
 import type { FilterSpec, ReadTable } from '../../core/declaration/declaration.ts';
 import type { Reject } from '../../core/model.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
@@ -14,7 +15,7 @@ import { createRecordFilter } from './record-filter.ts';
 import { unquotedReader } from '../records/null-tokens.ts';
 import { fieldsOf, type DecodedFile } from '../records/file-fields.ts';
 import { neededFields } from './header-check.ts';
-import { BACKSLASH, grammarOf } from '../split/grammar.ts';
+import { grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from './record-judge.ts';
 import type { Faulty } from '../records/record-parser.ts';
 import { createRowBytes, reserve } from '../types/row-bytes.ts';

@@ -4,7 +4,7 @@ import type { RecordBlock } from '../split/record-blocks.ts';
 import type { RecordSpans } from '../split/splitter.ts';
 import { isStorable } from '../records/raw-text.ts';
 import { recordBytes } from '../records/record-parser.ts';
-import { BACKSLASH } from '../split/grammar.ts';
+import { BACKSLASH } from '../../core/characters.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
 export interface Window {

@@ -1,12 +1,7 @@
 // A dialect as bytes, and how its lines end.
 
+import { BACKSLASH, CR, LF, SPACE, TAB } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
-
-export const LF = 10;
-export const CR = 13;
-const SPACE = 32;
-const TAB = 9;
-export const BACKSLASH = 92;
 
 export interface Grammar {
   readonly delimiter: Buffer;

@@ -1,9 +1,10 @@
 // Turns a stream of bytes into blocks of whole records with positions. Memory: one read and one
 // record.
 
+import { CR, LF } from '../../core/characters.ts';
 import type { Position } from '../../core/model.ts';
 import { recordBytesMax, rejectRawBytesMax } from '../../core/limits.ts';
-import { countLines, CR, LF } from './grammar.ts';
+import { countLines } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 
 /** Whole records with their positions. Each block begins where the previous one ends. */
@@ -175,4 +176,25 @@ export async function* recordBlocks(
     takeInto(longLine, last, last.length, newline);
     yield longLineBlock(longLine, newline, position);
   } else if (last.length > 0) yield blockOf(last, split(last, true), position);
+}
+
+/**
+ * Yields positions at which a file may be cut: starts of records, or of blank lines before them.
+ * Each is at least `segmentBytes` after the previous one and after `start`. The file's end is not
+ * yielded. Memory as in `recordBlocks`.
+ * A cut is yielded after the read that follows it. Segments give the same records and rejects as
+ * the whole file (test/unit/format/split/segment-cuts.test.ts).
+ */
+export async function* segmentCuts(
+  reads: AsyncIterable<Buffer>,
+  start: Position,
+  split: Splitter,
+  segmentBytes: number,
+): AsyncGenerator<Position, void> {
+  let from = start;
+  for await (const { position } of recordBlocks(reads, start, split)) {
+    if (position.byte - from.byte < segmentBytes) continue;
+    from = position;
+    yield position;
+  }
 }

@@ -6,17 +6,15 @@
 // same line end inside quotes are equal from there on, and a walk that found no record is
 // remembered with its end.
 
+import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
 import {
-  BACKSLASH,
   beforeLineFeed,
-  CR,
   endsLine,
   isBlankByte,
   isEscape,
   lastLine,
-  LF,
   lineAt,
   takesHalfLineEnds,
   type Grammar,

@@ -8,15 +8,13 @@
 // record that is too long) stops the scan at the start of its record, and the splitter reads that
 // record byte by byte. Proved to agree by test/unit/format/records/split-property.test.ts.
 
+import { CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
 import { bitsOf, holdsAny, isByte, isSome, loadGroup, parities } from '../wasm/byte-bits.ts';
 import { groupBytes } from '../wasm/instance.ts';
 import { endsAt, linesAt, memoryBytes, startsAt, state } from './scan-memory.ts';
 import { i32, i64, locals, loopWhile, sequence, v128, when, whenElse, type Code } from '../wasm/wasm-code.ts';
 import { functionOf } from '../wasm/wasm-module.ts';
-
-const LF = 10;
-const CR = 13;
 
 const types = {
   // `from`, `to`: addresses of the bytes to scan. `base`: offset in the block of address 0.
@@ -215,7 +213,7 @@ const body = sequence(
   v.from.get,
 );
 
-/** The module; scan-text.ts runs it. */
+/** The module; record-pass.ts runs it. */
 export const scanModule = {
   memoryBytes,
   imported: {},

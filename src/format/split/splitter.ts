@@ -5,15 +5,13 @@
 // A quote elsewhere does not hide line ends, so that it rejects one record and not the rest of the
 // file.
 
+import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
 import type { RejectCode } from '../../core/model.ts';
 import {
-  BACKSLASH,
   countLines,
-  CR,
   grammarOf,
   isBlankByte,
-  LF,
   lineAt,
   mayHoldComment,
   startsWith,
@@ -22,8 +20,13 @@ import {
   type LineSpan,
 } from './grammar.ts';
 import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
-import { addRecord, createRecordList, createRecordPass, type RecordList } from './record-pass.ts';
-import type { QuoteRule } from './scan-text.ts';
+import {
+  addRecord,
+  createRecordList,
+  createRecordPass,
+  type QuoteRule,
+  type RecordList,
+} from './record-pass.ts';
 
 /** The records of one block, as parallel lists of offsets. */
 export interface RecordSpans {

@@ -22,17 +22,18 @@ export interface FloatOptions extends GroupOptions {
   readonly percent?: 'number' | 'share';
 }
 
-const thousands: OptionShape = { takes: 'text', must: 'one character', isSpelling: true };
-const grouping = oneOfOption('indian');
+const thousandsOption: OptionShape = { takes: 'text', must: 'one character', isSpelling: true };
 
-export const groupOptions = { thousands, grouping, spelling: spellingOption };
+export const groupOptions = {
+  thousands: thousandsOption,
+  grouping: oneOfOption('indian'),
+  spelling: spellingOption,
+};
 
 export const floatOptions = {
+  ...groupOptions,
   decimal: oneOfOption(',', '.'),
-  thousands,
-  grouping,
   percent: oneOfOption('number', 'share'),
-  spelling: spellingOption,
 };
 
 /** True if the server reads these numbers as they are. */
@@ -78,9 +79,9 @@ const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string
 
 /** Returns what is wrong with the options, or undefined. `point`: the default of `decimal`. */
 export const numberOptionsProblem = (options: FloatOptions, point?: '.'): string | undefined => {
-  const { decimal, thousands: separator, percent } = options;
+  const { decimal, thousands, percent } = options;
   return (
-    spellingProblem(options, { decimal, thousands: separator, percent }) ??
+    spellingProblem(options, { decimal, thousands, percent }) ??
     separatorsProblem({ ...options, decimal: decimal ?? point })
   );
 };

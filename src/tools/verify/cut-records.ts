@@ -1,14 +1,12 @@
 // The bytes of a file without records that the bookkeeping says were rejected for their bytes: csv-parse would stop at them.
 
-import { LF } from '../../format/split/grammar.ts';
+import { CR, LF } from '../../core/characters.ts';
 
 /** A record: its first byte, and how many lines it has. */
 export interface Cut {
   readonly byte: number;
   readonly lines: number;
 }
-
-const CR = 13;
 
 /** The place after so many line ends; -1: there are fewer. */
 const afterLines = (
