@@ -306,7 +306,7 @@ describe('readHeader', () => {
       name: 'a line end of another kind',
       input: 'x\na\rb,c\n1,2\n',
       code: 'ETL_HEADER_INVALID',
-      says: 'not a line end of the file',
+      says: 'not the line end of the file',
       options: { skipLines: 1 },
     },
     {

@@ -42,7 +42,7 @@ const rejectCases: readonly RejectCase[] = [
     name: 'a carriage return that is no line end',
     bad: '1,x\ry',
     code: 'line_end',
-    reason: 'not a line end of the file',
+    reason: 'not the line end of the file',
   },
   {
     name: 'bytes that are not UTF-8',
