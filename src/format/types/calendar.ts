@@ -25,11 +25,6 @@ export const readDigits = (text: string, at: number, width: number): number => {
   return value;
 };
 
-export const isDigitAt = (text: string, at: number): boolean => {
-  const code = text.charCodeAt(at);
-  return code >= zero && code <= zero + 9;
-};
-
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);

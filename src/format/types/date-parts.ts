@@ -3,7 +3,6 @@
 import {
   fourDigits,
   isDay,
-  isDigitAt,
   isOffsetAt,
   isTimeOfDay,
   offsetEnd,
@@ -12,6 +11,7 @@ import {
   readTwo,
   twoDigits,
 } from './calendar.ts';
+import { isDigitAt } from './number-text.ts';
 
 /** The parts of a date, indexed by `part`. An object with computed keys took twice as long. */
 export type DateParts = number[];
