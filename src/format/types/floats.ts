@@ -11,7 +11,7 @@ import {
   plainNumber,
   spellingOf,
   wantedNumber,
-  type FloatOptions,
+  type NumberOptions,
 } from './number-spelling.ts';
 import { decimalParts, emptyShape, isInfinity, isNotANumber, scanDecimal } from './number-text.ts';
 import { isNot, quoted, refuse } from './refusal.ts';
@@ -50,7 +50,7 @@ const realInRange: InRange = (size, text) => {
   return size > realUnderflow && size < realOverflow;
 };
 
-const floatReader = (name: string, inRange: InRange, options: FloatOptions): Reader => {
+const floatReader = (name: string, inRange: InRange, options: NumberOptions): Reader => {
   const plain = plainNumber(options, withoutBlanks);
   const wanted = wantedNumber(`a ${name}`, options);
   const shape = emptyShape();
@@ -77,7 +77,7 @@ const floatType = (
   sql: string,
   inRange: InRange,
   encode: ValueEncoder,
-): ColumnType<number, FloatOptions> => ({
+): ColumnType<number, NumberOptions> => ({
   sql: () => sql,
   options: floatOptions,
   optionsProblem: (options) => numberOptionsProblem(options, '.'),

@@ -8,7 +8,7 @@ import {
   numberOptionsProblem,
   plainNumber,
   spellingOf,
-  type GroupOptions,
+  type IntegerOptions,
 } from './number-spelling.ts';
 import { afterDigits, afterSign, afterZeros } from './number-text.ts';
 import { isNot, quoted, refuse } from './refusal.ts';
@@ -57,7 +57,7 @@ const integerType = <Value>(
   value: ValueShape,
   toValue: (text: string) => Value,
   encode: ValueEncoder,
-): ColumnType<Value, GroupOptions> => {
+): ColumnType<Value, IntegerOptions> => {
   const [least, most] = rangeOf(kind.bytes);
   return {
     sql: () => kind.name,

@@ -7,7 +7,7 @@ import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } f
 const zero = 48;
 
 /** How a file writes whole numbers. */
-export interface GroupOptions extends SpellingOptions {
+export interface GroupOptions {
   /** Character between groups of digits. Default: none. */
   readonly thousands?: string;
   /** 'indian': groups of two digits before the last three, 12,34,567. Default: groups of three. */
@@ -22,18 +22,25 @@ export interface FloatOptions extends GroupOptions {
   readonly percent?: 'number' | 'share';
 }
 
+export type IntegerOptions = GroupOptions & SpellingOptions;
+
+export type NumberOptions = FloatOptions & SpellingOptions;
+
 const thousandsOption: OptionShape = { takes: 'text', must: 'one character', isSpelling: true };
+const groupingOption = oneOfOption('indian');
 
 export const groupOptions = {
   thousands: thousandsOption,
-  grouping: oneOfOption('indian'),
+  grouping: groupingOption,
   spelling: spellingOption,
 };
 
 export const floatOptions = {
-  ...groupOptions,
   decimal: oneOfOption(',', '.'),
+  thousands: thousandsOption,
+  grouping: groupingOption,
   percent: oneOfOption('number', 'share'),
+  spelling: spellingOption,
 };
 
 /** True if the server reads these numbers as they are. */
@@ -78,7 +85,7 @@ const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string
 };
 
 /** Returns what is wrong with the options, or undefined. `point`: the default of `decimal`. */
-export const numberOptionsProblem = (options: FloatOptions, point?: '.'): string | undefined => {
+export const numberOptionsProblem = (options: NumberOptions, point?: '.'): string | undefined => {
   const { decimal, thousands, percent } = options;
   return (
     spellingProblem(options, { decimal, thousands, percent }) ??
@@ -153,7 +160,7 @@ const plainPercent =
   };
 
 /** Makes the PlainNumber of a column. `readServer` rewrites numbers of the server's spelling. */
-export const plainNumber = (options: FloatOptions, readServer: PlainNumber = serverNumber): PlainNumber => {
+export const plainNumber = (options: NumberOptions, readServer: PlainNumber = serverNumber): PlainNumber => {
   if (options.spelling === 'server') return readServer;
   const plain = plainSeparators(options);
   return options.percent === undefined ? plain : plainPercent(plain, options.percent);

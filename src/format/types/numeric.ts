@@ -28,8 +28,9 @@ import {
   type DecimalShape,
 } from './number-text.ts';
 import { bare, isNot, refuse } from './refusal.ts';
+import type { SpellingOptions } from './server-spelling.ts';
 
-export interface NumericOptions extends FloatOptions {
+export interface NumericOptions extends FloatOptions, SpellingOptions {
   /** Number of all digits, and of digits after the point. */
   readonly precision?: number;
   readonly scale?: number;
