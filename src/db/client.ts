@@ -129,6 +129,9 @@ export const withClient = async <T>(
 export const runQuery = (client: Client, { text, values = [] }: Query): Promise<QueryResult> =>
   client.query(text, [...values]);
 
+export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
+  (await runQuery(client, query)).rows;
+
 /**
  * Runs a query as a prepared statement: planning takes most of the time of large catalogue queries,
  * and the server keeps the plan. With `values`, it still plans the first five executions.

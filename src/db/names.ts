@@ -1,8 +1,19 @@
 // Names of a pipeline's tables: in the build schema, and in production.
 
+import { createHash } from 'node:crypto';
 import type { PipelineSpec } from '../core/declaration/declaration.ts';
 import type { AttributesSpec } from '../core/declaration/shape.ts';
+import { identifierBytesMax } from '../core/limits.ts';
 import { quoteName, type Query } from './sql.ts';
+
+/** Shortens a name that the server would cut; a hash of the whole name keeps it unique. */
+export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
+  if (Buffer.byteLength(whole) <= bytesMax) return whole;
+  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+  const start = Buffer.from(whole).subarray(0, bytesMax - end.length);
+  // With `stream`, half a character at the end is left out.
+  return `${new TextDecoder().decode(start, { stream: true })}${end}`;
+};
 
 /**
  * Tables are built under their final names and index names, in one schema for each pipeline. So

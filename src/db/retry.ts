@@ -47,6 +47,9 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   ETL_EPOCH_CHANGED: 'server', // the server crashed and is up again
 };
 
+/** SQLSTATEs of a statement that waited too long, or was the victim of a deadlock. */
+export const lockStates: ReadonlySet<string> = new Set(['55P03', '40P01', '57014']);
+
 export const retryOf = (error: unknown): Retry => {
   // Waiting does not help if the cause is permanent, such as a missing socket or refused TLS.
   if (error instanceof EtlError && error.code === 'ETL_CONNECT')

@@ -1,11 +1,8 @@
 // Staging tables: names, DDL, and the COPY statements that fill them.
 
-import { createHash } from 'node:crypto';
 import type { Dialect } from '../core/declaration/declaration.ts';
+import { fittingName } from './names.ts';
 import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
-import { identifierBytesMax } from '../core/limits.ts';
-
-const hashChars = 32;
 
 /** Schema of all staging tables; the first migration creates it. */
 const stagingSchema = 'etl_staging';
@@ -18,16 +15,9 @@ export interface StagingColumn {
 /** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/**
- * Quoted, with its schema. Names are checked in the definition; only rehearsals, under a longer
- * pipeline name, may exceed 63 bytes, and get a hash instead of the table's name.
- */
-export const stagingTable = (pipeline: string, table: string): string => {
-  const name = stagingName(pipeline, table);
-  const isFit = Buffer.byteLength(name) <= identifierBytesMax;
-  const hash = (): string => createHash('sha256').update(table).digest('hex').slice(0, hashChars);
-  return quoteName(stagingSchema, isFit ? name : stagingName(pipeline, hash()));
-};
+/** Quoted, with its schema. Only a rehearsal's name, whose pipeline has a longer name, may not fit. */
+export const stagingTable = (pipeline: string, table: string): string =>
+  quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 
 /**
  * Unlogged: rows skip the write-ahead log, and a crash empties the table; logged for rehearsals. No

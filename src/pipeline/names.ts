@@ -1,9 +1,8 @@
 // Checks the names of a pipeline, its schema, its tables and its columns.
 
-import { createHash } from 'node:crypto';
 import { stagingName } from '../db/staging.ts';
 import { identifierBytesMax } from '../core/limits.ts';
-import { buildSchema, keptSchema } from '../db/names.ts';
+import { buildSchema, fittingName, keptSchema } from '../db/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
 
@@ -91,11 +90,7 @@ const plainVersion = (name: string): string =>
 
 /**
  * Joins parts to a default name, such as `sale_day_idx` for ['sale', 'day'] and 'idx', as
- * PostgreSQL does. A name that is too long is cut, and a hash of the full name keeps it unique.
+ * PostgreSQL does. A name that is too long is shortened.
  */
-export const defaultName = (parts: readonly string[], end: string): string => {
-  const whole = parts.join('_');
-  if (Buffer.byteLength(`${whole}_${end}`) <= identifierBytesMax) return `${whole}_${end}`;
-  const hashed = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}_${end}`;
-  return `${whole.slice(0, identifierBytesMax - hashed.length)}${hashed}`;
-};
+export const defaultName = (parts: readonly string[], end: string): string =>
+  `${fittingName(parts.join('_'), identifierBytesMax - end.length - 1)}_${end}`;

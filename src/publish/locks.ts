@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
+import { lockStates } from '../db/retry.ts';
 import { quoteText } from '../db/sql.ts';
 import { codeOf } from '../core/errors/errors.ts';
 
@@ -101,7 +102,7 @@ export const holdersOf = async (
   ).rows;
 
 /** Lock, deadlock or statement timeout: another try may meet nobody. */
-const isLocked = (error: unknown): boolean => ['55P03', '57014', '40P01'].includes(codeOf(error) ?? '');
+const isLocked = (error: unknown): boolean => lockStates.has(codeOf(error) ?? '');
 
 /** Of the server's `deadlock_timeout`: the rest is for the statements that do not wait. */
 const deadlockPercent = 80;

@@ -3,7 +3,7 @@
 //
 //   looking -> helping -> looking …      `pause` leads to resting, `resume` back to looking
 
-import type { Client } from '../db/client.ts';
+import { rowsOf, type Client } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';
 import { helpPollMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
@@ -39,14 +39,12 @@ interface HelperOptions {
   readonly abort: AbortSignal;
 }
 
-const loadingRuns = async (client: Client, queueNames: readonly string[]): Promise<readonly LoadingRow[]> =>
-  (
-    await client.query(
-      `select id::float8 as id, pipeline, pinned_params as params, generation from etl.run
+const loadingRuns = (client: Client, queueNames: readonly string[]): Promise<readonly LoadingRow[]> =>
+  rowsOf(client, {
+    text: `select id::float8 as id, pipeline, pinned_params as params, generation from etl.run
         where state = 'loading' and queue = any ($1) order by id`,
-      [queueNames],
-    )
-  ).rows;
+    values: [queueNames],
+  });
 
 /** Stop signals: for the worker's own run, or for good. */
 interface Rest {

@@ -1,7 +1,6 @@
 // Read model of a calendar: number and outcome of the slots of each schedule, by day.
 
-import { isThere, type Client } from '../../db/client.ts';
-import { rowsOf } from './history.ts';
+import { isThere, rowsOf, type Client } from '../../db/client.ts';
 
 /** loaded: published, or nothing to do. under way: enqueued, and its run has not ended. */
 export type SlotFate = 'loaded' | 'under way' | 'failed' | 'skipped' | 'missed';

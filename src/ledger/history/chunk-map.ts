@@ -4,9 +4,8 @@
 // A map has a limited number of cells. A file with more chunks is divided into equal parts, and
 // each cell shows the worst state of its chunks.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import { rowsOf } from './history.ts';
 
 /** lost: loaded before a crash, and not again yet. reloaded: loaded again after a crash. */
 type ChunkState = 'loaded' | 'reloaded' | 'lost';

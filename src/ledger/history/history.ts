@@ -3,7 +3,7 @@
 import { testsOfRun } from '../run/data-tests.ts';
 import { storyOfRun, type RunStory } from '../run/run-story.ts';
 import type { DataTestResult } from '../../core/declaration/data-test.ts';
-import { isThere, runQuery, type Client } from '../../db/client.ts';
+import { isThere, rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RecordedFormats } from '../../core/declaration/declaration.ts';
 import { ownOptions, type Dialect } from '../../core/declaration/dialect.ts';
@@ -196,9 +196,6 @@ const selectKept = (runId: number): Query => ({
   text: `select earlier, coalesce(advice, '{}') as advice, formats from etl.run where id = $1`,
   values: [runId],
 });
-
-export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
-  (await runQuery(client, query)).rows;
 
 export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 

@@ -1,8 +1,8 @@
 // Read model of pipelines: the newest runs of each pipeline, and when it was last published.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import { hasHistory, rowsOf, selectRunsOf, type RunSummary } from './history.ts';
+import { hasHistory, selectRunsOf, type RunSummary } from './history.ts';
 
 /** Runs in a trend: two weeks of nightly runs. */
 const trendRuns = 14;

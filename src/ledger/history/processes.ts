@@ -1,7 +1,6 @@
 // Read model of running processes: recognized by the names of their sessions on the server.
 
-import type { Client } from '../../db/client.ts';
-import { rowsOf } from './history.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 
 export interface ProcessAtWork {
   /** The eight digits that the names of all its sessions contain. */

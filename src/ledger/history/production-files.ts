@@ -1,7 +1,6 @@
 // Read model of files in production: counts for each table, and one table's files, page by page.
 
-import { isThere, type Client } from '../../db/client.ts';
-import { rowsOf } from './history.ts';
+import { isThere, rowsOf, type Client } from '../../db/client.ts';
 
 export interface LoadedTable {
   readonly pipeline: string;

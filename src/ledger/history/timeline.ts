@@ -1,8 +1,7 @@
 // Read model of a run's time: its steps, what each session loaded when, and what a crash emptied.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import { rowsOf } from './history.ts';
 
 /** A run's time is divided into this many equal stretches, the points of a chart. */
 const stretches = 120;

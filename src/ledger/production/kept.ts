@@ -1,6 +1,6 @@
 // Earlier versions of tables: kept versions, rollbacks, and what must not be published again.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { keyOf } from './published-files.ts';
 import type { KeptVersion } from './upkeep.ts';
@@ -12,18 +12,16 @@ export interface KeptTable extends KeptVersion {
 }
 
 /** Most recently replaced first. Another table may have the name now, so the oid is compared. */
-export const keptTables = async (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
-  (
-    await client.query(
-      `select k.id::float8 as id, k.table_name as "table", k.schema_name as schema, k.run_id::float8 as run,
+export const keptTables = (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
+  rowsOf(client, {
+    text: `select k.id::float8 as id, k.table_name as "table", k.schema_name as schema, k.run_id::float8 as run,
           k.replaced_by::float8 as "replacedBy", k.kept_name as name, format('%I.%I', n.nspname, k.kept_name) as location,
           k.rows::float8 as rows, pg_total_relation_size(c.oid)::float8 as bytes, k.kept_at as "keptAt", k.indexes
         from etl.kept_table k join pg_class c on c.oid = k.table_oid and c.relname = k.kept_name and c.relkind = 'r'
           join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'etl_kept'
         where k.pipeline = $1 order by k.id desc`,
-      [pipeline],
-    )
-  ).rows;
+    values: [pipeline],
+  });
 
 /** A published table: its strategy, and the run that loaded its rows. */
 export interface TableOfRun {
@@ -34,14 +32,13 @@ export interface TableOfRun {
   readonly back: { readonly to: number; readonly by: number } | null;
 }
 
-export const tablesInProduction = async (
+export const tablesInProduction = (
   client: Client,
   pipeline: string,
   schema: string,
 ): Promise<readonly TableOfRun[]> =>
-  (
-    await client.query(
-      `select distinct on (table_name) table_name as "table", strategy, run,
+  rowsOf(client, {
+    text: `select distinct on (table_name) table_name as "table", strategy, run,
           case when run < before then jsonb_build_object('to', rolled_back_to, 'by', run_id) end as back
         from (
           select p.table_name, p.strategy, p.run_id, v.run, u.rolled_back_to,
@@ -51,27 +48,20 @@ export const tablesInProduction = async (
           where u.pipeline = $1 and p.schema_name = $2
         ) published
         order by table_name, run_id desc`,
-      [pipeline, schema],
-    )
-  ).rows;
+    values: [pipeline, schema],
+  });
 
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
 /** Run 0: the tables from before the first run. */
-export const tablesOfRun = async (
-  client: Client,
-  pipeline: string,
-  runId: number,
-): Promise<readonly Version[]> =>
-  (
-    await client.query(
-      `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run
+export const tablesOfRun = (client: Client, pipeline: string, runId: number): Promise<readonly Version[]> =>
+  rowsOf(client, {
+    text: `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run
         from etl.published_table p join etl.run u on u.id = p.run_id where u.pipeline = $1 and u.id = $2
       union all
       select table_name, run_id::float8 from etl.kept_table where pipeline = $1 and run_id = $2 and $2 = 0`,
-      [pipeline, runId],
-    )
-  ).rows;
+    values: [pipeline, runId],
+  });
 
 interface Rollback {
   readonly pipeline: string;

@@ -1,6 +1,6 @@
 // Files in production as their runs recorded them: counts, rejected records and corrections.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { ownFilesOf, type FilesOf } from './published-files.ts';
 import { publicationsOf } from './published-tables.ts';
@@ -27,12 +27,12 @@ export interface LoadedFile {
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
 }
 
-export const loadedFiles = async (
+export const loadedFiles = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
-): Promise<readonly LoadedFile[]> => {
-  const { rows } = await client.query(
-    `with newest as (
+): Promise<readonly LoadedFile[]> =>
+  rowsOf(client, {
+    text: `with newest as (
         select run_id as by, version, lag(coalesce(version, run_id)) over (order by published_at, run_id) as run
           from etl.published_table where schema_name = $2 and table_name = $3 order by published_at desc, run_id desc limit 1
       )
@@ -53,10 +53,8 @@ export const loadedFiles = async (
         ) c on r.id is not null
       where p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3 and not p.unloaded
       order by p.file_id`,
-    [pipeline, schema, table],
-  );
-  return rows;
-};
+    values: [pipeline, schema, table],
+  });
 
 /** Files (ids) of other pipelines in the same table, and these pipelines' names. */
 export interface FilesOfOthers {
@@ -111,13 +109,11 @@ export async function* rejectsOfFile(
 }
 
 /** Fields of the corrections that replaced a file's rejects; null if a correction was deleted. */
-export const correctionsOfFile = async (
+export const correctionsOfFile = (
   client: Client,
   fileId: number,
 ): Promise<readonly { readonly fields: readonly string[] | null }[]> =>
-  (
-    await client.query(
-      `select c.fields from etl.corrected x left join etl.correction c on c.id = x.correction where x.file_id = $1 order by x.byte`,
-      [fileId],
-    )
-  ).rows;
+  rowsOf(client, {
+    text: `select c.fields from etl.corrected x left join etl.correction c on c.id = x.correction where x.file_id = $1 order by x.byte`,
+    values: [fileId],
+  });

@@ -1,7 +1,7 @@
 // The file state: which version of which file is in production, and how listed files differ from
 // it.
 
-import { runQuery, type Client } from '../../db/client.ts';
+import { runQuery, rowsOf, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { NewFile } from '../run/ledger.ts';
 
@@ -68,19 +68,19 @@ const comparedColumns = `${publishedColumns}, p.replaced > 0 as "isPartial", p.f
       and c.member is not distinct from p.member and c.id > p.corrections
   ) as "isCorrected"`;
 
-export const knownVersions = async (
+export const knownVersions = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
   files: readonly Pick<NewFile, 'source' | 'location' | 'member' | 'fingerprint'>[],
-): Promise<readonly KnownVersion[]> => {
-  const { rows } = await client.query(
-    `with ${corrected}
+): Promise<readonly KnownVersion[]> =>
+  rowsOf(client, {
+    text: `with ${corrected}
       select ${comparedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame"
       from unnest($4::text[], $5::text[], $6::text[], $7::text[]) with ordinality
           as l (source, location, member, fingerprint, place)
         join etl.published_file p on ${ofTable} and p.file_key = ${keyOf('l')}
       order by l.place`,
-    [
+    values: [
       pipeline,
       schema,
       table,
@@ -89,9 +89,7 @@ export const knownVersions = async (
       files.map(({ member }) => member),
       files.map(({ fingerprint }) => fingerprint),
     ],
-  );
-  return rows;
-};
+  });
 
 /** Other pipelines that have published the table which is now in production. */
 export const otherPipelines = async (
@@ -107,19 +105,17 @@ export const otherPipelines = async (
 };
 
 /** Known files of the table except those with these ids. */
-export const goneFiles = async (
+export const goneFiles = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
   listed: readonly number[],
-): Promise<readonly PublishedFile[]> => {
-  const { rows } = await client.query(
-    `select ${publishedColumns} from etl.published_file p
+): Promise<readonly PublishedFile[]> =>
+  rowsOf(client, {
+    text: `select ${publishedColumns} from etl.published_file p
       where ${ofTable} and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
       order by p.file_id`,
-    [pipeline, schema, table, listed],
-  );
-  return rows;
-};
+    values: [pipeline, schema, table, listed],
+  });
 
 /** A text that changes if this pipeline's files in the table, or their rows, change. */
 export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
@@ -147,23 +143,27 @@ export const recordedFiles = async (
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
 /** Versions of equal size and with an equal end of the fingerprint: the same files, or copies. */
-export const versionsLike = async (
+export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
   files: readonly Pick<NewFile, 'bytes' | 'fingerprint'>[],
-): Promise<readonly StoredVersion[]> => {
-  const { rows } = await client.query(
-    `with ${corrected}, listed as (
+): Promise<readonly StoredVersion[]> =>
+  rowsOf(client, {
+    text: `with ${corrected}, listed as (
         select distinct bytes, ${tailOf('l')} as tail from unnest($4::bigint[], $5::text[]) l (bytes, fingerprint)
       )
       select ${comparedColumns}, p.source, p.member, f.constants
       from listed l join etl.published_file p on ${ofTable} and p.bytes = l.bytes and ${tailOf('p')} = l.tail
         left join etl.source_file f on f.id = p.file_id
       order by p.file_id`,
-    [pipeline, schema, table, files.map(({ bytes }) => bytes), files.map(({ fingerprint }) => fingerprint)],
-  );
-  return rows;
-};
+    values: [
+      pipeline,
+      schema,
+      table,
+      files.map(({ bytes }) => bytes),
+      files.map(({ fingerprint }) => fingerprint),
+    ],
+  });
 
 /** Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({

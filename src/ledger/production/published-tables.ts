@@ -1,6 +1,6 @@
 // What a run published: one row for each of its tables.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RowChanges } from '../../core/model.ts';
 
@@ -20,15 +20,13 @@ interface PublishedTable {
 }
 
 /** Empty until the run is published. */
-export const publishedTables = async (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
-  (
-    await client.query<PublishedTable>(
-      `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
+export const publishedTables = (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
+  rowsOf(client, {
+    text: `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
           changes, partitions, published_at as "publishedAt"
         from etl.published_table where run_id = $1 order by table_name`,
-      [runId],
-    )
-  ).rows;
+    values: [runId],
+  });
 
 /** SQL: partitions of the table with this oid; null if the table is not partitioned. */
 const partitionOids = (oid: string): string => `(

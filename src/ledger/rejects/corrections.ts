@@ -1,7 +1,7 @@
 // Corrections of rejected records: which a run must load, and how they replace rejects.
 
 import { createHash } from 'node:crypto';
-import { runQuery, type Client } from '../../db/client.ts';
+import { runQuery, rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RejectCode, SourceFile } from '../../core/model.ts';
 
@@ -130,14 +130,13 @@ export const correctionsByTable = async (
  * Files with corrections for another version, if these are news: the previous run loaded them, or
  * did not know them yet.
  */
-export const outdatedCorrections = async (
+export const outdatedCorrections = (
   client: Client,
   runId: number,
   limit: number,
 ): Promise<readonly { readonly file: string; readonly corrections: number }[]> =>
-  (
-    await client.query(
-      `select f.name as file, count(*)::float8 as corrections
+  rowsOf(client, {
+    text: `select f.name as file, count(*)::float8 as corrections
         from etl.run u join etl.source_file f on f.run_id = u.id join etl.correction c on ${isOfPath}
           left join lateral (
             select id, corrections from etl.run where pipeline = u.pipeline and id < u.id order by id desc limit 1
@@ -146,9 +145,8 @@ export const outdatedCorrections = async (
           select from etl.source_file g
           where g.run_id = p.id and g.table_name = f.table_name and g.location = f.location and g.fingerprint = c.fingerprint))
         group by f.id order by f.id limit $2`,
-      [runId, limit],
-    )
-  ).rows;
+    values: [runId, limit],
+  });
 
 export const takeCorrections = (runId: number): Query => ({
   text: 'update etl.run set corrections = (select coalesce(max(id), 0) from etl.correction) where id = $1',

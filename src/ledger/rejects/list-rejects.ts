@@ -1,10 +1,10 @@
 // Lists the rejects of a run: which run, which kinds of faults, and all records, page by page.
 
 import { correctionOfReject } from './corrections.ts';
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { Fault, RunState } from '../../core/model.ts';
-import { findRun, hasHistory, rowsOf } from '../history/history.ts';
+import { findRun, hasHistory } from '../history/history.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from '../history/names.ts';
 
 /** At most 8 MiB of raw text. */

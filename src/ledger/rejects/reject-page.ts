@@ -1,10 +1,10 @@
 // Rejects of a run for a page, in index order, filtered by table and kind of fault.
 
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { isOfTable } from './store.ts';
 import { correctionOfReject } from './corrections.ts';
-import { hasHistory, rowsOf } from '../history/history.ts';
+import { hasHistory } from '../history/history.ts';
 import { rejectColumns, selectNewestRejected } from './list-rejects.ts';
 import { formatOf, type RejectInFile } from './reject-records.ts';
 

@@ -2,14 +2,13 @@
 
 import { correctionOfReject } from './corrections.ts';
 import type { Dialect, RecordedFormats } from '../../core/declaration/declaration.ts';
-import type { Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';
 import { correctableFields } from '../../format/records/record-fields.ts';
 import { rejectRawBytesMax } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
 import { firstOf, plural } from '../../core/wording.ts';
-import { rowsOf } from '../history/history.ts';
 import { rejectColumns, type RejectRow, type RejectsWanted } from './list-rejects.ts';
 
 /** A file's dialect, and the fields of each column of its table. */

@@ -1,6 +1,6 @@
 // Results of a run's data tests, and the files that failing rows come from.
 
-import { isThere, runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { isThere, runQuery, withTransaction, rowsOf, type Client } from '../../db/client.ts';
 import { storableJson } from '../../db/sql.ts';
 import type { DataTestResult } from '../../core/declaration/data-test.ts';
 
@@ -23,14 +23,12 @@ export const recordTests = async (
 };
 
 /** In declared order. */
-export const testsOfRun = async (client: Client, runId: number): Promise<readonly DataTestResult[]> => {
-  const { rows } = await client.query(
-    `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
+export const testsOfRun = (client: Client, runId: number): Promise<readonly DataTestResult[]> =>
+  rowsOf(client, {
+    text: `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
       from etl.data_test where run_id = $1 order by place`,
-    [runId],
-  );
-  return rows;
-};
+    values: [runId],
+  });
 
 /** By id, as far as the bookkeeping has them. */
 export const fileNames = async (

@@ -1,6 +1,6 @@
 // The ledger: runs, their files, and one row for every chunk in staging.
 
-import { runQuery, type Client } from '../../db/client.ts';
+import { runQuery, rowsOf, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { RecordedFormats } from '../../core/declaration/declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../../core/model.ts';
@@ -138,18 +138,16 @@ export const runStanding = async (
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
 /** As they were when the run was planned. */
-export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
-  (
-    await client.query(
-      `select f.id::float8 as id, f.run_id::float8 as "runId",
+export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>
+  rowsOf(client, {
+    text: `select f.id::float8 as id, f.run_id::float8 as "runId",
           to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00') as "runStarted", f.table_name as "table", f.ordinal,
           f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding,
           f.reading, f.part, f.header, f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
           f.line_end as "lineEnd", f.constants, f.differs
         from etl.run r join etl.source_file f on f.run_id = r.id where r.id = $1 order by f.id`,
-      [runId],
-    )
-  ).rows;
+    values: [runId],
+  });
 
 /** The newest run, if unfinished: the lock holder's, once it has started a run. */
 export const selectUnfinished = (pipeline: string): Query => ({

@@ -16,9 +16,9 @@ import {
 } from './build-table.ts';
 import type { Building } from './building.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
-import { builtName, fileColumn, productionName, type TableNames } from '../../db/names.ts';
+import { builtName, fileColumn, fittingName, productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltPartition } from '../table/tables.ts';
-import { fittingName, partitionOf } from '../table/bounds.ts';
+import { partitionOf } from '../table/bounds.ts';
 import { refuseUnpartitionable } from '../table/equal-values.ts';
 import type { PartitionedTable, PartRows } from './find-partitions.ts';
 

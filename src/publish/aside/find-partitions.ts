@@ -7,10 +7,10 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { plural } from '../../core/wording.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
 import type { Building } from './building.ts';
-import { builtName, type TableNames } from '../../db/names.ts';
+import { builtName, fittingName, type TableNames } from '../../db/names.ts';
 import { columnsOf } from '../table/table-state.ts';
 import { refuseShape } from '../table/shape.ts';
-import { fittingName, partitionOf, type Partition } from '../table/bounds.ts';
+import { partitionOf, type Partition } from '../table/bounds.ts';
 
 /** A partition that is to be built: where in their table its rows lie. */
 export interface PartRows extends Partition {

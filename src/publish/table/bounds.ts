@@ -1,7 +1,7 @@
 // The partitions that a declaration divides a table into: their names, bounds, and the conditions of their rows.
 
-import { createHash } from 'node:crypto';
 import type { PartitionSpec, PartitionUnit } from '../../core/declaration/declaration.ts';
+import { fittingName } from '../../db/names.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { identifierBytesMax } from '../../core/limits.ts';
 
@@ -18,14 +18,6 @@ export interface Partition {
    */
   readonly condition: string;
 }
-
-/** As long as the server lets a name be; one that is too long is cut, and a hash of the whole keeps it apart from others. */
-export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
-  if (Buffer.byteLength(whole) <= bytesMax) return whole;
-  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
-  const cut = Buffer.from(whole).subarray(0, bytesMax - end.length);
-  return `${new TextDecoder().decode(cut, { stream: true })}${end}`;
-};
 
 /** Its primary key is called after it. */
 const nameBytesMax = identifierBytesMax - '_pkey'.length;

@@ -15,6 +15,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { withRollback, type Client } from '../../db/client.ts';
+import { lockStates } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import { tableOrder } from '../../publish/table/table-order.ts';
@@ -24,8 +25,7 @@ import { foreignKeysOf, targetAt } from '../../publish/table/foreign-keys.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/table/targets-outside.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { buildSchema, builtName, productionName } from '../../db/names.ts';
-import { fittingName } from '../../publish/table/bounds.ts';
+import { buildSchema, builtName, fittingName, productionName } from '../../db/names.ts';
 import { planOver } from '../../publish/commit/plan.ts';
 import { refuseLacking } from '../../publish/modes/privileges.ts';
 import { refuseTakenNames } from '../../publish/modes/taken.ts';
@@ -61,8 +61,7 @@ const lockMs = 1_000;
  * True for states that do not concern the pipeline: a lock was not free, or the server lacked
  * resources.
  */
-const isHindrance = (state: string): boolean =>
-  ['55P03', '40P01', '57014'].includes(state) || state.startsWith('53');
+const isHindrance = (state: string): boolean => lockStates.has(state) || state.startsWith('53');
 
 /** SQLSTATEs for unknown names: table, column, function, schema, type. */
 const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);

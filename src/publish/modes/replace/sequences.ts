@@ -2,7 +2,7 @@
 
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
-import { fittingName } from '../../table/bounds.ts';
+import { fittingName } from '../../../db/names.ts';
 
 /** Name of one while that of production still has its own, and of one that left production. */
 const waitingSequence = ({ builtAs }: BuiltOver, place: number): string =>

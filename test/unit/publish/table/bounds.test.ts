@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { PartitionSpec } from '../../../../src/core/declaration/declaration.ts';
-import { fittingName, keyOfBound, partitionOf } from '../../../../src/publish/table/bounds.ts';
+import { fittingName } from '../../../../src/db/names.ts';
+import { keyOfBound, partitionOf } from '../../../../src/publish/table/bounds.ts';
 
 const range = (unit: Extract<PartitionSpec, { by: 'range' }>['unit']): PartitionSpec => ({
   by: 'range',
