@@ -38,7 +38,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // From now on the watchdog limits waiting; until the session started, the driver did.
+  // The driver limits only the time until the session starts. Then the watchdog takes over.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -81,8 +81,8 @@ export const destroyClient = (client: Client, reason: Error): void => {
 };
 
 /**
- * Converts errors of a lost connection to ETL_SERVER_LOST; if the server gave a reason for ending
- * the session, with this reason.
+ * Converts errors of a lost connection to ETL_SERVER_LOST, with the server's reason if there was
+ * one.
  */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;

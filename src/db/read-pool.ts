@@ -14,7 +14,7 @@ export interface ReadPool {
 }
 
 interface ReadPoolOptions {
-  /** Called again if it has failed. */
+  /** Returns the server's address; called again if it has failed. */
   readonly address: () => Promise<ServerAddress>;
   readonly connectionsMax: number;
   readonly waitingMax: number;
@@ -40,7 +40,7 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
-/** `atOnce` callers work, up to `waitingMax` wait, and further callers are refused. */
+/** A semaphore: `atOnce` callers work, up to `waitingMax` wait, further callers are refused. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
   let busy = 0;

@@ -15,7 +15,10 @@ export interface StagingColumn {
 /** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/** Quoted, with its schema. Only a rehearsal's name, whose pipeline has a longer name, may not fit. */
+/**
+ * Returns the quoted name, with its schema. Only a rehearsal's name may be too long: its pipeline
+ * has a longer name.
+ */
 export const stagingTable = (pipeline: string, table: string): string =>
   quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 

@@ -77,7 +77,7 @@ interface IdleWorker extends JobWorker {
   readonly start: (work: (job: Job) => Promise<void>) => Promise<void>;
 }
 
-/** `link`: the coordinator's, who has the queue open already. */
+/** Opens an idle worker. A coordinator passes its `link`, because it has the queue open already. */
 const openIdle = async (
   queues: Queues,
   runId: number,
@@ -157,7 +157,9 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** By any process; asks the queue only about jobs that this process has not done. */
+/**
+ * Waits until all jobs are done, by any process. Asks the queue only about other processes' jobs.
+ */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -173,7 +175,7 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySe
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
-      // Throws our own failure itself; another process's failure by its code.
+      // Our own failure is thrown as it is; another process's failure has only a code.
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }

@@ -3,8 +3,8 @@
 import { EtlError } from '../core/errors/errors.ts';
 
 /**
- * From REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER and ETL_REDIS_PREFIX on
- * the command line.
+ * Options for Redis. The command line reads them from REDIS_URL, REDIS_SENTINEL,
+ * REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER and ETL_REDIS_PREFIX.
  */
 export interface RedisOptions {
   /** `redis://[user:password@]host[:port][,host[:port]…][/database]`; rediss:// for TLS. */
@@ -96,7 +96,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
-/** Undefined: queues are in PostgreSQL. */
+/** Reads the options from the environment; undefined: queues are in PostgreSQL. */
 export const redisOfEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
 ): RedisOptions | undefined =>

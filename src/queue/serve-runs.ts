@@ -70,7 +70,10 @@ const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => 
   }
 };
 
-/** The queue's server may be restarted meanwhile. If the process dies, another one gets its job. */
+/**
+ * Works off runs until closed. The queue's server may be restarted meanwhile. If the process dies,
+ * another process gets its job.
+ */
 export const serveRuns = async (
   queues: Queues,
   queueNames: readonly string[],

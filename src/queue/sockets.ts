@@ -3,7 +3,7 @@
 import { Socket } from 'node:net';
 
 export interface SocketSet {
-  /** For node-postgres' option `stream`. */
+  /** Creates a socket of the set, for node-postgres' option `stream`. */
   readonly open: () => Socket;
   /** Resolves when all sockets are closed, so that the server has ended their sessions. */
   readonly closed: () => Promise<void>;

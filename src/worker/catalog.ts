@@ -37,7 +37,7 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/** Imports all pipelines of a folder. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });
@@ -63,7 +63,7 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   };
 };
 
-/** Names for `findPipeline`, from files that are not loaded. Errors: ETL_PIPELINE_FOLDER. */
+/** Lists names that `findPipeline` accepts, without loading files. Errors: ETL_PIPELINE_FOLDER. */
 export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
   (await listFolder(folder)).map((file) => parse(file).name);
 

@@ -30,7 +30,7 @@ export interface Shared {
   readonly abort: AbortController;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Of notifications about a pipeline; undefined: about requests that cannot be read. */
+  /** Returns the receivers of a pipeline's notifications; undefined: of unreadable requests. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
@@ -102,7 +102,8 @@ const runRequest = async (
 };
 
 /**
- * For the newest run of a schedule. If the server cannot record it now, the run is not repeated.
+ * Records the outcome for the run's schedule. If the server cannot record it now, the run is not
+ * repeated.
  */
 const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 
-/** In lower case, without the port. */
+/** Returns the host name in lower case, without the port. */
 export const hostNameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '');
 
 /** True if public DNS cannot make this name lead here: an address, or a name without a dot. */

@@ -41,7 +41,7 @@ const restoreLostJobs = async (
   return jobs.length === 0 ? [] : restoreRuns(queues, jobs);
 };
 
-/** Even while the worker helps or coordinates. */
+/** Checks the worker's queues, even while it helps or coordinates. */
 export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be queried for lost jobs',

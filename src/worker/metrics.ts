@@ -10,7 +10,7 @@ import { createAsker, loadPromClient } from './scrape.ts';
 export interface WorkerMetrics {
   readonly registry: Registry;
   /**
-   * For every run that this worker coordinated; the outcome is `published`, `unchanged` or an error
+   * Counts a run that this worker coordinated; the outcome is `published`, `unchanged` or an error
    * code.
    */
   readonly runEnded: (pipeline: string, outcome: string) => void;
@@ -18,7 +18,10 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** In the host's registry or a new one. Calls `readQueue` at every scrape until the signal. */
+/**
+ * Creates the metrics in the host's registry or a new one. Calls `readQueue` at every scrape until
+ * the signal.
+ */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

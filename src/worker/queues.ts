@@ -18,7 +18,10 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   });
 };
 
-/** Without duplicates; by default the default queue. Errors: ETL_USAGE. */
+/**
+ * Returns a worker's queues without duplicates; the default is the default queue. Errors:
+ * ETL_USAGE.
+ */
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 

@@ -7,7 +7,7 @@ import { listRunJobs, type ListedJob } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { depthOfQueues, knownQueueNames } from './queues.ts';
 
-/** For each queue and state; the depth counts all jobs. */
+/** Limit for each queue and state; the depth counts all jobs. */
 const jobsListed = 50;
 
 export interface QueuesSeen extends RunQueueDepths {
@@ -15,7 +15,9 @@ export interface QueuesSeen extends RunQueueDepths {
   readonly jobs: readonly (ListedJob & { readonly queue: string })[];
 }
 
-/** Undefined: nothing was ever enqueued here. Errors: those of the queue's server. */
+/**
+ * Reads all queues; undefined if nothing was ever enqueued. Errors: those of the queue's server.
+ */
 export const readQueues = async (
   client: Client,
   backend: QueueBackend,

@@ -1,4 +1,4 @@
-// Queries of a scrape, with a timeout; loads the library of metrics.
+// Queries a server for Prometheus metrics, with a timeout; loads prom-client.
 
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';

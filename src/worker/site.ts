@@ -17,7 +17,7 @@ export interface Site {
   readonly queues: Queues;
 }
 
-/** For work that must not fail without a queue. */
+/** Uses only the database, for work that must not fail without a queue. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,

@@ -225,15 +225,15 @@ const untrusted = ({ user }: Trust, problems: readonly string[], hint: string): 
 
 export const isTrusted = ({ foreign, strange }: Trust): boolean => foreign.length + strange.length === 0;
 
-/** For callers that write into our schemas. Errors: ETL_UNTRUSTED. */
+/** Throws if it is not safe to write into our schemas. Errors: ETL_UNTRUSTED. */
 export const refuseUntrusted = (trust: Trust): void => {
   if (trust.foreign.length > 0) throw untrusted(trust, trust.foreign, foreignHint);
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
 /**
- * For callers that only read: reading plain tables runs no code of their owner. Errors:
- * ETL_UNTRUSTED.
+ * Throws if it is not safe to read our tables. Reading plain tables runs no code of their owner, so
+ * the owner need not be trusted. Errors: ETL_UNTRUSTED.
  */
 export const refuseStrange = (trust: Trust): void => {
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
@@ -254,9 +254,9 @@ export const refuseOtherShape = (trust: Trust): void => {
 };
 
 /**
- * For a session that only reads: the server opens no view or foreign table that somebody puts in a
- * plain table's place, and applies no policies. restrict_nonsystem_relation_kind exists since
- * 14.13, 15.8, 16.4 and 17.
+ * Sets up a session that only reads. The server then opens no view or foreign table that somebody
+ * puts in a plain table's place, and applies no policies. restrict_nonsystem_relation_kind exists
+ * since 14.13, 15.8, 16.4 and 17.
  */
 export const readOnlyPlainTables = async (client: Client): Promise<void> => {
   await client.query(`select set_config(name, case name when 'row_security' then 'off' else 'view, foreign-table' end, false)

@@ -1,4 +1,5 @@
-// Where and how to connect: service file, environment and defaults applied. Can be sent to threads.
+// The result of URL, service file, environment and defaults: where and how to connect. Plain data
+// that can be sent to threads.
 
 import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
@@ -63,7 +64,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   });
 };
 
-/** As in libpq, the system's user name. In containers, a user may have no name. */
+/** Returns the system's user name, as libpq does. In containers, a user may have no name. */
 const systemUser = (): string => {
   try {
     return userInfo().username;

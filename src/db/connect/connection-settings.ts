@@ -117,7 +117,7 @@ export const readConnection = (connection: ConnectionOptions): ReadConnection =>
   const inString = typeof connectionString === 'string' ? readConnectionString(connectionString) : {};
   const driver = Object.entries(others).filter(([name]) => settings[name]!.isDriver === true);
   return {
-    // As in node-postgres, the string wins.
+    // The string overrules other settings, as in node-postgres.
     parameters: { ...checkParameters(beside, 'option `connection`'), ...inString },
     settings: {
       ...Object.fromEntries(driver),

@@ -25,7 +25,7 @@ const decode = (text: string): string => {
   throw notEscaped();
 };
 
-/** As in node-postgres. libpq knows only `ssl=true`, without a check of the certificate. */
+/** sslmode for each value of `ssl`, as in node-postgres. libpq knows only `ssl=true`. */
 const modesOfSsl: Readonly<Record<string, string>> = {
   true: 'verify-full',
   1: 'verify-full',
@@ -34,7 +34,7 @@ const modesOfSsl: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
-/** As in libpq, the last of two equal names counts. */
+/** Returns parameters by name. As in libpq, the last of two equal names counts. */
 const collect = (pairs: readonly (readonly [string, string])[]): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
@@ -115,7 +115,7 @@ const readPairs = (text: string): Parameters => {
   }
   if (text.slice(end).trim() === '') return checkParameters(collect(pairs), 'the connection string');
   const advice = "Quote a value that has blanks or quotes, and escape ' and \\ in it: password='it\\'s'.";
-  throw usage(`the connection string cannot be read after its ${pairs.length}. parameter`, advice);
+  throw usage(`the connection string cannot be read from its parameter ${pairs.length + 1} on`, advice);
 };
 
 /** Errors: ETL_USAGE, which never repeats a password. */

@@ -12,7 +12,10 @@ interface Failure {
   readonly error: EtlError;
 }
 
-/** As in libpq, a server that was reached and refused us ends the search. */
+/**
+ * True if the next host is tried. As in libpq, a server that was reached and refused us ends the
+ * search.
+ */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&

@@ -138,8 +138,8 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   // Only words are repeated: other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
-  const honoured = values === undefined ? '' : `; ${values.map((known) => `'${known}'`).join(', ')} can be`;
-  return `it cannot be honoured${honoured}: ${why}`;
+  if (values === undefined) return `it is not supported: ${why}`;
+  return `only ${values.map((known) => `'${known}'`).join(', ')} is supported: ${why}`;
 };
 
 /** Refuses unknown parameters and unsupported values. Errors: ETL_USAGE. */

@@ -18,7 +18,7 @@ const fieldsOf = (line: string): readonly string[] =>
 
 const unescape = (field: string): string => field.replaceAll(/\\(.)/g, '$1');
 
-/** As in libpq, the first matching line counts. */
+/** Returns the password of the first matching line, as libpq does. */
 export const passwordIn = (text: string, wanted: readonly string[]): string | undefined => {
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue;

@@ -85,7 +85,7 @@ const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** From the message BackendKeyData: the pid of the server process, or a pooler's own number. */
+/** Content of the message BackendKeyData: the server process's pid, or a pooler's own number. */
 interface BackendKey {
   readonly processID: number | null;
 }

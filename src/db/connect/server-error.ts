@@ -12,7 +12,7 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** For a function or operator (42883), type (42704) or table (42P01) that is not found. */
+/** Returns advice if a function or operator (42883), type (42704) or table (42P01) is not found. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'

@@ -17,7 +17,10 @@ const readText = (file: string): string => {
   }
 };
 
-/** As in libpq, the first of two equal settings counts. Undefined: there is no such section. */
+/**
+ * Reads a section; undefined if it does not exist. As in libpq, the first of two equal settings
+ * counts.
+ */
 const sectionOf = (file: string, service: string): Parameters | undefined => {
   const lines = readText(file)
     .split(/\r?\n/)

@@ -22,7 +22,7 @@ const readPem = (file: string): string => {
   }
 };
 
-/** Files that libpq uses by default. */
+/** Returns the path of a file that libpq uses by default, if it exists. */
 const personalFile = (name: string): string | undefined => {
   const file = join(homedir(), '.postgresql', name);
   return existsSync(file) ? file : undefined;
@@ -121,7 +121,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 const trustHint =
   'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
-/** By Node's error code, mostly OpenSSL's verdicts on a certificate. */
+/** Hints by Node's error code. Most codes are OpenSSL's verdicts on a certificate. */
 const hints: Readonly<Record<string, string>> = {
   [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,
@@ -140,7 +140,7 @@ const hints: Readonly<Record<string, string>> = {
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
-/** Undefined: not a TLS error. */
+/** Returns the hint for a TLS error; undefined for other errors. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))

@@ -143,7 +143,7 @@ export const createCluster = async (etlDirectory: string, programs: Programs): P
     );
   }
   for (const name of await readdir(parent)) {
-    // With retries: initdb of a killed process may still be writing there.
+    // Retries, because initdb of a killed process may still be writing there.
     if (name.startsWith(initPrefix)) await rm(join(parent, name), { recursive: true, maxRetries: 10 });
   }
   const work = await mkdtemp(join(parent, initPrefix));

@@ -12,7 +12,7 @@ import { awaitEnd, commandOf, identityOf, processesIn, signal } from './process.
 const deletedMark = ' (deleted)';
 
 /**
- * Not one of the server's children, whose titles, such as `postgres: checkpointer`, replace the
+ * False for the server's children: their titles, such as `postgres: checkpointer`, replace the
  * program.
  */
 const isServer = (pid: number): boolean => basename(commandOf(pid)?.[0] ?? '') === 'postgres';

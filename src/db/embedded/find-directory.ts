@@ -7,8 +7,8 @@ import { dirname, join, resolve } from 'node:path';
 const directoryName = '.etl';
 
 /**
- * Not a link: a user who may write to a directory above, such as /tmp, could create a link to a server
- * of his own.
+ * True for our own directory, if it is not a link: another user could create a link to his server
+ * in a directory above, such as /tmp.
  */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });

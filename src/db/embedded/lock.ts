@@ -32,7 +32,10 @@ const tryLock = (file: string, holder: string): boolean => {
   }
 };
 
-/** Another process may have replaced a dead process's lock meanwhile: then it is moved back. */
+/**
+ * Removes the lock of a dead process. If another process has replaced it meanwhile, its lock is
+ * moved back.
+ */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {

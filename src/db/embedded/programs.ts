@@ -49,7 +49,8 @@ export const runProgram = async (
 };
 
 /**
- * In its own session, the server survives Ctrl-C and our end. It does not accept connections yet.
+ * Starts the server in its own session, so that it survives Ctrl-C and our end. It does not accept
+ * connections yet.
  */
 export const spawnServer = async (
   programs: Programs,

@@ -44,7 +44,7 @@ export interface EmbeddedServer {
 }
 
 interface EmbeddedOptions {
-  /** As in postgresql.conf; they apply only if this call starts the server. */
+  /** Settings as in postgresql.conf. They apply only if this call starts the server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -144,7 +144,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** With a .gitignore: the database and its password must not be committed to a repository. */
+/** Adds a .gitignore: the database and its password must not be committed to a repository. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);

@@ -10,7 +10,7 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** As the server shows it, and as a number in bytes, seconds or its own unit; null for a word. */
+/** The server's text, and a number in bytes, seconds or the setting's own unit; null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
@@ -21,7 +21,7 @@ export interface Demand {
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** For `etl run`: the run, its workers and its queue. */
+/** Counts the connections of `etl run`: the run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 
@@ -73,7 +73,7 @@ export interface ServerFacts {
   readonly staging: readonly StagingTable[];
   /** Objects in our schemas that are not ours. */
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
-    /** The same for the build schemas and staging tables of pipelines. */
+    /** Such objects in build schemas and staging tables of single pipelines. */
     readonly foreignOfPipelines: readonly string[];
   };
   /**

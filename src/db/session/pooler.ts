@@ -34,7 +34,7 @@ const processOf = async (client: Client, ...statements: readonly string[]): Prom
   return results[0]!.rows[0].pid;
 };
 
-/** Undefined: the probe proves nothing. */
+/** Probes once; undefined if the probe proves nothing. */
 const probeOnce = async (client: Client, other: Client, waitMs: number): Promise<Pooling | undefined> => {
   const channel = `sluice_probe_${randomBytes(8).toString('hex')}`;
   const listener = await processOf(client, `listen ${channel}`);

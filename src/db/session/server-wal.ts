@@ -6,7 +6,10 @@
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/** Undefined: the server refuses the query. Aurora, for example, has no such log. */
+/**
+ * Returns the first row; undefined if the server refuses the query. Aurora, for example, has no
+ * such log.
+ */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -16,11 +19,14 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/** Undefined: the server refuses, so this must not run in a transaction. */
+/**
+ * Returns the log's position; undefined if the server refuses. Must not run in a transaction, which
+ * the refusal would abort.
+ */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 
-/** Undefined: the server refuses, or is another server. */
+/** Returns the bytes since `start`; undefined if the server refuses, or is another server. */
 export const walBytesSince = async (
   client: Client,
   start: string | undefined,

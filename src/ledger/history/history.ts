@@ -28,7 +28,7 @@ export interface RunSummary {
   readonly workers: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** From start to finish; null until then. */
+  /** Duration from start to finish; null while the run is not finished. */
   readonly seconds: number | null;
   readonly files: number;
   readonly bytes: number;
@@ -38,7 +38,9 @@ export interface RunSummary {
   readonly filtered: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** Of a rollback: the run whose tables it restored; 0: the tables from before the first run. */
+  /**
+   * Set for a rollback: the run whose tables it restored; 0: the tables from before the first run.
+   */
   readonly rolledBackTo: number | null;
 }
 
@@ -146,7 +148,7 @@ const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   values: [limit, pipeline, since],
 });
 
-/** In no particular order. */
+/** Selects runs by id, in no particular order. */
 export const selectRunsOf = (runIds: readonly number[]): Query => ({
   text: `select ${runColumns} from etl.run r cross join lateral ${totalsOfRun} t where r.id = any ($1)`,
   values: [runIds],

@@ -20,7 +20,7 @@ export interface RunsPage {
 }
 
 export interface RunsPageWanted extends Pick<RunsWanted, 'limit' | 'pipeline' | 'state'> {
-  /** Runs after a position in the list, or the last runs before it. Without it, the first runs. */
+  /** Runs after a position in the list, or the last runs before it. Default: the first runs. */
   readonly from?: { readonly way: 'older' | 'newer'; readonly place: RunPlace } | undefined;
 }
 

@@ -22,7 +22,8 @@ export interface LoadedFile {
   /** True if one of its records replaced a row, or was replaced itself; false if unknown. */
   readonly isMerged: boolean;
   /**
-   * Of a version that a rollback restored: the run whose version was replaced, and the rollback.
+   * Set if a rollback restored this version: `run` is the run that was undone, `by` is the
+   * rollback.
    */
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
 }

@@ -184,7 +184,7 @@ export const forgetAllFiles = (schema: string, tables: readonly string[]): Query
   values: [schema, tables],
 });
 
-/** For versions whose rows were deleted, whichever pipeline loaded them. */
+/** Forgets versions whose rows were deleted, whichever pipeline loaded them. */
 export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
   values: [schema, table, ids],

@@ -19,7 +19,7 @@ interface PublishedTable {
   readonly publishedAt: Date;
 }
 
-/** Empty until the run is published. */
+/** Lists a run's published tables; empty until the run is published. */
 export const publishedTables = (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
   rowsOf(client, {
     text: `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
@@ -57,7 +57,7 @@ export const selectRecorded = (schema: string, table: string): Query => ({
   values: [schema, table],
 });
 
-/** For each table, a text that changes with every publication of any pipeline. */
+/** Returns for each table a text that changes with every publication of any pipeline. */
 export const publicationsOf = async (
   client: Client,
   schema: string,

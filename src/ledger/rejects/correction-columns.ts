@@ -50,7 +50,7 @@ export interface FieldPlaces {
 /** Fields without a name at the end do not count. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
-/** As in an export. */
+/** True if the columns are in the order of an export. */
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {
   const known = places.filter((place) => place !== undefined);
   return known.every((place, index) => index === 0 || place > known[index - 1]!);

@@ -53,7 +53,7 @@ export const selectCorrections = (runId: number, table: string, limit: number): 
 export interface CorrectionOutcome {
   readonly correction: Correction;
   readonly outcome: 'copied' | 'filtered' | 'rejected';
-  /** If rejected: the fault, which precedes those of the original record in etl.reject. */
+  /** The fault of a rejected correction. It precedes the record's original faults in etl.reject. */
   readonly column: string | null;
   readonly code: RejectCode | null;
   readonly reason: string | null;

@@ -38,7 +38,7 @@ export interface RejectRow extends Fault {
   readonly isCorrected: boolean;
 }
 
-/** Without `runId`: the newest run with rejects. */
+/** Which rejects. If `runId` is undefined: those of the newest run with rejects. */
 export interface RejectChoice {
   readonly runId: number | undefined;
   readonly pipeline: string | null;
@@ -54,7 +54,7 @@ export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'ru
   values: [pipeline, table],
 });
 
-/** Without a run, tables of all runs. */
+/** Selects the tables of a run, or of all runs. */
 const selectTableNames = (runId: number | undefined): Query => ({
   text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
     union
@@ -91,7 +91,7 @@ export const rejectColumns = `
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
   r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
-/** In file order, after the reject at (byte, id). */
+/** Selects rejects in file order, after the reject at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },
@@ -108,7 +108,8 @@ const selectPage = (
 });
 
 /**
- * Undefined: no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table or pipeline).
+ * Returns the chosen run; undefined if no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no
+ * such table or pipeline).
  */
 export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
   const { runId, pipeline, table } = choice;
@@ -130,7 +131,7 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   };
 };
 
-/** In file order. Holds one page in memory. */
+/** Yields rejects in file order. Holds one page in memory. */
 export async function* rejectPages(
   client: Client,
   runId: number,

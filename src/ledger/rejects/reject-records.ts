@@ -85,7 +85,7 @@ export const shapeOfRejects = async (
   return first;
 };
 
-/** Their bytes are not stored exactly, or their fields do not correspond to columns. */
+/** Codes of records whose bytes are not stored exactly, or whose fields do not match columns. */
 const withoutFields: ReadonlySet<RejectCode> = new Set([
   'field_count',
   'invalid_utf8',
@@ -99,7 +99,7 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
-/** Not trimmed; undefined if the fields cannot be separated, or were not stored. */
+/** Returns the fields, not trimmed; undefined if they cannot be separated, or were not stored. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
   header: readonly string[],

@@ -51,7 +51,7 @@ export interface FaultKind {
   readonly column: string | null;
   readonly code: string;
   readonly count: number;
-  /** Where the first of them is. */
+  /** File, lines, reason and record of the first fault. */
   readonly file: string;
   readonly line: number;
   readonly lastLine: number;

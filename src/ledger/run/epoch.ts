@@ -30,7 +30,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** For `judgeLoading`. Locks the run's row until the transaction ends. */
+/** Selects what `judgeLoading` needs. Locks the run's row until the transaction ends. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -38,7 +38,7 @@ export const selectLoading = ({ runId }: Lease): Query => ({
   values: [runId],
 });
 
-/** If not, `judgeLoading` throws the reason. */
+/** True if a chunk may be loaded; if not, `judgeLoading` throws the reason. */
 export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResult): boolean =>
   run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
 

@@ -11,7 +11,10 @@ export const failuresShown = 10;
 /** Weeks of failures, unless something fails all the time. */
 const failuresKept = 1_000;
 
-/** Not recorded again within: a job is tried ten times, a schedule checked every two seconds. */
+/**
+ * The same failure is recorded once in this time: a job is tried ten times, and a schedule is
+ * checked every two seconds.
+ */
 const sameFailureMinutes = 10;
 
 type NewFailure = Omit<RunFailure, 'failedAt'>;

@@ -10,7 +10,7 @@ export const setHookPending = (runId: number): Query => ({
   values: [runId],
 });
 
-/** For all runs of the pipeline up to this run, perhaps with an error. */
+/** Records that the hooks of all runs up to this run have ended, perhaps with an error. */
 export const hookEnded = (
   pipeline: string,
   runId: number,

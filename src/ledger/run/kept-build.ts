@@ -26,7 +26,8 @@ export const takeBuild = async (client: Client, runId: number): Promise<KeptBuil
   ).rows[0]?.build;
 
 /**
- * Hash of what is loaded for the run, and of what is published in the schema: SQL may read both.
+ * Returns a hash of what is loaded for the run, and of what is published in the schema, because SQL
+ * of derived tables may read both.
  */
 export const loadedState = async (client: Client, runId: number, schema: string): Promise<string> =>
   (

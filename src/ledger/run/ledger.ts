@@ -137,7 +137,7 @@ export const runStanding = async (
 ): Promise<{ readonly state: RunState; readonly generation: number }> =>
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
-/** As they were when the run was planned. */
+/** Returns a run's files, as they were when the run was planned. */
 export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   rowsOf(client, {
     text: `select f.id::float8 as id, f.run_id::float8 as "runId",
@@ -175,7 +175,7 @@ export const claimChunk = (fileId: number, start: Position, epoch: string): Quer
   values: [fileId, start.byte, start.line, start.record, epoch],
 });
 
-/** In the same transaction. */
+/** Completes a claimed chunk, in the same transaction. */
 export const completeChunk = (fileId: number, start: Position, end: Position, counts: Counts): Query => ({
   text: `update etl.chunk
     set byte_end = $3, lines = $4, records = $5, copied = $6, rejected = $7, filtered = $8,
@@ -212,7 +212,7 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** All chunks of a run (of one file) that count, in file order. */
+/** Returns all chunks of a run, or of one file, that count under the run's epoch, in file order. */
 export const loadedChunks = async (
   client: Client,
   runId: number,
@@ -269,7 +269,7 @@ const selectFileTotals = (runId: number): Query => ({
   values: [runId],
 });
 
-/** From the ledger: the data that is proved to be in staging. */
+/** Returns totals from the ledger: the data that is proved to be in staging. */
 export const fileTotals = async (client: Client, runId: number): Promise<readonly FileTotals[]> => {
   return (await runQuery(client, selectFileTotals(runId))).rows;
 };

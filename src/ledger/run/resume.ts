@@ -16,7 +16,9 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/** In file order. Linear: a run may have thousands of files and chunks. */
+/**
+ * Returns all gaps, in file order. Linear, because a run may have thousands of files and chunks.
+ */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],

@@ -44,8 +44,9 @@ export const endRun = (
 });
 
 /**
- * From any process; the run's own processes notice at their next chunk or step. Also cancels an
- * ended run whose job will be delivered again. Returns no row if the run has ended for good.
+ * Cancels a run from any process; its own processes notice at their next chunk or step. Also
+ * cancels an ended run whose job will be delivered again. Returns no row if the run has ended for
+ * good.
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
@@ -65,7 +66,7 @@ interface RunOfJob {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined before the job's first delivery. */
+/** Returns the newest run of a job; undefined before the first delivery. */
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(

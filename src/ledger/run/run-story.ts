@@ -3,7 +3,7 @@
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 
-/** In the order in which data is processed. */
+/** Steps of a table's plan, in the order in which data is processed. */
 export interface PlannedRows {
   readonly table: string;
   readonly isDerived: boolean;

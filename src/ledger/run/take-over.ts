@@ -5,7 +5,7 @@ import { storableJson, type Query } from '../../db/sql.ts';
 import type { SourceFile } from '../../core/model.ts';
 import type { NewRun } from './ledger.ts';
 
-/** Their staging tables will be dropped. */
+/** Ends unfinished runs whose staging tables will be dropped. */
 export const abandonRuns = (pipeline: string, why: string): Query => ({
   text: `update etl.run
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
@@ -69,7 +69,7 @@ export const redefineRun = (
   ],
 });
 
-/** With their chunks and rejects. */
+/** Deletes the run's other files, with their chunks and rejects. */
 export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 'id'>[]): Query => ({
   text: 'delete from etl.source_file where run_id = $1 and id <> all ($2)',
   values: [runId, kept.map(({ id }) => id)],

@@ -45,7 +45,10 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** Undefined: no slot is late. `isNotified`: this worker has receivers for the slot. */
+/**
+ * Notifies receivers of one slot; undefined if no slot is late. `isNotified` is false if this
+ * worker has no receivers for it.
+ */
 const notifyOne = (
   client: Client,
   receiversOf: ReceiversOf,

@@ -36,13 +36,13 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
   };
 };
 
-/** None in a database without bookkeeping. */
+/** Lists schedules; none if the database has no bookkeeping. */
 export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
   if (!(await isThere(client, 'etl.schedule'))) return [];
   return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
 
-/** With a suggestion if a similar name exists. */
+/** Creates the error, with a suggestion if a similar name exists. */
 export const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
   const names = (await listSchedules(client)).map((schedule) => schedule.name);
   const near = nearest(name, names);
@@ -52,7 +52,7 @@ export const unknownSchedule = async (client: Client, name: string): Promise<Etl
 
 const slotsListed = 20;
 
-/** Errors: ETL_SCHEDULE_UNKNOWN if the schedule never existed. */
+/** Lists a schedule's slots, newest first. Errors: ETL_SCHEDULE_UNKNOWN if it never existed. */
 export const listSlots = async (
   client: Client,
   name: string,
@@ -68,6 +68,6 @@ export const listSlots = async (
   return slots;
 };
 
-/** Of all schedules that are not paused. */
+/** Returns the next slots of all schedules that are not paused. */
 export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
   (await runQuery(client, store.selectComingSlots())).rows;

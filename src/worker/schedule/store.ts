@@ -57,13 +57,13 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
   values: [except, ms],
 });
 
-/** Skips schedules that other sessions have locked. */
+/** Selects a due schedule that no other session has locked. */
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
 /** Waits for a lock whose holder may be frozen; the watchdog terminates a frozen holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
-/** Its run may not be on the queue yet. Skips schedules that other sessions have locked. */
+/** Selects a schedule whose run may not be on the queue yet. Skips locked schedules. */
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
@@ -160,7 +160,7 @@ export interface Decision {
   readonly job: string | undefined;
 }
 
-/** Years of nightly runs. */
+/** Stored slots of a schedule: years of nightly runs. */
 const slotsKept = 1_000;
 
 /** Sets the run to pending: it is added to the queue after the commit. */
