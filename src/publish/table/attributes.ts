@@ -1,4 +1,5 @@
-// The attributes that a declaration may set: a new one is a file beside this and a line here.
+// All attributes that a declaration may set. A new attribute is a file beside this one and a line
+// here.
 
 import type { Client } from '../../db/client.ts';
 import { comments } from './comments.ts';
@@ -10,22 +11,21 @@ import { tablespace } from './tablespace.ts';
 
 const attributes: readonly Attribute[] = [comments, statistics, storage, tablespace, identity];
 
-/** A table, the whole of one that is divided, or a partition of it. */
+/** An ordinary table, a partitioned table itself, or one partition. */
 export type Part = 'table' | 'whole' | 'part';
 
 export const attributesOf = (part: Part): readonly Attribute[] =>
   attributes.filter(({ ofWhole, ofPart }) => part === 'table' || (part === 'whole' ? ofWhole : ofPart));
 
-/** SQL: the attributes of the table with this oid, as an object of texts. */
+/** SQL: the attributes of the table with this oid, as a JSON object of texts. */
 export const attributeList = (oid: string): string =>
   `coalesce((select json_object_agg(key, value) from (${attributes.map(({ select }) => select(oid)).join(' union all ')}) a (key, value)
       where value is not null), '{}')`;
 
-/** Statements that set what is declared on a new table, by its quoted name. */
+/** Statements that set the declared attributes on a new table. `name`: quoted name. */
 export const declaredOn = (name: string, declared: Declared, part: Part): readonly string[] =>
   attributesOf(part).flatMap(({ settings }) => settings(declared, {}).map(({ sql }) => `${sql(name)};`));
 
-/** The same, executed. */
 export const setDeclared = async (
   client: Client,
   name: string,

@@ -1,4 +1,5 @@
-// The partitions that a declaration divides a table into: their names, bounds, and the conditions of their rows.
+// The partitions of a declared table: their names, their bounds, and the conditions that their rows
+// meet.
 
 import type { PartitionSpec, PartitionUnit } from '../../core/declaration/declaration.ts';
 import { fittingName } from '../../db/names.ts';
@@ -7,25 +8,27 @@ import { identifierBytesMax } from '../../core/limits.ts';
 
 /** A partition that a table has or will have. */
 export interface Partition {
-  /** The first day of its time, its value, or its remainder. */
+  /** By range: the first day, such as 2024-03-01. By list: the value. By hash: the remainder. */
   readonly key: string;
   readonly name: string;
   /** SQL: `for values …`. */
   readonly bound: string;
   /**
-   * SQL: what is true of its rows. The server attaches a table with this check without reading it. Rows are also deleted by it where
-   * others may have put operators on the path: test/modes/hostile-nights.test.ts.
+   * SQL: a condition that all rows of the partition meet. With this condition as a check
+   * constraint, the server attaches a table without scanning it. Rows are also deleted by this
+   * condition, so its operators name their schema: a search path may contain other people's
+   * operators (test/modes/hostile-nights.test.ts).
    */
   readonly condition: string;
 }
 
-/** Its primary key is called after it. */
+/** Leaves room for the name of the partition's primary key: `<name>_pkey`. */
 const nameBytesMax = identifierBytesMax - '_pkey'.length;
 
 const datePattern = /^(\d{4,6})-(\d\d)-(\d\d)$/;
 const dayMs = 86_400_000;
 
-/** Midnight of a day as the server writes it, or undefined: infinity, and what is before our era. */
+/** Parses a date as the server writes it. Undefined for infinity and for dates BC. */
 const dayOf = (text: string): Date | undefined => {
   const found = datePattern.exec(text);
   if (found === null) return undefined;
@@ -41,7 +44,6 @@ const dayText = (day: Date): string => `${yearText(day)}-${monthText(day)}-${two
 
 const monthsOf: Partial<Record<PartitionUnit, number>> = { month: 1, quarter: 3, year: 12 };
 
-/** The first day of the next partition. */
 const nextOf = (unit: PartitionUnit, day: Date): Date => {
   const next = new Date(day);
   const months = monthsOf[unit];
@@ -50,7 +52,7 @@ const nextOf = (unit: PartitionUnit, day: Date): Date => {
   return next;
 };
 
-/** Weeks are those of ISO 8601: they begin on Monday, and belong to the year of their Thursday. */
+/** Weeks follow ISO 8601: they begin on Monday, and belong to the year of their Thursday. */
 const weekSuffix = (monday: Date): string => {
   const thursday = new Date(monday.getTime() + 3 * dayMs);
   const newYear = new Date(thursday);
@@ -67,10 +69,16 @@ const suffixes: Readonly<Record<PartitionUnit, (day: Date) => string>> = {
   year: yearText,
 };
 
-/** Of a date, a timestamp and one with a time zone: the first two take no notice of what they have not. */
+/**
+ * One text for bounds of date, timestamp and timestamptz columns: the server ignores the time for a
+ * date, and the zone for a timestamp.
+ */
 const boundText = (day: Date): string => quoteText(`${dayText(day)} 00:00:00+00`);
 
-/** The partition of a key; undefined when no partition has such a key. `parent`: oid of the table that is divided. */
+/**
+ * Returns the partition with this key; undefined if the key is not a day. `parent`: oid of the
+ * partitioned table, for the hash condition.
+ */
 export const partitionOf = (
   table: string,
   spec: PartitionSpec,
@@ -101,13 +109,16 @@ export const partitionOf = (
   };
 };
 
-/** Of `hh:mm:ss`, or less: offsets of local mean time, which zones had before theirs were rounded, have seconds, too. */
+/** Parses `hh`, `hh:mm` or `hh:mm:ss`. Zone offsets have seconds in dates before standard time. */
 const msOf = (text = '00'): number => {
   const [hours, minutes = 0, seconds = 0] = text.split(':').map(Number);
   return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
 };
 
-/** A moment of a bound, in whatever zone the session is, as midnight of a day; undefined: it is no midnight in UTC. */
+/**
+ * Returns the day whose midnight in UTC this bound is, whatever the session's time zone; undefined
+ * if the bound is not midnight in UTC.
+ */
 const dayOfBound = (text: string): Date | undefined => {
   const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
   const day = found === null ? undefined : dayOf(found[1]!);
@@ -131,7 +142,10 @@ const isFirst = (unit: PartitionUnit, day: Date): boolean => {
   return day.getUTCDate() === 1 && day.getUTCMonth() % months === 0;
 };
 
-/** The key of a partition in production, by its bound as the server writes it; undefined: the declaration makes no such partition. */
+/**
+ * Returns the key of a partition in production, from its bound as the server writes it; undefined
+ * if the declaration makes no such partition.
+ */
 export const keyOfBound = (spec: PartitionSpec, bound: string): string | undefined => {
   if (spec.by === 'list') {
     const found = /^FOR VALUES IN \((.*)\)$/s.exec(bound);

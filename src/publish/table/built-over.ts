@@ -1,27 +1,27 @@
-// A table that was built, over the one in production.
+// A table that was built, together with the table in production that it will change or replace.
 
 import type { Dependent } from './dependents.ts';
 import type { ProductionTable } from './production.ts';
 import type { BuiltState } from './table-state.ts';
 import type { BuiltTable } from './tables.ts';
 
-/** Rows of production that a run changes, by what happens to them. Older records lose against the existing row. */
+/** Number of production rows by change. `older`: ignored records; the existing row is newer. */
 export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
 
-/** What was found before publishing, without a lock: somebody may have written to production since. */
+/** Differences found before publishing, without a lock: other sessions may have written since. */
 export interface Found {
   readonly counts: Differences;
-  /** The table that was built from production's rows and the run's. */
+  /** A new table, made from production's rows and the rows of the run. */
   readonly rebuilt?: Rebuilt;
 }
 
 export interface Rebuilt {
   readonly oid: number;
-  /** Its name in the build schema, and statements that give its indexes their names. */
+  /** Its name in the build schema, and statements that rename its indexes. */
   readonly built: string;
   readonly renames: readonly string[];
   readonly rows: number;
-  /** Production when it was read: the number of its rows, and a sum over their versions. */
+  /** Production when its rows were copied: row count, and a sum over row versions (xmin). */
   readonly read: ReadState;
 }
 
@@ -30,11 +30,11 @@ export interface ReadState {
   readonly versions: string;
 }
 
-/** A built table, and the production table; undefined when there is none yet. */
+/** A built table and its production table; undefined if production has no such table yet. */
 export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;
   readonly production: ProductionTable | undefined;
-  /** Views and policies that keep the table: the server would write them differently if they were made again. */
+  /** Views and policies that block a swap: re-created, they would be written differently. */
   readonly unlike?: readonly Dependent[];
 }

@@ -1,32 +1,36 @@
-// What tables aside copy from production while they are built, and what of that somebody has changed since.
+// Finds what people changed by hand on production tables, and detects changes since a new table was
+// built.
 //
-// Grants, comments, defaults and the like are copied in the publishing transaction, whose locks keep them as they are. Indexes, collations and
-// statistics targets are needed earlier, when rows are indexed and analyzed: an index that somebody makes after that would go with the old
-// table. So they are read twice. Proved by test/modes/by-hand.test.ts.
+// Grants, comments and defaults are copied in the publishing transaction, whose locks prevent
+// changes to them. Indexes, collations and statistics targets are needed earlier, when the new
+// table is indexed and analyzed. An index that somebody creates after that would be lost with the
+// old table. So all of them are read twice: before the build, and under the lock. Proved by
+// test/modes/by-hand.test.ts.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import { firstOf } from '../../core/wording.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 
-/** One of them: what people call it, and all that is copied of it. */
+/** One change by hand: its name for people, and a text of every property that is copied. */
 interface ByHand {
   readonly name: string;
   readonly text: string;
 }
 
-/** Of a table and of its partitions, by their names. */
+/** Changes by hand on a table and on its partitions, by table name. */
 export type MadeByHand = ReadonlyMap<string, readonly ByHand[]>;
 
-/** A table aside, with what production had to copy when it was built. */
+/** A new table, with the changes by hand that production had when the table was built. */
 interface Copy extends TableNames {
   readonly byHand?: MadeByHand | undefined;
-  /** Undefined: all partitions leave. */
+  /** Names of the partitions that are replaced; undefined: all of them. */
   readonly touched?: { readonly names: readonly string[] } | undefined;
 }
 
 /**
- * SQL: whether the index `i`, with the relation `x`, was made by people on the table `t` in the namespace `n`. Ours are named in
- * published_table; that of a partition comes from its table.
+ * SQL: true if a person created the index `i` (relation `x`) on table `t` in namespace `n`.
+ * `published_table` names the indexes that runs created; an index of a partition comes from its
+ * table.
  */
 export const isIndexByHand = `
   i.indisvalid and not i.indisprimary
@@ -52,7 +56,7 @@ const selectByHand = `
         join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
       where ${isIndexByHand}
     union all
-    -- The declaration makes the others: only their storage and places are somebody's.
+    -- Indexes of the declaration: only their storage parameters and tablespace are set by hand.
     select t.oid, 'index ' || x.relname, row(x.reloptions, x.reltablespace)::text
       from target t join pg_namespace n on n.oid = t.relnamespace
         join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid
@@ -71,7 +75,7 @@ const selectByHand = `
   )
   select t.place::int, t.relname as name, coalesce(m.list, '[]') as made from target t left join made m on m.oid = t.oid`;
 
-/** What there is to copy for these tables now, in their order. */
+/** Reads the changes by hand of these tables and their partitions, one map per table. */
 export const findByHand = async (
   client: Client,
   tables: readonly TableNames[],
@@ -86,7 +90,7 @@ export const findByHand = async (
   return found;
 };
 
-/** Names of what only one of two lists has. */
+/** Returns the names of the entries that only one of the two lists has. */
 const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly string[] => {
   const has = (list: readonly ByHand[], one: ByHand): boolean =>
     list.some(({ name, text }) => name === one.name && text === one.text);
@@ -94,19 +98,22 @@ const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly 
   return [...new Set(both.map(({ name }) => name))].toSorted();
 };
 
-/** What has changed of a table, and of those of its partitions that leave. */
+/** Describes what changed on a table, and on those of its partitions that will be replaced. */
 const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly string[] =>
   [...now].flatMap(([name, made]) => {
     const leaves = touched === undefined || name === table || touched.names.includes(name);
     return leaves ? differing(byHand?.get(name) ?? [], made).map((one) => `${one} of ${name}`) : [];
   });
 
-/** Names of changes that are shown. */
+/** Number of changes that a message names. */
 const shownMax = 5;
 
-/** Raised inside the transaction when tables aside have not copied what production has by now; they have to be built again. */
+/**
+ * Thrown inside the publishing transaction: a new table lacks a change that somebody has made on
+ * production since the table was built. The table has to be built again.
+ */
 export class ChangedByHand extends Error {
-  /** What has changed, for people. */
+  /** The changes, for people. */
   readonly what: string;
 
   constructor(changes: readonly string[]) {
@@ -117,8 +124,8 @@ export class ChangedByHand extends Error {
 }
 
 /**
- * Throws when something of this has changed on tables that those aside are to replace. Called under a lock that keeps it as it is. Errors:
- * ChangedByHand.
+ * Refuses to publish if somebody has changed, since the build, what the new tables copied. Call it
+ * under a lock that prevents further changes. Errors: ChangedByHand.
  */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);

@@ -1,4 +1,4 @@
-// Comments on a table and its columns.
+// Comments on a table and on its columns.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import type { Attribute, Setting } from './contract.ts';
@@ -8,7 +8,8 @@ export const comments: Attribute = {
   ofPart: false,
   blocksReaders: false,
 
-  // Not obj_description and col_description: the server starts a query for each call, of each column of each partition.
+  // Reads the catalogue, because obj_description and col_description start a query per call: one
+  // for each column of each partition.
   select: (oid) => `
     select concat_ws(' ', 'comment', attname), description
       from pg_description left join pg_attribute on attrelid = objoid and attnum = objsubid

@@ -1,8 +1,9 @@
-// Constraints that somebody made on a partitioned table: a table that takes its place gets the same.
+// Copies constraints that people made on a partitioned table to the new table that replaces it.
 //
-// They are made in the publishing transaction, where nobody can change those of production, and before any lock that readers feel.
-// Checks and unique constraints come first, while the table is aside. A foreign key closes the table that it refers to for writers until the
-// commit, so it comes last (make-foreign-keys.ts). Proved by test/modes/partition-constraints.test.ts.
+// They are made in the publishing transaction, where nobody can change production's constraints,
+// and before any lock that blocks readers. Checks and unique constraints are made first. Foreign
+// keys are made last (make-foreign-keys.ts), because they block writers of the referenced table
+// until the commit. Proved by test/modes/partition-constraints.test.ts.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -12,26 +13,30 @@ import { ProductionChanged, type ProductionTable } from './production.ts';
 import type { TableConstraint } from './table-state.ts';
 
 /**
- * Whether a new table cannot be given it while the old one is there. A foreign key to itself would refer to the old one, and the server calls
- * what it makes for each partition of the table that a foreign key refers to after names that are free.
+ * True if a constraint cannot be made on the new table while the old one exists: a foreign key to
+ * the table itself would reference the old table; and for a foreign key to a partitioned table, the
+ * server makes one constraint per partition, whose names would avoid those of the old constraints.
  */
 export const isBound = (
   { oid }: Pick<ProductionTable, 'oid'>,
   { on, isTargetPartitioned }: TableConstraint,
 ): boolean => on === oid || isTargetPartitioned;
 
-/** Those that a new table can be given. */
+/** Constraints made by hand that the new table can be given. */
 export const madeByHand = (production: ProductionTable): readonly TableConstraint[] => {
   const { constraints, dependents } = production;
   const names = new Set(dependents.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
   return constraints.filter((one) => names.has(one.name) && !isBound(production, one));
 };
 
-/** The clause of `alter table` that makes one. */
+/** The clause of `alter table` that makes a constraint. */
 export const addConstraint = ({ name, clause }: TableConstraint): string =>
   `add constraint ${quoteName(name)} ${clause}`;
 
-/** Makes the checks and unique constraints on new tables aside, and on all their partitions: every partition is read once. */
+/**
+ * Makes the checks and unique constraints on new tables and all their partitions. One `alter table`
+ * for all of them: every partition is scanned once.
+ */
 export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]): Promise<void> => {
   for (const { table, production } of tables) {
     const made = madeByHand(production!).filter(({ kind }) => kind !== 'f');
@@ -40,7 +45,7 @@ export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]
   }
 };
 
-/** Comments on foreign keys of partitions, for those in their places. */
+/** Statements that copy comments on foreign keys to the new partitions, matched by bound. */
 const selectComments = `
   select format('comment on constraint %I on %s is %L', n.conname, n.conrelid::regclass, d.description) as statement
     from pg_inherits i join pg_class p on p.oid = i.inhrelid join pg_constraint o on o.conrelid = p.oid and o.contype = 'f'
@@ -57,8 +62,9 @@ const selectUnlike = `
     where o.conrelid = $1 and o.conname = any ($3) and n.oid is null`;
 
 /**
- * When all of them are made on the new table with this oid: errors with ProductionChanged unless they are those of production. A function
- * may have taken the name of one that a check calls, since the text of the check was read.
+ * Compares the constraints of the new table (`oid`) with production's, once all of them are made.
+ * They can differ: the text of a check may now call another function with the same name. Errors:
+ * ProductionChanged.
  */
 export const completeByHand = async (
   client: Client,

@@ -1,4 +1,5 @@
-// Makes the declared constraints of a table aside; keys.ts changes those of one that stays.
+// Makes the declared constraints on a new table. (alter/keys.ts changes the constraints of an
+// existing table.)
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -9,7 +10,7 @@ import type { IndexStorage } from './storage.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 import { RowsRefused } from './refused-rows.ts';
 
-/** For people: "check price_positive (price > 0)". */
+/** Describes a constraint for people: "check price_positive (price > 0)". */
 export const constraintText = (constraint: ConstraintSpec): string => {
   const { kind, name } = constraint;
   if (kind === 'check') return `${kind} ${name} (${constraint.condition})`;
@@ -17,7 +18,7 @@ export const constraintText = (constraint: ConstraintSpec): string => {
   return kind === 'unique' ? own : `${own} to ${constraint.references.table} (${constraint.to.join(', ')})`;
 };
 
-/** What the rows of a table have to obey by themselves. */
+/** Constraints that need no other table: checks and unique constraints. */
 type OwnConstraint = Exclude<ConstraintSpec, ForeignKeySpec>;
 
 const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
@@ -26,7 +27,7 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
-/** Statements in one message share a transaction, so the search path of a condition ends with it. */
+/** Statements of one message share a transaction: the search path ends with the message. */
 const addConstraints = (
   names: TableNames,
   constraints: readonly OwnConstraint[],
@@ -39,7 +40,7 @@ const addConstraints = (
   return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
 };
 
-/** A constraint that the server does not make, as our error; anything else as it is. */
+/** Turns the server's refusal of a constraint into our error; returns other errors unchanged. */
 export const refusedByServer = (
   { table }: TableNames,
   constraints: readonly ConstraintSpec[],
@@ -55,7 +56,7 @@ export const refusedByServer = (
   return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
 };
 
-/** Rows that one of these constraints refused; undefined: the error is another one. */
+/** Returns the error for rows that violate one of these constraints, or undefined. */
 export const rowsRefusedBy = (
   table: string,
   constraints: readonly ConstraintSpec[],
@@ -70,11 +71,14 @@ export const rowsRefusedBy = (
     : undefined;
 };
 
-/** The same, or the constraint itself was refused. */
+/** The error for violating rows; otherwise, the error for a constraint that the server refuses. */
 const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown =>
   rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
 
-/** Makes the constraints of a table aside, without its foreign keys. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
+/**
+ * Makes the checks and unique constraints of a new table. All checks share one scan. Foreign keys
+ * are made later, by makeForeignKeys(). Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
+ */
 export const buildConstraints = async (
   client: Client,
   names: TableNames,
@@ -90,7 +94,10 @@ export const buildConstraints = async (
     });
 };
 
-/** Has the server read the conditions before anything is loaded. `like`: a table of the same columns. Errors: ETL_CONSTRAINT_REFUSED. */
+/**
+ * Lets the server parse the conditions of checks before anything is loaded. `like`: a table with
+ * the same columns. Errors: ETL_CONSTRAINT_REFUSED.
+ */
 export const checkConditions = async (
   client: Client,
   names: TableNames,
@@ -99,7 +106,8 @@ export const checkConditions = async (
 ): Promise<void> => {
   for (const constraint of constraints) {
     if (constraint.kind !== 'check') continue;
-    // The extended protocol takes one statement only.
+    // The extended protocol accepts only one statement, so a condition cannot smuggle in a second
+    // one.
     const query = {
       text: `select from ${like} where (${constraint.condition}\n) limit 0`,
       queryMode: 'extended',

@@ -1,30 +1,30 @@
-// An attribute: a property of a table or a column that a declaration may set and that no row depends on.
+// An attribute: a property of a table or column that a declaration may set and that does not depend
+// on rows.
 
 import type { AttributesSpec } from '../../core/declaration/shape.ts';
 
-/** The declared part of a table. */
+/** The part of a declared table that attributes read. */
 export interface Declared {
   readonly comment?: string | undefined;
   readonly attributes?: AttributesSpec | undefined;
 }
 
-/** One attribute with its value. */
 export interface Setting {
-  /** Its key among the attributes that the server reports of a table. */
+  /** Key of the attribute in `attributeList`, such as `comment price`. */
   readonly key: string;
   readonly value: string;
-  /** SQL that sets it. `table`: quoted name. */
+  /** Returns the SQL that sets the value. `table`: quoted name. */
   readonly sql: (table: string) => string;
 }
 
 export interface Attribute {
-  /** Of a partitioned table: whether the table has the attribute, and whether each partition does. */
+  /** For partitioned tables: does the table itself, and does each partition, have the attribute? */
   readonly ofWhole: boolean;
   readonly ofPart: boolean;
-  /** Whether readers wait while it is set. */
+  /** True if readers wait while the attribute is set. */
   readonly blocksReaders: boolean;
-  /** SQL: rows of key and value that the table with this oid has. */
+  /** SQL: rows of key and value for the table with this oid. */
   readonly select: (oid: string) => string;
-  /** What is declared. `found`: what the table has, if it is there. */
+  /** Returns the declared values. `found`: attributes of the existing table, if there is one. */
   readonly settings: (declared: Declared, found: Readonly<Record<string, string>>) => readonly Setting[];
 }

@@ -1,4 +1,4 @@
-// Finds objects that a swap of production tables would lose or break.
+// Finds objects that would be lost or broken if production tables were swapped for new ones.
 
 import { firstOf } from '../../core/wording.ts';
 import type { DeclaredTable } from './tables.ts';
@@ -10,12 +10,18 @@ export interface Dependent {
   readonly name: string;
 }
 
-/** Reasons that are not objects: with a new table, some readers would see a state that never was (src/publish/commit/uniform.ts). */
+/**
+ * Reasons to keep a table that are not database objects: with a new table, some readers would see a
+ * mixture of old and new states (src/publish/commit/uniform.ts).
+ */
 export const olderSnapshot = 'older snapshot of';
 export const rowsWritten = 'rows written to';
 export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
 
-/** With the reason why the table stays among its dependents, unless rows are only added to it. */
+/**
+ * Adds the reason `stays` to the table's dependents, so that the table is kept; not if the run only
+ * adds rows, because the table is kept anyway.
+ */
 export const withReason = <Table extends { readonly dependents: readonly Dependent[] }>(
   { extent, mode }: Pick<DeclaredTable, 'extent' | 'mode'>,
   production: Table,
@@ -27,7 +33,7 @@ export const withReason = <Table extends { readonly dependents: readonly Depende
 
 export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
 
-/** Objects that depend on the tables in `target`: on a table, its row type, or the array of that. */
+/** Objects that depend on the tables in `target`, on their row types, or on arrays of those. */
 export const selectNeeds = `
   part (oid, class, object) as (
     select oid, 'pg_class'::regclass, oid from target
@@ -39,16 +45,17 @@ export const selectNeeds = `
       from part p join pg_depend d on d.refclassid = p.class and d.refobjid = p.object
   )`;
 
-/** Of all tables in the schema: since PostgreSQL 15. */
+/** Publications of all tables in a schema: since PostgreSQL 15. */
 const selectSchemaPublications = `
     select t.oid, 'publication', p.pubname::text from target t
       join pg_publication_namespace s on s.pnnspid = t.namespace join pg_publication p on p.oid = s.pnpubid`;
 
 /**
- * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
- * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns; policies, defaults
- * and checks of others that name it; functions that SQL gives a body, or that take or give rows of the table, and columns and domains
- * of its row type; also that it is unlogged, or of a type; grants that only others can make. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
+ * Rows of oid, kind and name: everything that depends on the tables in `target` (production.ts), or
+ * belongs to them and is not made by a run. `needs` has their entries of pg_depend. "row security",
+ * "persistence" (unlogged) and "type" (a typed table) are properties that a new table would not
+ * have. All tables share one query, which reads each catalogue once. PostgreSQL, "System Catalogs",
+ * pg_depend.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -109,8 +116,9 @@ export const selectDependents = (has: Catalogues): string => `
       where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
 
 /**
- * Of tables in `target`, by oid: what the server names when it refuses another type for a column. A generated column depends on
- * others by its expression, before PostgreSQL 15 by itself. PostgreSQL, "ALTER TABLE".
+ * For tables in `target`: the objects that the server names when it refuses to change the type of a
+ * column. A generated column depends on the columns of its expression; before PostgreSQL 15,
+ * pg_depend records that for the column and not for its default. PostgreSQL, "ALTER TABLE".
  */
 export const selectColumnUsers = `
     select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',
@@ -127,7 +135,7 @@ export const selectColumnUsers = `
           'pg_proc'::regclass, 'pg_publication_rel'::regclass)
       group by n.oid`;
 
-/** Names of one kind that are shown: a partitioned table has hundreds of partitions. */
+/** Number of names of one kind in a text: a partitioned table has hundreds of partitions. */
 const shownMax = 8;
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>

@@ -1,22 +1,23 @@
-// Triggers of foreign keys that somebody has disabled, with `alter table … disable trigger all`: those of a new table are disabled, too.
+// Disables triggers of foreign keys on a new table if somebody disabled them on the old one (`alter
+// table … disable trigger all`).
 //
-// The server lets only superusers do that, so a run by another role leaves them enabled, as the server makes them. Proved by
-// test/modes/foreign-keys.test.ts, "disabled".
+// Only superusers may do so. In a run by another role, the triggers of the new table are enabled.
+// Proved by test/modes/foreign-keys.test.ts, "disabled".
 
 import type { Client } from '../../db/client.ts';
 
-/** A table that leaves and the one that takes its place, by their oids. */
+/** Oids of an old table and of the new table that replaces it. */
 export interface Replaced {
   readonly old: number;
   readonly by: number;
 }
 
-/** Statements, written by the server, for the tables and for their partitions of the same bounds. */
+/** Statements for the tables, and for their partitions with the same bounds. */
 const selectStatements = `
   with pair as materialized (
     select p.old, p.new from unnest($1::oid[], $2::oid[]) as p (old, new) where current_setting('is_superuser')::boolean
   ),
-  -- Bounds are written out once for each partition: compared in their join, they would be for each pair of them.
+  -- Materialized: written in the join itself, bounds would be computed for each pair of partitions.
   part as materialized (
     select p.old as replaced, i.inhparent = p.new as is_new, c.oid, pg_get_expr(c.relpartbound, c.oid) as bound
       from pair p join pg_inherits i on i.inhparent in (p.old, p.new) join pg_class c on c.oid = i.inhrelid
@@ -37,7 +38,7 @@ const selectStatements = `
       join pg_trigger g on g.tgconstraint = k.oid and g.tgfoid = d.tgfoid
     where g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid)`;
 
-/** Called when the foreign keys of the new tables are made, before any lock that readers feel. */
+/** Call this once the new tables have their foreign keys, before any lock that blocks readers. */
 export const keepDisabled = async (client: Client, replaced: readonly Replaced[]): Promise<void> => {
   const { rows } = await client.query<{ statement: string }>(selectStatements, [
     replaced.map(({ old }) => old),

@@ -8,17 +8,17 @@ import type { LoadedRow } from './refused-rows.ts';
 import { haveSame, type TableIndex } from './table-state.ts';
 
 export interface DuplicateRow extends LoadedRow {
-  /** Whether the other row is in production already. */
+  /** True if the row with the same key is in production; false if it is another new row. */
   readonly isInProduction: boolean;
 }
 
-/** How many of them an error names. */
+/** Number of rows that an error names. */
 const namedMax = 5;
 
-/** New rows with the keys of others; the run then finds their files and lines. */
+/** Thrown when new rows have keys of other rows. The run then finds their files and lines. */
 export class DuplicateRows extends Error {
   readonly plan: BuiltOver;
-  /** For people: "primary key (id)". */
+  /** The key, for people: "primary key (id)". */
   readonly what: string;
   readonly rows: readonly DuplicateRow[];
 
@@ -33,7 +33,10 @@ export class DuplicateRows extends Error {
 const indexText = ({ isPrimary, name, columns }: TableIndex): string =>
   `${isPrimary ? 'primary key' : `index ${name}`} (${columns.join(', ')})`;
 
-/** The first of them, for the key that the server named, or the first key that has any. */
+/**
+ * Returns the first duplicates, by the key that the server named, or else by the first key with
+ * duplicates; undefined if there are none.
+ */
 export const findDuplicates = async (
   client: Client,
   plan: BuiltOver,

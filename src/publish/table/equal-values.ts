@@ -1,4 +1,5 @@
-// Refuses to divide a table by the values of a column that may have several texts (../production/partition-column.ts).
+// Refuses to partition a table by values of a column in which equal values may have several texts
+// (partition-column.ts).
 
 import type { Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
@@ -19,7 +20,7 @@ export const refuseSeveralTexts = (
     );
 };
 
-/** The same of a table that is made, by its quoted name. */
+/** Applies refuseSeveralTexts() to a new table. `made`: its quoted name. */
 export const refuseUnpartitionable = async (
   client: Client,
   table: string,

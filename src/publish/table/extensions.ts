@@ -1,10 +1,11 @@
-// Finds production tables that belong to an extension: hypertables of TimescaleDB, tables of Citus, members of others.
+// Finds production tables that belong to an extension, such as hypertables of TimescaleDB and
+// tables of Citus.
 //
-// To PostgreSQL such a table looks like any other, and a new table in its place would be a plain one. A claim only ever makes
-// publishing more careful: the table stays, and its rows are replaced. Tested against tables of these names, not against the
-// extensions (test/modes/publish-extensions.test.ts).
+// To PostgreSQL, such a table looks like any other; a swap would replace it with an ordinary table.
+// So a table of an extension is kept, and its rows are replaced in place. Tested with tables of the
+// same names, not with the extensions (test/modes/publish-extensions.test.ts).
 
-/** Catalogues that not every server has: of later versions of PostgreSQL, and of extensions. */
+/** Catalogues that only some servers have: of newer PostgreSQL versions, or of extensions. */
 export interface Catalogues {
   readonly schemaPublications: boolean;
   readonly hypertables: boolean;
@@ -13,8 +14,9 @@ export interface Catalogues {
 }
 
 /**
- * Which of them exist. Anybody who may create a schema can make a `_timescaledb_catalog.hypertable`, so one that no superuser
- * owns is ignored. Only superusers create in pg_catalog.
+ * Reads which of these catalogues exist. Anybody who may create a schema can create a table
+ * `_timescaledb_catalog.hypertable`, so a table that no superuser owns is ignored. Only superusers
+ * can create tables in pg_catalog.
  */
 export const selectCatalogues = `
   to_regclass('pg_catalog.pg_publication_namespace') is not null as "schemaPublications",
@@ -27,14 +29,15 @@ const selectHypertable = `
   select t.oid, 'TimescaleDB', 'hypertable' from target t
     join _timescaledb_catalog.hypertable h on h.schema_name = t.schema and h.table_name = t.name`;
 
-/** Tables of a distributed schema are an exception: every table that comes into that schema becomes one. */
+/** Ignores tables of a distributed schema: Citus also distributes a new table there. */
 const selectCitusTable = (citusSchemas: boolean): string => `
   select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid
     ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
 
 /**
- * Rows of oid, kind and name for the tables in `target` (production.ts): members and dependents of an extension, another access
- * method than new tables have, security labels, a partitioned table without partitions, and the extensions' own claims.
+ * Rows of oid, kind and name for tables in `target` (production.ts): tables and indexes that belong
+ * to an extension, access methods other than the default, security labels, partitioned tables, and
+ * tables that the extensions' own catalogues list.
  */
 export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalogues): string =>
   [
@@ -54,6 +57,6 @@ export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalog
     ...(citusTables ? [selectCitusTable(citusSchemas)] : []),
   ].join(' union all ');
 
-/** Whether an extension keeps the table's rows elsewhere, where `only` does not reach. */
+/** True if an extension stores the table's rows in other tables, which `only` would exclude. */
 export const keepsRowsElsewhere = (dependents: readonly { readonly kind: string }[]): boolean =>
   dependents.some(({ kind }) => kind === 'TimescaleDB' || kind === 'Citus');

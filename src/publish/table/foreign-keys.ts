@@ -1,4 +1,4 @@
-// What declared foreign keys are: which table they refer to, their SQL, and how they differ from those of production.
+// Declared foreign keys: the referenced table, the SQL, and the differences from production.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
@@ -12,11 +12,11 @@ interface Constrained extends TableNames {
 export const foreignKeysOf = ({ constraints }: Pick<Constrained, 'constraints'>): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/** The table that it refers to, quoted. */
+/** The quoted name of the referenced table. */
 export const targetName = ({ schema }: TableNames, { references }: ForeignKeySpec): string =>
   quoteName(references.schema ?? schema, references.table);
 
-/** The place of the table of these that it refers to, or -1. */
+/** Index of the referenced table in `tables`, or -1. */
 export const targetAt = (
   { schema }: TableNames,
   { references }: ForeignKeySpec,
@@ -26,7 +26,7 @@ export const targetAt = (
     ({ table, schema: its }) => table === references.table && its === (references.schema ?? schema),
   );
 
-/** As `constraintList` describes the one in production: the server's own text names a table that may be aside. */
+/** As `constraintList` writes a key: the server's text could name a table in the build schema. */
 const foreignKeyText = (
   { schema }: TableNames,
   { columns, references, to, onDelete }: ForeignKeySpec,
@@ -39,7 +39,7 @@ const foreignKeyText = (
     'a s t f',
   ].join(' ');
 
-/** The declared foreign keys that a table has not, or not so. */
+/** Declared foreign keys that the table lacks or has with another definition. */
 export const missingKeys = (
   table: Constrained,
   constraints: readonly TableConstraint[],
@@ -53,13 +53,18 @@ export const missingKeys = (
   );
 
 /**
- * The clause of `alter table` that makes it. Deferrable, so that tables that stay may be written one after the other; for everybody else
- * it is checked with each statement.
+ * The clause of `alter table` that makes the key. Deferrable, so that publishing may write
+ * referencing and referenced tables in any order. For other sessions, the key is checked per
+ * statement.
  */
 export const addForeignKey = ({ name, columns, to, onDelete }: ForeignKeySpec, target: string): string =>
   `add constraint ${quoteName(name)} foreign key (${quoteNames(columns)}) references ${target} (${quoteNames(to)}) on delete ${onDelete} deferrable`;
 
-/** Statements that change the foreign keys of a table that stays to those of the declaration, which owns what it has declared before. */
+/**
+ * Statements that change the foreign keys of an existing table to the declared ones. Keys that an
+ * earlier run made (`published`) and that are no longer declared are dropped; keys made by hand are
+ * kept.
+ */
 export const foreignKeyChanges = (
   table: Constrained,
   constraints: readonly TableConstraint[],

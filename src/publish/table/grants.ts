@@ -1,43 +1,45 @@
-// The privileges on a table, its columns and the sequences of its identity columns, granted again on the table that takes its place.
+// Copies the privileges on a table, its columns and its identity sequences to the table that
+// replaces it.
 //
-// Each grant is made again by the role that made it, its grantor: somebody who was given a grant option may have passed it on, and
-// only he or the owner can revoke that. `granted by` takes the current role only, so the session becomes the grantor ("GRANT",
-// "SET ROLE"). Where it may not, the table stays in place: mayGrant() is asked with its dependents.
-// Proved by test/modes/grants.test.ts.
+// Each grant is made by the role that made the original grant, the grantor. A role with a grant
+// option may have passed the grant on, and only that role or the owner can revoke it. `granted by`
+// accepts only the current role, so the session switches to the grantor ("GRANT", "SET ROLE"). If
+// the session may not become a grantor, the table is kept in place (`selectForeignGrants`). Proved
+// by test/modes/grants.test.ts.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteText, type Query } from '../../db/sql.ts';
 
-/** A new table, and the table whose place it takes. */
+/** A new table, and the table that it replaces. */
 export interface GrantHeir {
   readonly oid: number;
   readonly oldOid: number;
 }
 
-/** SQL: whether this role is a superuser, whose grants are the owner's. */
+/** SQL: true for a superuser. The server records a superuser's grants as the owner's. */
 const isSuper = (role: string): string => `(select rolsuper from pg_roles where oid = ${role})`;
 
-/** SQL: whether the grants of this role need no other role than ours: we act as the owner if we are a superuser. */
+/** SQL: true if our own role can make the grants of this role. A superuser acts as the owner. */
 const isOwn = (grantor: string, owner: string): string =>
   `(${grantor} = current_user::regrole or (${grantor} = ${owner} and ${isSuper('current_user::regrole')}))`;
 
 /**
- * SQL: whether we can make a grant of this role again on a table with the owner in the namespace. Before PostgreSQL 16, each member of
- * a role may become that role.
+ * SQL: true if we can make a grant of this role on a table of this owner in this namespace. Before
+ * PostgreSQL 16, every member of a role may switch to that role.
  */
 const mayGrant = (grantor: string, owner: string, namespace: string): string => `
   (${isOwn(grantor, owner)} or (
     pg_has_role(session_user, ${grantor}, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
     and (${grantor} = ${owner} or not ${isSuper(grantor)}) and has_schema_privilege(${grantor}, ${namespace}, 'usage')))`;
 
-/** SQL: oids of the table with this oid and of the sequences of its identity columns: rows of column (null: the table) and oid. */
+/** SQL: column and oid of the table itself (column null) and of its identity sequences. */
 const granted = (oid: string): string => `
   (select null::name as attname, ${oid} as oid
     union all
     select a.attname, d.objid from pg_depend d join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
       where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i')`;
 
-/** Rows of oid, kind and name of the tables in `target` with a grant that we cannot make again. */
+/** Rows of oid, kind and name: tables in `target` with a grant that we cannot copy. */
 export const selectForeignGrants = `
     select distinct t.oid, 'grant', format('by %s, which %s may not make again', pg_get_userbyid(a.grantor), current_user)
       from target t cross join lateral (
@@ -48,9 +50,10 @@ export const selectForeignGrants = `
       where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
 
 /**
- * Roles that have a right on a new table: by default privileges, or on an earlier version that returns. What was revoked from the old
- * table must not come back with the new one. The owner has all rights unless somebody has changed them. What is revoked from a table is
- * revoked from its columns.
+ * Statements that revoke all privileges from the new table, which it has by default privileges or
+ * as an earlier version that returns. Privileges that were revoked on the old table must not come
+ * back. The owner keeps all rights, unless somebody changed them on the old table. Revoking from a
+ * table also revokes from its columns.
  */
 const strippedOf = `
   select distinct h.place, 0 as step, 0::bigint as nth, 0 as level, h.owner as grantor, h.owner,
@@ -65,8 +68,9 @@ const strippedOf = `
 const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
 
 /**
- * Statements, and the roles that execute them: in the order in which the server lists the grants, except that a grant option comes
- * before the grants that it allows, those of a table before those of its columns.
+ * Grants as statements, with the role that executes each. The order is that of the server's lists,
+ * except that a grant with grant option precedes the grants that depend on it, and grants on a
+ * table precede grants on its columns.
  */
 const selectGrants = (heirs: readonly GrantHeir[]): Query => ({
   text: `
@@ -108,8 +112,8 @@ const selectGrants = (heirs: readonly GrantHeir[]): Query => ({
 });
 
 /**
- * Gives new tables the privileges of the old ones. Called inside a transaction, when the new tables have their owners and are in a
- * schema that the grantors may use.
+ * Copies the privileges of old tables to new ones. Call it inside a transaction, after the new
+ * tables have their owners and are in a schema that all grantors may use.
  */
 export const inheritGrants = async (client: Client, heirs: readonly GrantHeir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectGrants(heirs));

@@ -1,11 +1,12 @@
-// Foreign keys between the tables of one run: tables that are replaced together take theirs along, and keep nobody in its place.
+// Foreign keys between the tables of one run. Tables that are replaced together keep their foreign
+// keys, so such a key alone is no reason to keep a table in place.
 
 import { foreignKeysOf, targetAt } from './foreign-keys.ts';
 import type { DeclaredTable } from './tables.ts';
 import type { Dependent } from './dependents.ts';
 import type { TableConstraint } from './table-state.ts';
 
-/** What is looked at of a table in production. */
+/** The properties of a production table that this file reads. */
 interface Linked {
   readonly oid: number;
   readonly constraints: readonly TableConstraint[];
@@ -14,14 +15,20 @@ interface Linked {
   readonly published: { readonly constraints: readonly string[] | null } | undefined;
 }
 
-/** Tables of the run by their places, and the name of the foreign key in production, if it is there. */
+/**
+ * A foreign key between two tables of the run, by their indexes in the list. `shown`: its name
+ * among the dependents; undefined for a key that does not exist in production yet.
+ */
 interface Link {
   readonly from: number;
   readonly to: number;
   readonly shown: string | undefined;
 }
 
-/** Those that are declared, or that the run before had declared; one of a table to itself goes where the table goes. */
+/**
+ * Returns the foreign keys that are declared now, or were declared in the last run. Keys of a table
+ * to itself are left out: they are replaced with the table.
+ */
 const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
   found.flatMap((production, from) => {
     if (production === undefined) return [];
@@ -40,8 +47,9 @@ const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | und
   });
 
 /**
- * Leaves out the tables that hang on one by such a foreign key alone, unless one of both has to stay: then the other stays, too, because
- * an old table that is to be replaced would refer to rows that are deleted, or a table that stays to one that is gone.
+ * Removes foreign keys between tables of the run from the dependents, if both tables can be
+ * replaced. If one of the two has to be kept, the other one is kept too: an old table in place
+ * would reference deleted rows, or a kept table would reference a dropped table.
  */
 export const withoutLinks = <Table extends Linked>(
   tables: readonly DeclaredTable[],
@@ -73,7 +81,7 @@ export const withoutLinks = <Table extends Linked>(
     const comes = new Set(links.flatMap(({ from, to }) => (to === at && !isThere(from) ? nameOf(from) : [])));
     return {
       ...table,
-      // Ours are deferred, so that a table without a primary key need not keep its rows.
+      // Our foreign keys are deferred, so rows of a table without a primary key can be replaced.
       isReferenced:
         table.isReferenced &&
         (tables[at]!.primaryKey.length > 0 || dependents.some(({ kind }) => kind === 'foreign key')),

@@ -1,47 +1,50 @@
-// What the `publish` of a table means, without SQL: every thread that loads a pipeline file loads this.
+// What the declared `publish` mode of a table means. Without SQL, because every thread that loads a
+// pipeline file loads this file.
 
 import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration/declaration.ts';
 
-/** The columns of the times of a version. */
+/** Columns with the validity period of a version. */
 export interface VersionTimes {
   readonly from: string;
   readonly to: string;
-  /** The column that says when a record became valid; undefined: all records of a run did at once. */
+  /** Column with the start of validity; undefined: the start of the run, for all records. */
   readonly at: string | undefined;
 }
 
-/** A mode, made for one table. It has functions, so it is never sent to a thread, nor hashed. */
+/**
+ * A publish mode with a table's options. It has functions: never send it to a thread or hash it.
+ */
 export interface Meaning {
   readonly name: PublishMode;
-  /** As users see it. */
+  /** The mode as messages show it. */
   readonly text: string;
-  /** A run may bring the rows of some files, beside those that are there; else it brings all rows. */
+  /** True if a run may add the rows of some files; false if every run supplies all rows. */
   readonly takesParts: boolean;
-  /** The table stays with its rows, so its columns may evolve. */
+  /** True if the table and its rows are kept, so that its columns may evolve. */
   readonly stays: boolean;
-  /** What becomes of a loaded file that changes, or that is gone. */
+  /** What happens to the rows of a loaded file that changed (`changed`) or disappeared (`gone`). */
   readonly changed: AppendSpec['changed'];
   readonly gone: AppendSpec['gone'];
-  /** What shows which rows of production belong to a record; undefined: all are replaced anyway. */
+  /** How a record's production rows are found; undefined: all rows are replaced anyway. */
   readonly rowsKnownBy?: 'file' | 'key';
-  /** The options that need the file of each row, in words; undefined: none does. */
+  /** Options that need the file of each row, as messages show them; undefined: no option does. */
   readonly fileNeed?: string | undefined;
-  /** A run replaces whole partitions, and copies into them the rows of other listed files. */
+  /** A run replaces whole partitions, and copies the rows of other listed files into them. */
   readonly replacesPartitions?: true;
-  /** A run of some files may put a new table, or new partitions, in the place of old ones. */
+  /** A run of some files may replace the table, or partitions, by new ones. */
   readonly mayExchange?: true;
-  /** A file that two pipelines load would be there twice, so the second one is refused. */
+  /** Two pipelines that load one file would duplicate its rows, so the second is refused. */
   readonly refusesTwice?: true;
-  /** SQL may make the table from others. */
+  /** The table may be made by SQL from other tables. */
   readonly mayBeDerived?: true;
-  /** What a full refresh cannot bring back. */
+  /** What a full refresh would lose for good, as messages show it; undefined: nothing. */
   readonly lostByRefresh?: string | undefined;
-  /** Staging has a column that says which records delete their key. */
+  /** True if staging has a column that marks records that delete their key. */
   readonly deletes?: boolean;
-  /** How a record changes the row with its key; undefined: it does not. */
+  /** How a record changes the row with the same key; undefined: the mode does not merge. */
   readonly merge?: MergeSpec;
   /** Undefined: rows have no versions. */
   readonly versions?: VersionTimes;
-  /** Why the table has other rows than its files have records. Missing: each record is a row. */
+  /** Explains why the row count differs from the record count. Missing: each record is a row. */
   readonly whyNotRows?: (records: number, rows: number) => string;
 }

@@ -1,4 +1,4 @@
-// Which rows are those of a production table, and whether their places identify them.
+// Which rows belong to a production table, and whether a ctid identifies one of them.
 
 import { productionName, type TableNames } from '../../db/names.ts';
 import { keepsRowsElsewhere } from './extensions.ts';
@@ -6,10 +6,10 @@ import type { ProductionTable } from './production.ts';
 
 type Kept = Pick<ProductionTable, 'kind' | 'dependents'>;
 
-/** SQL: the table's own rows. Partitions belong to it, tables that inherit from it do not. */
+/** SQL: the table, without tables that inherit from it. Partitions do belong to a table. */
 export const ownRows = (table: TableNames, { kind, dependents }: Kept): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
-/** Whether the place of a row (ctid) says which it is: not where rows lie in partitions, or elsewhere. */
+/** True if a ctid identifies a row: not across partitions, or in an extension's other tables. */
 export const isOnePiece = ({ kind, dependents }: Kept): boolean =>
   kind === 'r' && !keepsRowsElsewhere(dependents);

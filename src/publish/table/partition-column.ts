@@ -1,17 +1,24 @@
-// The column that divides a table, and whether each of its values has one text, by which its partition is known.
+// Reads whether each value of a partitioning column has only one text. Partitions by list are found
+// by text.
 //
-// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' of a citext, and 1 day and 24:00:00. The second of them belongs to the
-// partition of the first, which is not found. The server knows of each type whether that happens, because it also decides whether an
-// index may keep equal values once. PostgreSQL, "B-Tree Support Functions", equalimage.
+// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' in a citext column, or the
+// intervals 1 day and 24:00:00. Rows with the second text belong to the partition of the first, but
+// would not be found there. The server knows for which types this happens, because the same
+// property decides whether a B-tree may store equal values only once. PostgreSQL, "B-Tree Support
+// Functions", equalimage.
 
-/** What is known of the column by which a table is divided. */
+/** The column by which a table is partitioned. */
 export interface PartitionColumn {
-  /** As the server writes it. */
+  /** As format_type() writes it. */
   readonly type: string;
   readonly hasOneText: boolean;
 }
 
-/** SQL: that of the partitioned table `p`, a row of pg_partitioned_table; null: it is divided by an expression. PostgreSQL 14 to 16 say it of intervals, too. */
+/**
+ * SQL: the partitioning column of `p`, a row of pg_partitioned_table, as a JSON object; null if the
+ * table is partitioned by an expression. Intervals are excluded by name: PostgreSQL 14 to 16
+ * wrongly claim equalimage for them.
+ */
 export const selectPartitionColumn = `
   (select json_build_object('type', format_type(a.atttypid, a.atttypmod), 'hasOneText',
         coalesce(l.collisdeterministic, true) and o.opcintype <> 'interval'::regtype

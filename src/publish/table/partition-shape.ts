@@ -1,4 +1,4 @@
-// Whether production is divided as it is declared, and whether its partitions may be exchanged.
+// Checks that production is partitioned as declared, and whether its partitions may be replaced.
 
 import type { PartitionSpec } from '../../core/declaration/declaration.ts';
 import type { DeclaredTable } from './tables.ts';
@@ -8,7 +8,10 @@ import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { refuseSeveralTexts } from './equal-values.ts';
 
-/** What sees rows come and go, or holds on to single ones: it would miss those of a partition that is attached. */
+/**
+ * Kinds of dependents that have to see single rows change, or that reference single rows. They
+ * would miss the rows of an attached partition.
+ */
 const rowKeepers = new Set([
   'foreign key',
   'foreign key to',
@@ -23,7 +26,7 @@ const rowKeepers = new Set([
   ...keptForReaders,
 ]);
 
-/** What of a partitioned table has to see its rows change, or depends on a single partition. */
+/** Dependents of a partitioned table that must see its rows change, or depend on a partition. */
 const rowKeepersOf = ({
   oid,
   dependents,
@@ -31,18 +34,18 @@ const rowKeepersOf = ({
   partitioning,
 }: ProductionTable): readonly Dependent[] => [
   ...dependents.filter(({ kind }) => rowKeepers.has(kind)),
-  // A partition aside that is given one to the table changes what depends on it.
+  // A foreign key from the table to itself: attaching a partition changes it.
   ...constraints.flatMap(({ on, name }) => (on === oid ? [{ kind: 'foreign key', name }] : [])),
   ...(partitioning?.partitions ?? []).flatMap((partition) => partition.dependents),
 ];
 
-/** Whether the rows of a partitioned table have to be replaced in the partitions that are there. */
+/** True if the rows of a partitioned table must be written into the existing partitions. */
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
   production !== undefined && rowKeepersOf(production).length > 0;
 
 /**
- * Why the rows of a table are replaced in place: of a divided one, views, policies and its own partitions are no reason. Other tables and
- * readers are one only if nothing depends on this table.
+ * Explains why rows are replaced in place. Views, policies and partitions are no reason for a
+ * partitioned table. Reasons about readers are named only if there is no other.
  */
 export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
   const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);
@@ -55,7 +58,10 @@ const declaredText = (spec: PartitionSpec): string => {
   return spec.by === 'list' ? `list('${spec.column}')` : `hash('${spec.column}', ${spec.partitions})`;
 };
 
-/** Refuses a table that is not divided as it is declared, or has partitions that are not. Errors: ETL_PUBLISH_SHAPE. */
+/**
+ * Refuses a table that is not partitioned as declared, or that has other partitions than the
+ * declaration makes. Errors: ETL_PUBLISH_SHAPE.
+ */
 export const refuseOtherPartitioning = (table: DeclaredTable, production: ProductionTable): void => {
   const { partitionBy: spec } = table;
   if (spec === undefined) return;

@@ -1,4 +1,5 @@
-// Describes production tables: columns, indexes, dependents, and which of these a run made.
+// Describes production tables: columns, indexes, dependents, and what earlier runs recorded about
+// them.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import {
@@ -27,12 +28,12 @@ import {
   type TableState,
 } from './table-state.ts';
 
-/** The record of the newest run that published a table; null: that run was older than the record. */
+/** What the last run that published a table recorded; null: its version did not record it. */
 export interface PublishedShape {
   /** The run that loaded the rows. */
   readonly run: number;
   readonly rows: number;
-  /** A run has made the table; others have put rows into it at most. */
+  /** True if a run created the table; false if runs only wrote rows into an existing one. */
   readonly isMade: boolean;
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
@@ -40,19 +41,19 @@ export interface PublishedShape {
   readonly constraints: readonly string[] | null;
 }
 
-/** How a table in production is divided. */
+/** How a table in production is partitioned. */
 export interface Partitioning {
-  /** range, list or hash; and the columns, where it is not by an expression. */
+  /** `by`: range, list or hash. `columns`: the partitioning columns; null for an expression. */
   readonly by: string;
   readonly columns: readonly string[];
-  /** Null: by an expression. */
+  /** Null: partitioned by an expression. */
   readonly partitionColumn: PartitionColumn | null;
   /** For people: "RANGE (day)". */
   readonly text: string;
   readonly partitions: readonly ProductionPartition[];
 }
 
-/** A partition in production. Its dependents are its own, beside those that it has from its table. */
+/** A partition in production. `dependents` leaves out what every partition has from its table. */
 export interface ProductionPartition extends ProductionTable {
   readonly schema: string;
   readonly name: string;
@@ -62,44 +63,51 @@ export interface ProductionPartition extends ProductionTable {
 
 export interface ProductionTable extends TableState {
   readonly oid: number;
-  /** relkind: r an ordinary table, p a partitioned one; anything else is no table of ours. */
+  /** pg_class.relkind: r a table, p a partitioned table. Other kinds are refused. */
   readonly kind: string;
-  /** When it is not the current user. */
+  /** Null: the current user. */
   readonly owner: string | null;
   readonly dependents: readonly Dependent[];
-  /** Of a table that is divided, as is `security`. */
+  /** `views` and `security` are read for partitioned tables only. */
   readonly views: readonly ViewOver[];
   readonly security: RowSecurity | null;
-  /** Of dependents and grants, which can change under the lock that freezes columns and indexes. */
+  /**
+   * Hash of dependents and grants: the properties that other sessions can change in spite of the
+   * lock that protects columns and indexes.
+   */
   readonly fingerprint: string;
-  /** True when a foreign key of another table points here, so that rows must be replaced by key. */
+  /** True if a foreign key of another table points here: rows must be replaced by key. */
   readonly isReferenced: boolean;
-  /** Undefined: no run published this very table. */
+  /** Undefined: no run has published this very table. */
   readonly published: PublishedShape | undefined;
-  /** The pipeline that did; null: none, or its run was deleted. */
+  /** Pipeline of the last run that published the table; null: none, or the run was deleted. */
   readonly publishedBy: string | null;
-  /** What keeps the type of a column: views, policies, triggers and functions that use it. */
+  /** Objects that prevent changing a column's type: views, policies, triggers, functions. */
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
-  /** Those that a declaration may change, by their keys. */
+  /** Attributes that a declaration may set, by their keys (`attributeList`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Whether the server changes the expression of a generated column: since PostgreSQL 17. */
+  /** True if the server can change the expression of a generated column: since PostgreSQL 17. */
   readonly setsExpressions: boolean;
-  /** Of the server: locks of all transactions that it has room for. */
+  /** Number of locks that the server's shared lock table holds, for all sessions together. */
   readonly locksMax: number;
-  /** For people, as the server last counted it. */
+  /** For people, from the page count of the last vacuum or analyze. */
   readonly size: string;
-  /** Indexes that some run recorded that it made. */
+  /** Names of indexes that runs recorded as their own. */
   readonly ours: readonly string[];
-  /** Of a table that is declared with partitions, and has some kind of them. */
+  /** Only for a table that is partitioned and declared so. */
   readonly partitioning?: Partitioning | undefined;
 }
 
-/** Raised inside the transaction when a table or its dependents changed since the plan; publishing starts over. */
+/**
+ * Thrown inside the publishing transaction if a table or its dependents have changed since the
+ * plan. Publishing then starts over.
+ */
 export class ProductionChanged extends Error {}
 
 /**
- * The existing tables, their dependents, and a fingerprint of each. The fingerprint covers only what others may change under our
- * lock, because it is computed again while readers wait.
+ * Common table expressions for the existing tables: `target`, `needs` (their entries in pg_depend)
+ * and `mark` (a fingerprint of each). The fingerprint covers only what other sessions may change
+ * under our lock, because it is computed again while readers wait.
  */
 const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
@@ -110,7 +118,8 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
   ),
   ${selectNeeds},
   need as (
-    -- Others than indexes, constraints and the like, which come and go under that lock only. A sequence comes without it.
+    -- Only objects that can be created under our lock. Indexes and constraints cannot; a sequence
+    -- owned by a column can.
     select n.oid, json_agg(row(n.classid, n.objid) order by n.classid, n.objid) as list
       from needs n left join pg_class s on n.deptype = 'a' and n.classid = 'pg_class'::regclass and s.oid = n.objid and s.relkind = 'S'
       where n.deptype = 'n' or s.oid is not null group by n.oid
@@ -132,11 +141,11 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
       from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
   )`;
 
-/** Rows of place and fingerprint of the tables that exist. */
+/** SQL: rows of place and fingerprint for the existing tables. */
 export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
-/** SQL: whether a strategy brings all rows of a table. Such a table was made by a run. */
+/** SQL: true if the strategy creates the table. The other strategies write into an existing one. */
 export const makesTable = `strategy not in ('append', 'merge', 'history')`;
 
 const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
@@ -147,7 +156,8 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       from dependent group by oid
   ),
   users as (${selectColumnUsers}),
-  -- Once, and of these tables: the record grows with every run, and the server would read all of it again for each partition.
+  -- Materialized, as is "indexed": the record grows with every run, and the server
+  -- would read all of it again for each partition.
   recorded as materialized (
     select distinct on (p.schema_name, p.table_name, p.table_oid) p.schema_name, p.table_name, p.table_oid, p.run_id,
         json_build_object('run', coalesce(p.version, p.run_id), 'rows', p.rows, 'columns', p.columns, 'notNull', p.not_null,
@@ -174,7 +184,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       left join indexed i on i.schema_name = s.schema and i.table_name = s.name
     order by s.place`;
 
-/** A primary key that somebody made on a table of ours that is declared without one. */
+/** True if a person made a primary key on a table of ours that is declared without one. */
 const isOwnKey = (columns: readonly string[], published: PublishedShape | undefined): boolean =>
   columns.length > 0 && (published === undefined || published.primaryKey?.length === 0);
 
@@ -197,7 +207,8 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
     ({ kind, name }) =>
       !(kind === 'constraint' && declared.has(name)) && !(kind === 'identity' && sequences.has(name)),
   );
-  // Partitions are exchanged with the foreign keys of their table: those that change are changed where its rows stay.
+  // Partitions are replaced together with the foreign keys of their table. A changed foreign key is
+  // changed on the existing table, so its rows are kept in place.
   const changes = foreignKeyChanges(table, found.constraints, published?.constraints);
   const isUnlike = table.partitionBy !== undefined && changes.drop.length + changes.make.length > 0;
   const dependents = [
@@ -205,7 +216,8 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
     ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : []),
     ...(isUnlike ? [{ kind: 'foreign key to', name: 'another table than before' }] : []),
   ];
-  // A declared foreign key of the table to itself is deferred, and nothing can be altered before it is checked.
+  // A declared foreign key of the table to itself is deferred, and the server refuses `alter table`
+  // while its checks are pending.
   const refersToItself = found.constraints.some(({ name, on }) => on === found.oid && declared.has(name));
   const isReferenced =
     dependents.some((dependent) => dependent.kind === 'foreign key') ||
@@ -213,14 +225,14 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
   return { ...described, dependents, isReferenced, published };
 };
 
-/** What does not count is for people, and changes by itself: autovacuum counts pages again, those of partitions, too. */
+/** Leaves out the size: autovacuum updates page counts on its own. */
 const counting = (key: string, value: unknown): unknown => (key === 'size' ? undefined : value);
 
-/** Whether table, partitions and dependents are the same. Proved by test/modes/touched.test.ts, "autovacuum has looked". */
+/** True if nothing changed. Proved by test/modes/touched.test.ts, "autovacuum has looked". */
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
   JSON.stringify(a, counting) === JSON.stringify(b, counting);
 
-/** How tables are divided, and into what: rows of place, and null where a table is one whole. */
+/** SQL: rows of place and partitioning, for the partitioned ones of these tables. */
 const selectPartitionings = (tables: readonly TableNames[]): string => `
   select w.place::int, json_build_object('text', pg_get_partkeydef(c.oid),
       'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,
@@ -240,10 +252,10 @@ type FoundPartitioning = Omit<Partitioning, 'partitions'> & {
   readonly partitions: readonly Pick<ProductionPartition, 'schema' | 'name' | 'bound'>[];
 };
 
-/** What each partition has because it is one. Anything else hangs on the partition itself, also where it hangs on the table, too. */
+/** Dependents that every partition has because of its table. All others are its own. */
 const ofItsTable = new Set(['inheritance', 'primary key']);
 
-/** Adds how those are divided that are declared so. */
+/** Adds the partitions of the tables that are partitioned and declared so. */
 const withPartitionings = async (
   client: Client,
   tables: readonly DeclaredTable[],
@@ -282,7 +294,8 @@ export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
 
 /**
- * Describes production tables in one query; undefined where there is none. `stays`: why they are kept in place, whatever depends on them.
+ * Describes production tables; undefined for a table that does not exist. `stays`: a reason to keep
+ * the tables in place, whatever depends on them.
  */
 export const productionTables = async (
   client: Client,

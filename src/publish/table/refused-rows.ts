@@ -1,27 +1,27 @@
-// Rows that a key, a check or a foreign key has refused, and the SQL that finds them where they were loaded.
+// Rows that violate a key, a check or a foreign key, and the SQL that finds them.
 
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
 
-/** A row: its place in the table that it was loaded into, the transaction that loaded it, and what it is known by. */
+/** A refused row: its ctid and xmin in the table that it was loaded into; `key` for people. */
 export interface LoadedRow {
   readonly ctid: string;
   readonly xmin: string;
   readonly key: string;
 }
 
-/** A rule that rows have to obey. */
+/** A rule that rows must satisfy. */
 export type RowRule =
   | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
   | PartitionRule
   | UniqueRule
   | ForeignKeyRule;
 
-/** A row must belong to a partition. */
+/** Every row must belong to a partition. */
 interface PartitionRule {
   readonly kind: 'partition key';
-  /** SQL: what is true of a row that has none. */
+  /** SQL: true for a row that belongs to no partition. */
   readonly condition: string;
 }
 
@@ -34,14 +34,14 @@ interface ForeignKeyRule {
   readonly kind: 'foreign key';
   readonly columns: readonly string[];
   readonly to: readonly string[];
-  /** The rows that may be referred to: a quoted name, or a query in parentheses. */
+  /** The rows that may be referenced: a quoted name, or a query in parentheses. */
   readonly keys: string;
 }
 
-/** Thrown when the server refused rows; the run then finds their files and lines. */
+/** Thrown when the server refused rows. The run then finds their files and lines. */
 export class RowsRefused extends Error {
   readonly table: string;
-  /** For people: "check price_positive (price > 0)". */
+  /** The rule, for people: "check price_positive (price > 0)". */
   readonly what: string;
   readonly rule: RowRule;
 
@@ -53,19 +53,19 @@ export class RowsRefused extends Error {
   }
 }
 
-/** How many of them an error names. */
+/** Number of rows that an error names. */
 const namedMax = 5;
 
-/** Characters of a row that is named by its values. */
+/** Length of a row that an error shows by its values. */
 const rowCharactersMax = 100;
 
-/** Where rows are. */
+/** Where to look for refused rows. */
 export interface RefusedFrom {
-  /** Quoted name. */
+  /** Quoted name of the table or query. */
   readonly rowsFrom: string;
-  /** Columns of a row that people know; undefined: all. */
+  /** Columns to show of a row; undefined: all. */
   readonly columns?: readonly string[];
-  /** SQL of those that the table does not have yet, for the conditions of checks. */
+  /** SQL of generated columns that the table lacks: conditions of checks may use them. */
   readonly values?: readonly string[];
 }
 
@@ -98,7 +98,7 @@ interface Refused {
 
 export const noneRefused: Refused = { rows: [], all: 0 };
 
-/** The first rows of a table that break a rule, and how many there are. */
+/** Returns the first rows that break the rule, and the count of all. */
 export const findRefused = async (
   client: Client,
   path: readonly string[],

@@ -1,38 +1,44 @@
-// Row security of a partitioned table that leaves: the table that comes in its place has the same policies with the commit that shows it.
+// Copies the row security of a partitioned table to the new table that replaces it, with the same
+// commit.
 //
-// They are made in the last message, when the new table has its name: a policy that names its own table means the new one then. What
-// the server says of all of them, and of what they use, is compared before and after. Proved by test/modes/partition-policies.test.ts.
+// Policies are created in the last message of the publishing transaction, when the new table has
+// its final name: a policy that names its own table then means the new one. Descriptions of all
+// policies, and of the objects that they use, are compared before and after. Proved by
+// test/modes/partition-policies.test.ts.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { isTrusted } from './views.ts';
 
 interface Policy {
   readonly name: string;
-  /** What follows the name of the table: written by the server, with the schemas of all names. */
+  /** The part of `create policy` after the table's name, as the server writes it. */
   readonly clause: string;
   readonly comment: string | null;
 }
 
-/** Row security of one table. */
 export interface RowSecurity {
   readonly isEnabled: boolean;
-  /** Also for its owner. */
+  /** True if row security also applies to the table's owner. */
   readonly isForced: boolean;
   readonly policies: readonly Policy[];
-  /** Of all that is written when it is made again. */
+  /** Hash of everything that is copied. */
   readonly mark: string;
-  /** Whether we may name all that the policies use, and no stranger's type reads a text of theirs. */
+  /** True if we may name all that the policies use, and the types belong to trusted roles. */
   readonly isReproducible: boolean;
 }
 
-/** SQL: what the policy `p` uses, with the table itself as 0 and columns by their names. One function may have the name of another by now. */
+/**
+ * SQL: the objects that the policy `p` uses. The table itself is 0 and columns are names, so that
+ * old and new table compare equal. Text alone is not enough: a function may meanwhile have another
+ * one's name.
+ */
 const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.polrelid and d.refclassid = 'pg_class'::regclass then 0
       else d.refobjid end, coalesce(a.attname, d.refobjsubid::text), d.deptype)::text
     from pg_depend d left join pg_attribute a
       on d.refclassid = 'pg_class'::regclass and d.refobjsubid > 0 and a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_policy'::regclass and d.objid = p.oid order by 1)`;
 
-/** SQL: what somebody may have changed of the row security of the table with this oid. */
+/** SQL: hash of everything about row security that a person may have changed. */
 const mark = (oid: string): string => `
   encode(sha256(convert_to((select row(m.relrowsecurity, m.relforcerowsecurity,
       (select json_agg(row(p.polname, p.polcmd, p.polpermissive, p.polroles::text, pg_get_expr(p.polqual, p.polrelid),
@@ -40,7 +46,7 @@ const mark = (oid: string): string => `
         from pg_policy p where p.polrelid = m.oid))::text
     from pg_class m where m.oid = ${oid}), 'UTF8')), 'hex')`;
 
-/** SQL: how the policy `p` is made. PostgreSQL, "CREATE POLICY". */
+/** SQL: the clause that creates the policy `p`. PostgreSQL, "CREATE POLICY". */
 const clause = `
   format('as %s for %s to %s', case when p.polpermissive then 'permissive' else 'restrictive' end,
       case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
@@ -49,7 +55,7 @@ const clause = `
     || coalesce(' using (' || pg_get_expr(p.polqual, p.polrelid) || ')', '')
     || coalesce(' with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', '')`;
 
-/** SQL: row security of the table with this oid, as an object. PostgreSQL, "pg_policy". */
+/** SQL: the row security of the table with this oid, as a JSON object. PostgreSQL, "pg_policy". */
 export const rowSecurityOf = (oid: string): string => `
   (select json_build_object('isEnabled', c.relrowsecurity, 'isForced', c.relforcerowsecurity,
       'policies', coalesce((select json_agg(json_build_object('name', p.polname, 'clause', ${clause},
@@ -63,7 +69,6 @@ export const rowSecurityOf = (oid: string): string => `
             and (not has_schema_privilege(n.oid, 'usage') or not ${isTrusted('y.typowner')})))
     from pg_class c where c.oid = ${oid})`;
 
-/** The statement that makes a policy on the table with this quoted name. */
 export const policySql = ({ name, clause: what }: Policy, table: string): string =>
   `create policy ${quoteName(name)} on ${table} ${what}`;
 
@@ -78,7 +83,7 @@ const statementsOf = ({ name: table, security }: Secured): readonly string[] => 
   ]),
 ];
 
-/** A table by its quoted name, and the row security that it has or is to have. */
+/** A table by its quoted name, with the row security that it has or will get. */
 export interface Secured {
   readonly name: string;
   readonly security: RowSecurity;
@@ -95,18 +100,18 @@ const unlessSame = (all: readonly Secured[], raise: string): readonly string[] =
   return [`do ${quoteText(body)};`];
 };
 
-/** Whether a table has any. Without, nobody can make some while it is published: that takes a lock that we prevent. */
+/** True if there is anything to copy. Our lock stops others from adding row security meanwhile. */
 export const isSecured = ({ security: { isEnabled, isForced, policies } }: Secured): boolean =>
   isEnabled || isForced || policies.length > 0;
 
-/** Raises 40001, "the same transaction again", unless the tables, which are locked, have the row security of the plan. */
+/** Statements that raise 40001 ("try again") if row security of a locked table has changed. */
 export const checkRowSecurity = (all: readonly Secured[]): readonly string[] =>
   unlessSame(
     all,
     `raise exception using errcode = '40001', message = 'row security of a table that is to be replaced has changed'`,
   );
 
-/** Gives tables, which have come under their names, the row security of those that left. */
+/** Statements that give new tables the row security of the tables that they replaced. */
 export const giveRowSecurity = (all: readonly Secured[]): readonly string[] => [
   ...all.flatMap(statementsOf),
   ...unlessSame(

@@ -1,6 +1,8 @@
-// Columns that the server fills: made on a table aside when its rows are in, and numbered on from where production's sequence is.
+// Columns that the server fills: identity columns and generated columns.
 //
-// They come after the columns of the files, and the server writes the table once more for them: `create table as` knows none.
+// They are added once a new table has its rows, because `create table as` cannot declare them. So
+// they come after the columns of the files, and the server writes the table a second time. Identity
+// columns continue with the numbers of production's sequence.
 
 import type { AttributesSpec, ServerColumnSpec } from '../../core/declaration/shape.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -13,7 +15,7 @@ export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonl
 
 const typeOf = (column: ServerColumnSpec): string => (column.kind === 'identity' ? 'bigint' : column.type);
 
-/** SQL: the column as it is added; `options` of its sequence. */
+/** SQL: the column definition. `options`: of the sequence of an identity column. */
 export const columnClause = (column: ServerColumnSpec, options = ''): string => {
   const name = quoteName(column.name);
   return column.kind === 'identity'
@@ -28,13 +30,16 @@ export const columnText = (column: ServerColumnSpec): string =>
     ? `identity column ${column.name}`
     : `generated column ${column.name} (${column.expression})`;
 
-/** What production's sequence of a column says; the next number is the one after all that it gave. */
+/**
+ * Options for the new sequence, which continues after the last number of production's sequence.
+ * `start`: the start value of the old sequence, which `restart` uses.
+ */
 interface Numbering {
   readonly options: string;
   readonly start: string;
 }
 
-/** Undefined where production has no such sequence. */
+/** Undefined if production has no such sequence. */
 const numberingOf = async (
   client: Client,
   names: TableNames,
@@ -56,13 +61,13 @@ const numberingOf = async (
   return { start, options: ` (start with ${next.rows[0].next} ${options})` };
 };
 
-/** Adds them to a table aside that has its rows. */
+/** Adds these columns to a new table that has its rows. */
 export const addServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const column of serverColumnsOf(names.attributes)) {
     const numbering = column.kind === 'identity' ? await numberingOf(client, names, column.name) : undefined;
     const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
     const add = `alter table ${builtName(names)} add column ${columnClause(column, numbering?.options)}`;
-    // Statements in one message share a transaction, so the search path ends with it.
+    // Statements of one message share a transaction: the search path ends with the message.
     await runQuery(client, { text: `${path(names.path)};\n${add};\n${path([])}` });
     if (numbering !== undefined)
       await client.query(
@@ -71,26 +76,26 @@ export const addServerColumns = async (client: Client, names: TableNames): Promi
   }
 };
 
-/** Takes those away that came with copied rows: they are made again. */
+/** Drops these columns from a new table whose rows were copied: they are added again later. */
 export const dropServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const { name } of serverColumnsOf(names.attributes))
     await client.query(`alter table ${builtName(names)} drop column if exists ${quoteName(name)}`);
 };
 
-/** SQL: the values that the server will compute from the columns of a row; numbers are not known yet. */
+/** SQL: the values that the server will compute; null for identity numbers, not known yet. */
 export const serverValues = (attributes: AttributesSpec | undefined): readonly string[] =>
   serverColumnsOf(attributes).map((column) => {
     const value = column.kind === 'identity' ? 'null' : `(${column.expression}\n)`;
     return `${value}::${typeOf(column)} as ${quoteName(column.name)}`;
   });
 
-/** SQL: rows of a table with these values. */
+/** SQL: the rows of the table `like`, with these values. */
 export const withServerColumns = (like: string, attributes: AttributesSpec | undefined): string => {
   const values = serverValues(attributes);
   return values.length === 0 ? like : `(select ${['t.*', ...values].join(', ')} from ${like} t) t`;
 };
 
-/** Types as the server writes them: nulls have them without a table. */
+/** Returns the types as format_type() writes them, from a query of nulls. */
 export const writtenTypes = async (
   client: Client,
   path: readonly string[],
@@ -108,7 +113,7 @@ export const writtenTypes = async (
   return rows.map(({ type }) => type);
 };
 
-/** When a statement may give a number of its own. */
+/** Whether an insert may supply its own number: generated `always` or `by default`. */
 export const identity: Attribute = {
   ofWhole: true,
   ofPart: false,

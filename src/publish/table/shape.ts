@@ -1,4 +1,4 @@
-// How a table to be published differs from the one in production, and the errors that say so.
+// Differences in columns between a built table and production, and the errors about them.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -8,14 +8,14 @@ import { numbered, type TableColumn } from './table-state.ts';
 
 const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
 
-/** The same, where the declaration has the server fill the column. */
+/** Also names what fills the column, if the declaration says that the server does. */
 const filled = (column: TableColumn): string => {
   const { filledBy } = column;
   if (filledBy === null) return written(column);
   return `${written(column)} ${filledBy === numbered ? numbered : `generated as ${filledBy}`}`;
 };
 
-/** Columns that one has and the other has not, for people; empty when rows of one fit the other. */
+/** Lists the columns that only one side has, for people. Empty: rows of one fit the other. */
 export const differenceOf = (
   declared: readonly TableColumn[],
   production: readonly TableColumn[],
@@ -35,10 +35,13 @@ export const refuseShape = (table: string, problem: string, hint: string): never
   throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint });
 };
 
-/** Where a table is moved that is to be made again: its indexes go with it, and would otherwise keep the names of the new ones. */
+/** Schema for a table that will be re-created. Its indexes move along, which frees their names. */
 const elsewhere = 'earlier';
 
-/** Statements that move a table away, so that the next run makes it again. Proved by test/modes/publish-protects.test.ts, "as the hint says". */
+/**
+ * SQL that moves a table away, so that the next run creates it again. Proved by
+ * test/modes/publish-protects.test.ts, "as the hint says".
+ */
 export const movingAway = (
   { schema, table }: Pick<DeclaredTable, 'schema' | 'table'>,
   { kind }: Pick<ProductionTable, 'kind'>,
@@ -51,7 +54,7 @@ export const movingAway = (
   return `move it to another schema, so that the next run makes it again, without the grants, indexes and other properties that people gave it: \`create schema ${elsewhere}; ${move}\``;
 };
 
-/** Errors: ETL_PUBLISH_REFUSED when something else has the table's name. */
+/** Refuses a view or other object with the table's name. Errors: ETL_PUBLISH_REFUSED. */
 export const refuseOther = ({ schema, table }: DeclaredTable, { kind }: ProductionTable): void => {
   if (['r', 'p'].includes(kind)) return;
   const problem = `${schema}.${table} is a view or another object that is not a table`;

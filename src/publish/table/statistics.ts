@@ -1,4 +1,5 @@
-// Statistics targets of columns: how closely `analyze` looks at their values. That of a partitioned table is one of its partitions, too.
+// Statistics targets of columns: how closely `analyze` looks at their values. Partitions get the
+// target of their table.
 
 import { quoteName } from '../../db/sql.ts';
 import type { Attribute } from './contract.ts';

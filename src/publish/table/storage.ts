@@ -1,4 +1,4 @@
-// Storage parameters of a table and its indexes. A table that is divided has none: they are those of its partitions.
+// Storage parameters of tables and indexes. For a partitioned table, only its partitions have them.
 
 import type { AttributesSpec } from '../../core/declaration/shape.ts';
 import { askPrepared, type Client } from '../../db/client.ts';
@@ -6,7 +6,7 @@ import { quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './contract.ts';
 
-/** SQL after the name of a table that is created: rows that are written at once have to obey the fillfactor. */
+/** The `with` clause for a new table: rows must obey the fillfactor from the first one. */
 export const storageClause = (attributes: AttributesSpec | undefined): string => {
   const parameters = Object.entries(attributes?.storage ?? {}).map(
     ([name, value]) => `${name} = ${quoteText(value)}`,
@@ -17,10 +17,13 @@ export const storageClause = (attributes: AttributesSpec | undefined): string =>
 export const createAs = (names: TableNames): string =>
   `create table ${builtName(names)}${storageClause(names.attributes)} as`;
 
-/** The clause after an index of this name and access method that is created: what people have set on the one in production. */
+/** Returns the `with` clause for a new index, as production's index of this name has it. */
 export type IndexStorage = (name: string, using?: string) => string;
 
-/** Read before indexes are built, because their pages are filled then. Primary keys: primaryKeysOf(). */
+/**
+ * Reads storage parameters of production's indexes, which must be set when an index is built. For
+ * primary keys, see primaryKeysOf().
+ */
 export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
   const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
     client,

@@ -1,10 +1,11 @@
-// The order in which tables are built: sources first, then derived tables after the tables they are made from.
+// The order in which tables are built: source tables first, then derived tables after the tables
+// that they read.
 
 import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../core/declaration/declaration.ts';
 import { newName, oldName } from '../../db/names.ts';
 
-/** The tables in the order of building, in declared order where there is a choice. There must be no cycle. */
+/** Sorts the tables for building, in declared order where possible. There must be no cycle. */
 export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
   const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
   const done = new Set(ordered.map((table) => table.name));
@@ -23,16 +24,17 @@ export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] =
 /** Names by which SQL may read a table. */
 const shownNames = (table: string): readonly string[] => [table, newName(table), oldName(table)];
 
-/** True when the SQL holds the name as a word: it may read the table. */
+/** True if the SQL contains the name as a word, so that it may read the table. */
 export const mentions = (sql: string, name: string): boolean => {
   const within = '[\\p{L}\\p{N}_$]';
   return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
 };
 
 /**
- * The tables that must be built before this one. A source table that SQL makes may read the source tables
- * declared before it. A derived table may read all source tables, and the derived tables before it that its SQL
- * names, even if `from` does not: SQL that runs too early would find their old rows in production.
+ * Returns the tables that must be built before this one. A source table made by SQL may read the
+ * source tables declared before it. A derived table may read all source tables, and every earlier
+ * derived table that its SQL names, even if `from` does not: if its SQL ran too early, it would
+ * read production's old rows.
  */
 export const prerequisites = (
   table: TableSpec,
@@ -49,7 +51,7 @@ export const prerequisites = (
   return [...new Set([...sources, ...table.from, ...named])];
 };
 
-/** A cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
+/** Returns a cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
 export const findCycle = (tables: readonly TableSpec[]): readonly string[] | undefined => {
   const sourcesOf = new Map(tables.map((table) => [table.name, table.kind === 'derived' ? table.from : []]));
   const clear = new Set<string>();

@@ -1,4 +1,4 @@
-// Columns and indexes of tables, new or in production, as the server describes them.
+// Columns, indexes, constraints and sequences of a table, as the server describes them.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
@@ -8,60 +8,60 @@ export interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly notNull: boolean;
-  /** The server has a value for it: a default, or one that it makes. */
+  /** True for a default, an identity column or a generated column. */
   readonly hasDefault: boolean;
-  /** What the server computes it from, or that it numbers it; null: it stores what it is given. */
+  /** Generation expression, or the identity marker (`numbered`); null for an ordinary column. */
   readonly filledBy: string | null;
 }
 
 export interface TableIndex {
   readonly name: string;
-  /** Its definition on the production table, wherever it is now: the same text means the same index. */
+  /** Its definition as if on the production table, so that new and old ones can be compared. */
   readonly ddl: string;
-  /** Columns of its key, without expressions. */
+  /** Columns of the key, without expressions. */
   readonly columns: readonly string[];
-  /** The equality operator of each, with its schema: `operator(public.=)` of a citext. */
+  /** Equality operator of each column, with schema: `operator(public.=)` for citext. */
   readonly equals: readonly string[];
   readonly hasExpressions: boolean;
   readonly isPrimary: boolean;
   readonly isUnique: boolean;
   /** False while `create index concurrently` runs, and after it failed. */
   readonly isValid: boolean;
-  /** Checked with every row; a deferrable constraint is checked at the end. */
+  /** True if checked with every row; false for a deferrable constraint. */
   readonly isImmediate: boolean;
   readonly isReplicaIdentity: boolean;
   readonly isClustered: boolean;
-  /** The key or constraint that owns it. */
+  /** The primary key or constraint that owns the index; null: none. */
   readonly constraint: string | null;
 }
 
-/** A constraint that a declaration may have made. */
+/** A check, unique constraint or foreign key. */
 export interface TableConstraint {
   readonly name: string;
-  /** contype: c a check, u a unique constraint, f a foreign key. */
+  /** pg_constraint.contype: c check, u unique, f foreign key. */
   readonly kind: string;
-  /** As the server writes it, with the schemas of all names: the same text means the same constraint. */
+  /** The server's text with schema-qualified names. Equal texts mean equal constraints. */
   readonly definition: string;
-  /** What follows its name when it is made again. */
+  /** The part of `add constraint` after the name. */
   readonly clause: string;
   readonly isValid: boolean;
-  /** Of a foreign key: oid and quoted name of the table that it refers to. */
+  /** For a foreign key: oid and quoted name of the referenced table. */
   readonly on: number | null;
   readonly target: string | null;
-  /** Whether that table has partitions, each of which is tied to the key by the server. */
+  /** True if the referenced table is partitioned: the server adds a constraint per partition. */
   readonly isTargetPartitioned: boolean;
-  /** With its table, as `dependents` names it. */
+  /** With its table, as in `dependents`: "sale.sale_store_fkey". */
   readonly shown: string;
   readonly comment: string | null;
 }
 
-/** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
+/** SQL: true if the rows with aliases `a` and `b` have equal keys, as the index compares. */
 export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
   columns
     .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
     .join(' and ');
 
-/** The sequence of an identity column; `text` is its name for people. */
+/** Sequence of an identity column. `text`: its name for people. */
 export interface TableSequence {
   readonly column: string;
   readonly name: string;
@@ -72,11 +72,10 @@ export interface TableState {
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
   readonly constraints: readonly TableConstraint[];
-  /** Of identity columns. */
   readonly sequences: readonly TableSequence[];
 }
 
-/** A table aside. */
+/** A table in the build schema. */
 export interface BuiltState extends TableState {
   readonly oid: number;
 }
@@ -84,21 +83,21 @@ export interface BuiltState extends TableState {
 const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
 /**
- * The tables themselves, as rows of place, schema and name. As literals: the same question is asked once more inside a `do`,
- * which takes no parameters (swap.ts).
+ * SQL: the tables as rows of place, schema and name. Uses literals, because the swap asks again
+ * inside a `do` block, which takes no parameters (swap.ts).
  */
 export const wantedTables = (tables: readonly TableNames[]): string =>
   `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
     with ordinality as w (schema, name, place)`;
 
-/** In the place of an expression: an identity column. */
+/** Value of `filledBy` for an identity column. */
 export const numbered = 'identity';
 
-/** Columns that rows are written with. */
+/** Columns that an insert supplies; the server fills the others. */
 export const writtenColumns = (columns: readonly TableColumn[]): readonly TableColumn[] =>
   columns.filter(({ filledBy }) => filledBy === null);
 
-/** Columns of the table with this oid, as a list. */
+/** SQL: the columns of the table with this oid, as JSON. */
 export const columnList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull,
         'hasDefault', atthasdef or attidentity <> '',
@@ -106,7 +105,7 @@ export const columnList = (oid: string): string => `
       order by attnum)
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
-/** The equality operator of a B-tree. PostgreSQL, "Operator Classes and Operator Families". */
+/** SQL: the equality operator of an operator class. PostgreSQL, "Operator Classes and Families". */
 const equality = (opclass: string): string => `coalesce(
     (select format('operator(%I.%s)', n.nspname, o.oprname)
       from pg_opclass c
@@ -118,8 +117,9 @@ const equality = (opclass: string): string => `coalesce(
       where c.oid = ${opclass}), 'operator(pg_catalog.=)')`;
 
 /**
- * Indexes of the table with this oid, as a list, that belong to `production`. An index of a partitioned table is written
- * ON ONLY, though made without ONLY it is one of all partitions.
+ * SQL: the indexes of the table with this oid, as JSON, written as if on the table `production`.
+ * The server writes ON ONLY for an index of a partitioned table; without ONLY, it covers all
+ * partitions, too.
  */
 export const indexList = (oid: string, production: string): string => `
   coalesce((select json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
@@ -141,19 +141,19 @@ export const indexList = (oid: string, production: string): string => `
       on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
     where i.indrelid = ${oid}), '[]')`;
 
-/** Columns of a key, in its order. */
+/** SQL: column names of a key, in key order. */
 const keyColumns = (table: string, numbers: string): string => `
   (select string_agg(a.attname, ',' order by u.place) from unnest(${numbers}) with ordinality as u (attnum, place)
     join pg_attribute a on a.attrelid = ${table} and a.attnum = u.attnum)`;
 
-/** As foreignKeyText() writes one that is declared. */
+/** Must equal foreignKeyText(), which writes a declared key. */
 const foreignKeyDescription = `
   concat_ws(' ', ${keyColumns('k.conrelid', 'k.conkey')}, r.nspname || '.' || f.relname, ${keyColumns('k.confrelid', 'k.confkey')},
     k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
 
 /**
- * SQL: the constraint `k` as `alter table` takes it. The server's text leaves out the storage and the place of the index of a key,
- * which belong before what it says of deferring. PostgreSQL, "CREATE TABLE".
+ * SQL: the constraint `k` as `alter table` takes it. The server's text lacks storage parameters and
+ * tablespace of the index, which must stand before `deferrable`. PostgreSQL, "CREATE TABLE".
  */
 const clauseWith = (place: string): string => `
   (select left(t.whole, length(t.whole) - length(t.ending))
@@ -164,10 +164,10 @@ const clauseWith = (place: string): string => `
 
 const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quote_ident(s.spcname), '')`);
 
-/** The same without its place. */
+/** Without the tablespace. */
 export const placelessClause = clauseWith(`''`);
 
-/** Name and clause of the primary keys on these columns of tables in production; undefined: there is none, or it has other columns. */
+/** Finds primary keys on exactly these columns, one entry per table; undefined: none. */
 export const primaryKeysOf = async (
   client: Client,
   tables: readonly string[],
@@ -175,7 +175,7 @@ export const primaryKeysOf = async (
 ): Promise<readonly ({ readonly name: string; readonly clause: string } | undefined)[]> => {
   const { rows } = await askPrepared<{ place: number; name: string; clause: string }>(
     client,
-    // Its tablespace is declared, or copied with those of other indexes.
+    // The tablespace is declared, or copied separately, as for other indexes.
     `select w.place::int, k.conname as name, ${placelessClause} as clause
       from unnest($1::text[]) with ordinality as w (name, place) join pg_constraint k on k.conrelid = to_regclass(w.name)
       where k.contype = 'p' and $2::text[] = array(select a.attname::text
@@ -186,7 +186,7 @@ export const primaryKeysOf = async (
   return tables.map((_, index) => rows.find(({ place }) => place === index + 1));
 };
 
-/** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
+/** SQL: checks, unique constraints and foreign keys of the table with this oid, as JSON. */
 export const constraintList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
         'isTargetPartitioned', coalesce(f.relkind = 'p', false),
@@ -198,14 +198,14 @@ export const constraintList = (oid: string): string => `
     from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
     where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
 
-/** The sequences of identity columns of the table with this oid, as a list. */
+/** SQL: sequences of identity columns of the table with this oid, as JSON. */
 export const sequenceList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.relname, 'text', q.oid::regclass::text) order by a.attnum)
     from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S'
       join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i'), '[]')`;
 
-/** Columns of the tables with these quoted names. */
+/** Returns the columns of the tables with these quoted names. */
 export const columnsOf = async (
   client: Client,
   names: readonly string[],
@@ -218,7 +218,7 @@ export const columnsOf = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** The tables that were built, with their indexes as they will be in production. */
+/** Describes built tables, with their indexes as they will be in production. */
 export const builtStates = async (
   client: Client,
   tables: readonly TableNames[],

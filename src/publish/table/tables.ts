@@ -1,4 +1,4 @@
-// The tables of a run as publishing knows them: as they are declared, and as they are built aside.
+// The tables of a run, as publishing sees them: declared and built.
 
 import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
 import type {
@@ -13,83 +13,85 @@ import type { Partition } from './bounds.ts';
 import type { MadeByHand } from './by-hand.ts';
 import type { Meaning } from './meaning.ts';
 
-/** The columns that production has. */
+/** The columns that production has; the others exist in staging only. */
 export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
   columns.filter(({ stagedOnly }) => stagedOnly !== true);
 
-/** The declared part of any table. */
+/** A table as declared. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly constraints: readonly ConstraintSpec[];
   readonly comment: string | undefined;
   readonly mode: Meaning;
   readonly evolve: Evolve;
-  /** Its columns as they are declared; none where SQL makes the rows. */
+  /** Declared columns; empty if SQL makes the rows. */
   readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
 }
 
-/** Versions of files whose rows leave production, by their ids. */
+/** Ids of file versions whose rows are deleted from production. */
 export interface Outgoing {
   readonly files: readonly number[];
-  /** Those that are not loaded again before they change. */
+  /**
+   * Subset of `files` that `--unload` removes. They stay recorded, so they are not loaded again.
+   */
   readonly unloaded: readonly number[];
-  /** Listed versions that stay: a replaced partition keeps their rows. Undefined: no partition is replaced. */
+  /** Versions still listed, whose rows a replaced partition keeps. Undefined: not by partition. */
   readonly stays?: readonly number[];
-  /** Recorded versions of all pipelines whose rows are gone already. Undefined: none. */
+  /** Recorded versions, of all pipelines, whose rows no longer exist. Undefined: none. */
   readonly stale?: readonly number[];
 }
 
-/** The partitions of a table that are replaced, while its others stay. */
+/** The partitions that are replaced while the others are kept. */
 export interface Touched {
   readonly keys: readonly string[];
   readonly names: readonly string[];
-  /** SQL: a condition that only their rows meet. */
+  /** SQL: a condition that only rows of these partitions meet. */
   readonly where: string;
-  /** Rows that they have in production. */
+  /** Number of their rows in production. */
   readonly rows: number;
-  /** Rows of them that leave with files that are not listed any more, by the ids of the files. */
+  /** Rows of these partitions that are deleted, by id of a file that is no longer listed. */
   readonly leaving: readonly { readonly file: number; readonly rows: number }[];
 }
 
-/** A partition that is built aside. */
+/** A partition in the build schema. */
 export interface BuiltPartition extends Partition {
   readonly names: TableNames;
   readonly rows: number;
 }
 
-/** A table that is built aside and will be published. */
+/** A table in the build schema that will be published. */
 export interface BuiltTable extends DeclaredTable {
-  /** How many earlier versions stay: the table that is replaced becomes one of them. */
+  /** Number of earlier versions to keep, including the table that is replaced now. */
   readonly keep: number;
-  /** An earlier version that returns: the run that loaded it, and names that its indexes get back. */
+  /** If an earlier version returns: the run that loaded it, and final names of its indexes. */
   readonly returns?: { readonly run: number; readonly indexes: readonly string[] };
   readonly rows: number;
-  /** Quoted name of the table that has them. */
+  /** Quoted name of the table with the rows. */
   readonly rowsFrom: string;
-  /** Of a table that is divided. */
+  /** Only for a partitioned table. */
   readonly partitions?: readonly BuiltPartition[];
   /** Undefined: all partitions are replaced. */
   readonly touched?: Touched | undefined;
-  /** Oid of the partitioned table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
+  /** Oid of the built partitioned table if it has statistics; undefined: analyzed afterwards. */
   readonly analyzedAs?: number | undefined;
-  /** Rows that were loaded for it: more than `rows` if a key occurs twice, or records delete. */
+  /** Rows that were loaded: more than `rows` if keys occur twice, or if records delete. */
   readonly staged: number;
-  /** Keys whose last record deletes. */
+  /** Number of keys whose last record deletes. */
   readonly deletions: number;
   readonly outgoing: Outgoing;
-  /** Rows that `outgoing` has in production, of a table that is appended to: some may have left with their partition. */
+  /** For append: number of production rows of `outgoing.files`. */
   readonly leaving: number;
   readonly seconds: number;
-  /** Names of the declared ones. */
+  /** Names of the declared indexes. */
   readonly indexes: readonly string[];
-  /** What production had to copy when it was built; undefined: nothing is copied, or it is an earlier version. */
+  /** Changes by hand that the build copied; undefined: none, or an earlier version returns. */
   readonly byHand?: MadeByHand | undefined;
-  /** The publications of the table before any table of the run was built; undefined: it is an earlier version. */
+  /** Changes whenever a pipeline publishes the table; read before the build. */
   readonly publications?: string | undefined;
 }
 
-/** Rows of production once these have replaced all others, or those of the touched partitions. */
+/** Rows in production after all rows, or those of the touched partitions, are replaced. */
 export const rowsWith = ({ rows, touched }: BuiltTable, before: number | null): number =>
   touched === undefined ? rows : (before ?? 0) - touched.rows + rows;

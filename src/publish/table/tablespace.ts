@@ -1,11 +1,11 @@
-// The tablespace of a table and of all its indexes. What is built aside is created there.
+// The tablespace of a table and its indexes. New tables are created there.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './contract.ts';
 
-/** SQL: the name of a tablespace by its oid; 0 is that of the database. */
+/** SQL: the name of the tablespace with this oid; 0 means the database's default. */
 const nameOf = (oid: string): string =>
   `(select spcname::text from pg_tablespace where oid = coalesce(nullif(${oid}, 0),
       (select dattablespace from pg_database where datname = current_database())))`;
@@ -30,7 +30,7 @@ export const tablespace: Attribute = {
     const indexes = Object.keys(found).filter((one) => one.startsWith(indexKey));
     return [
       { key, value: name, sql: (table) => `alter table ${table} set tablespace ${quoteName(name)}` },
-      // One that the declaration has lost is dropped before.
+      // `if exists`: an index that is no longer declared has already been dropped.
       ...indexes.map((one) => ({
         key: one,
         value: name,
@@ -40,7 +40,7 @@ export const tablespace: Attribute = {
   },
 };
 
-/** The tablespace where the table is declared, or where production has it; undefined: new tables go there without being asked to. */
+/** Returns the declared tablespace, or production's; undefined if it is the default anyway. */
 const wantedTablespace = async (
   client: Client,
   names: TableNames,
@@ -61,8 +61,9 @@ const wantedTablespace = async (
 };
 
 /**
- * Creates tables and indexes in the tablespace that is declared, or in the one where production has the table; a new partition in that of
- * `like`, its table. Otherwise a table that somebody has moved would return to the default tablespace.
+ * Runs `work` so that it creates tables and indexes in the declared tablespace, or else where
+ * production is. Otherwise a table that somebody moved would return to the default tablespace.
+ * `like`: the table whose tablespace a new partition gets.
  */
 export const inTablespaceOf = async <T>(
   client: Client,

@@ -1,4 +1,4 @@
-// Checks the tables outside a run that foreign keys refer to, before anything is loaded.
+// Checks referenced tables outside the run, before anything is loaded.
 
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -16,8 +16,8 @@ const selectKeys = `select exists (select from pg_index i
   has_table_privilege(to_regclass($1), 'references') as "mayRefer", quote_ident(current_user) as role`;
 
 /**
- * Looks at tables outside of the run before anything is loaded. `like`: a table of the same columns, if there is one yet. Errors:
- * ETL_CONSTRAINT_REFUSED.
+ * Checks that foreign keys can reference tables outside the run. `like`: an existing table with the
+ * columns of `table`, if any. Errors: ETL_CONSTRAINT_REFUSED.
  */
 export const checkTargetsOutside = async (
   client: Client,
@@ -32,7 +32,7 @@ export const checkTargetsOutside = async (
       const own = like === undefined ? `k.${quoteName(name)}` : `n.${quoteName(key.columns[at]!)}`;
       return `k.${quoteName(name)} = ${own}`;
     });
-    // The server finds columns that are not there, and types that it cannot compare.
+    // The query lets the server find missing columns and types that cannot be compared.
     const from = `${target} k${like === undefined ? '' : `, ${like} n`}`;
     const refuse = (problem: string, hint: string): never => {
       throw new EtlError('ETL_CONSTRAINT_REFUSED', {
@@ -47,7 +47,7 @@ export const checkTargetsOutside = async (
         client.query(`select from ${from} where ${same.join(' and ')} limit 0`),
       ),
     ).catch((cause: unknown) => {
-      // A privilege to read is not needed.
+      // The foreign key does not need the privilege to select.
       if (codeOf(cause) !== '42501') throw refusedByServer(table, [key], cause);
     });
     const { hasKey, mayRefer, role } = (await client.query(selectKeys, [target, key.to])).rows[0];

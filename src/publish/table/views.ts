@@ -1,38 +1,39 @@
-// Views over a partitioned table that leaves: each reads the table that comes in its place, and stays the same view.
+// Redirects views over a partitioned table to the new table that replaces it. They stay the same
+// views.
 //
-// `create or replace view` changes nothing of a view but its query: owner, grants, comments, defaults of columns, rules, triggers and
-// what depends on it stay. The query is the server's own text of it, with the schemas of all names. Readers lock a view before the
-// tables that it reads, and so does the last message. Proved by test/modes/partition-views.test.ts.
+// `create or replace view` changes only the query of a view; owner, grants, comments, defaults,
+// rules, triggers and dependents are kept. The query is the server's own text, with
+// schema-qualified names. Readers lock a view before the tables that it reads, so the last message
+// of the publishing transaction does, too. Proved by test/modes/partition-views.test.ts.
 
 import { quoteText } from '../../db/sql.ts';
 
-/** A view that reads a table. */
 export interface ViewOver {
   readonly oid: number;
-  /** Quoted, as is its schema. */
+  /** Both quoted. */
   readonly name: string;
   readonly schema: string;
-  /** As `with` takes them; null: none. */
+  /** Options for `with`; null: none. */
   readonly options: string | null;
   readonly query: string;
-  /** Of all that is written when it is made again. Empty, as is the query, of one that is not replaceable. */
+  /** Hash of query and options. Mark and query are empty if the view is not replaceable. */
   readonly mark: string;
-  /** A plain view that only reads the table by its query, that we may change, and that no stranger has written. */
+  /** True for a plain view of a trusted role that reads the table only by its query. */
   readonly isReplaceable: boolean;
 }
 
-/** SQL: what somebody may have changed of a view, without making another one. */
+/** SQL: hash of everything that a person may have changed on the view. */
 const mark = (view: string): string =>
   `encode(sha256(convert_to(row(pg_get_viewdef(${view}.oid), ${view}.reloptions)::text, 'UTF8')), 'hex')`;
 
 /**
- * SQL: ours, or of somebody who may do anything anyway. Reading a query makes values of its texts, and that calls functions of their types: a
- * stranger's, as us.
+ * SQL: true for our own role or a superuser. Parsing a view's query calls the input functions of
+ * the types in it: functions of an untrusted role would run as us.
  */
 export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
-/** SQL: whether the view `v`, in the schema `n`, is a plain one that reads the table by the rule `r`, and ours to change. */
+/** SQL: true if `v` (schema `n`, rule `r`) is a plain view of a trusted role, ours to replace. */
 const isOurs = `
   r.rulename = '_RETURN' and v.relkind = 'v' and v.relpersistence = 'p'
     and ${isTrusted('v.relowner')} and pg_has_role(v.relowner, 'usage') and has_schema_privilege(n.oid, 'usage')
@@ -41,9 +42,10 @@ const isOurs = `
         and not ${isTrusted('y.typowner')})`;
 
 /**
- * Views whose queries or rules read the table with this oid, as a list. PostgreSQL, "CREATE VIEW", "pg_rewrite". The server locks all
- * that a view reads to write its query: a stranger's could keep us waiting for a table of his. Proved by
- * test/modes/strangers.test.ts, "a view of a stranger".
+ * SQL: views and rules that read the table with this oid, as JSON. To write a query, the server
+ * locks all relations that it reads: an untrusted role's view could block us with a lock on its own
+ * table, so only trusted views are written. Proved by test/modes/strangers.test.ts, "a view of a
+ * stranger". PostgreSQL, "CREATE VIEW", "pg_rewrite".
  */
 export const viewList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('oid', v.oid::bigint, 'name', format('%I.%I', n.nspname, v.relname),
@@ -57,12 +59,12 @@ export const viewList = (oid: string): string => `
       cross join lateral (select ${isOurs} as is) o
     where v.oid <> ${oid}), '[]')`;
 
-/** SQL that raises 40001, "the same transaction again". */
+/** SQL that raises 40001: "try the transaction again". */
 const hasChanged = `raise exception using errcode = '40001', message = 'a view of a table that is to be replaced has changed'`;
 
 /**
- * Statements that close views to their readers, for a `do`. Moving one to the schema where it is changes nothing; `lock table` would
- * lock all that it reads.
+ * SQL for a `do` block that blocks readers of the views. Setting the schema to the current one
+ * changes nothing but locks only the view; `lock table` would also lock everything that it reads.
  */
 export const lockViews = (views: readonly ViewOver[]): string => {
   const locks = views.map(({ name, schema }) => `alter view ${name} set schema ${schema};`);
@@ -81,13 +83,16 @@ const unlessSame = (views: readonly ViewOver[], raise: string): string => {
   return `do ${quoteText(body)};`;
 };
 
-/** Raises 40001 unless the views, which are locked, are those of the plan. */
+/** Statements that raise 40001 if a locked view differs from the plan. */
 export const checkViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0 ? [] : [unlessSame(views, hasChanged)];
 
 const isOther = `raise exception using errcode = '0A000', message = 'a view would not be the same with the new table'`;
 
-/** Lets views, which are locked, read what has the names of their tables now; they say the same as before. */
+/**
+ * Statements that redirect the locked views to the tables that now have the old names, and check
+ * that nothing else about the views changed.
+ */
 export const replaceViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0
     ? []

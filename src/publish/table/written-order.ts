@@ -1,9 +1,10 @@
-// In which order tables are written where deleting a row of one deletes or changes rows of another.
+// The order in which tables are written if deleting a row of one deletes or changes rows of
+// another.
 
 import type { BuiltOver } from './built-over.ts';
 import { foreignKeysOf, targetAt } from './foreign-keys.ts';
 
-/** In an order in which each comes after those that it refers to; in a circle in any order. */
+/** Sorts tables so that referenced tables come first. Tables in a cycle come in any order. */
 export const parentsFirst = <Plan extends BuiltOver>(plans: readonly Plan[]): readonly Plan[] => {
   const tables = plans.map(({ table }) => table);
   const ordered = new Set<Plan>();
@@ -21,7 +22,7 @@ export const parentsFirst = <Plan extends BuiltOver>(plans: readonly Plan[]): re
   return [...ordered];
 };
 
-/** Whether deleting rows of one of these tables deletes or changes rows of this one. */
+/** True if deletes in one of these tables also delete or change rows of this one. */
 export const followsDeletes = ({ table }: BuiltOver, plans: readonly BuiltOver[]): boolean => {
   const tables = plans.map((plan) => plan.table);
   return foreignKeysOf(table).some(
