@@ -1,11 +1,14 @@
-// Takes locks on production tables: all of them or none, and no reader waits for us longer than a moment.
+// Locks production tables: all of them or none, so that readers wait only briefly.
 //
-// `lock table a, b` takes one lock after the other, and each table that it has reached is closed to readers while it waits for
-// the next. So the time is bounded for the statement, not for a lock; tables that somebody holds come first, so that it waits
-// with empty hands; and nobody queues behind us for a transaction that has lasted longer than we would wait. A reader who holds
-// one table and waits for another that we have, or are about to get, is in a deadlock with us as soon as we want his. We give up
-// before the server looks for one on his behalf, and he goes on.
-// Proved by test/modes/publish-locks.test.ts and test/fault/publish-locked.test.ts.
+// `lock table a, b` locks one table after the other. While it waits for b, readers of a wait, too.
+// So the time limit is for the whole statement, tables that other sessions hold come first, so that
+// we wait for them without holding other tables, and we do not even try while a transaction has
+// held a table for longer than we would wait.
+//
+// A reader who holds one table and waits for another one that we hold forms a deadlock with us as
+// soon as we want the reader's table. We give up before the server starts its deadlock check for
+// the reader, so the reader is never the victim. Proved by test/modes/publish-locks.test.ts and
+// test/fault/publish-locked.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';
@@ -16,24 +19,24 @@ import { codeOf } from '../core/errors/errors.ts';
 
 export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
 
-/** A session that holds a table, as far as the server shows it. */
+/** A session that holds a lock on a table, as pg_locks shows it. */
 export interface Holder {
   readonly name: string;
-  /** As people write it. */
+  /** The table's name for people. */
   readonly table: string;
   readonly pid: string;
   readonly transaction: string;
-  /** For a lock of ours. */
+  /** True if the session waits for a lock of ours. */
   readonly isWaiting: boolean;
 }
 
-/** Quoted names of tables, and the lock that was asked for. */
+/** Quoted names of the tables, and the lock mode that was requested. */
 interface Wanted {
   readonly names: readonly string[];
   readonly mode: LockMode;
 }
 
-/** Thrown when the locks were not free in time. */
+/** Thrown when the locks did not become free in time. */
 export class TablesLocked extends Error {
   readonly wanted: Wanted;
 
@@ -44,25 +47,30 @@ export class TablesLocked extends Error {
 }
 
 /**
- * How long readers may queue behind us: at first, and at most. The swap included, that is below the two seconds of failures.md.
+ * Time for which readers may queue behind us: at first, and at most. With the swap itself, the
+ * maximum stays below the two seconds that docs/operations/failures.md promises.
  */
 const queueMsMin = 50;
 const queueMsMax = 1_600;
 
-/** We queue for this share of the time that we have waited: long enough for overlapping transactions, not for long ones. */
+/** We queue for this share of the time waited so far: passes short transactions, not long ones. */
 const queuedShare = 1 / 3;
 
-/** Between tries a transaction keeps its locks, for which writers and sometimes readers wait: so it tries only for this long. */
+/**
+ * Total time for tries. The transaction keeps its other locks between tries, so writers wait, and
+ * in the second case readers do, too.
+ */
 const triesMs = 10_000;
 const triesWithReadersMs = 1_000;
 
-/** After a try readers get twice its time, at most this; holders are polled at the same interval. */
+/** A pause lasts twice the last try, at most `pauseMsMax`; holders are polled every `lookMs`. */
 const pauseMsMax = 1_000;
 const lookMs = 100;
 
 /**
- * How long writers may queue behind us. Only vacuum and DDL queue behind the weakest lock, so we wait longer for it than
- * `deadlock_timeout`, after which the server cancels an autovacuum in the way.
+ * Time for which writers may queue behind us. For the weakest lock mode, only vacuum and DDL queue
+ * behind us, so we wait longer than `deadlock_timeout`: then the server cancels a blocking
+ * autovacuum.
  */
 const writersWaitMs = 2_000;
 const vacuumWaitMs = 5_000;
@@ -75,14 +83,14 @@ const strongModes = [
   'AccessExclusiveLock',
 ];
 
-/** What each mode waits for. PostgreSQL, "Explicit Locking", Conflicting Lock Modes. */
+/** Lock modes that each mode waits for. PostgreSQL, "Explicit Locking", Conflicting Lock Modes. */
 const conflicts: Readonly<Record<LockMode, readonly string[]>> = {
   'share update exclusive': strongModes,
   'share row exclusive': ['RowExclusiveLock', ...strongModes],
   'access exclusive': ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock', ...strongModes],
 };
 
-/** Holders of locks on these tables, by quoted names, that a lock in this mode waits for. */
+/** Sessions with locks on these tables (quoted names) that a lock in this mode would wait for. */
 export const holdersOf = async (
   client: Client,
   names: readonly string[],
@@ -101,29 +109,30 @@ export const holdersOf = async (
     )
   ).rows;
 
-/** Lock, deadlock or statement timeout: another try may meet nobody. */
+/** True for a timeout (lock or statement) or a deadlock: another try may succeed. */
 const isLocked = (error: unknown): boolean => lockStates.has(codeOf(error) ?? '');
 
-/** Of the server's `deadlock_timeout`: the rest is for the statements that do not wait. */
+/** Share of `deadlock_timeout` that we wait; the rest is for the statements that follow. */
 const deadlockPercent = 80;
 
-/** SQL: milliseconds that are over before the server looks for a deadlock on behalf of somebody who queues behind us from now on. */
+/** SQL: milliseconds from now until the server checks for a deadlock on behalf of a new waiter. */
 const untilDeadlock = `extract(epoch from current_setting('deadlock_timeout')::interval) * ${10 * deadlockPercent}`;
 
 const setTimeLimit = (name: 'statement_timeout' | 'lock_timeout', ms: string): string =>
   `select set_config('${name}', greatest(1, floor(${ms}))::text, true);`;
 
-/** SQL: milliseconds since the server got the message. */
+/** SQL: milliseconds since the server received the query. */
 const sinceMessage = `extract(epoch from clock_timestamp() - statement_timestamp()) * 1000`;
 
-/** Less is no time to wait: taking four hundred locks that are free takes a part of it. */
+/** With less time left, do not wait at all: even 400 free locks take part of it. */
 const othersMsMin = 20;
 
 const doing = (body: string): string => `do ${quoteText(`begin ${body} end`)};`;
 
 /**
- * Statements that lock these while we have another one, for which readers may have waited since the message began: before the server looks
- * for a deadlock on their behalf, or without waiting at all. Proved by test/modes/publish-locks.test.ts, "is never the victim".
+ * Statements that lock these tables while we hold another one. Its readers may have waited since
+ * the query began, so we wait only until the server would check for a deadlock on their behalf, or
+ * not at all. Proved by test/modes/publish-locks.test.ts, "is never the victim".
  */
 const lockOthers = (names: readonly string[], mode: LockMode): string => {
   const lock = `lock table ${names.join(', ')} in ${mode} mode`;
@@ -133,9 +142,9 @@ const lockOthers = (names: readonly string[], mode: LockMode): string => {
 };
 
 /**
- * Statements that take all these locks within a time, or fail. Partitions of a table are locked with it unless `only` is said. `first`:
- * what PL/pgSQL has to lock before, within the same time. For the first of several tables we wait with empty hands, so nobody can be the
- * victim of a deadlock meanwhile.
+ * Statements that take all these locks within `ms` milliseconds, or fail. `only`: 'only ' excludes
+ * partitions. `first`: PL/pgSQL statements that take other locks first, within the same time. While
+ * waiting for the first table we hold no other one, so nobody can deadlock with us.
  */
 export const lockTables = (
   names: readonly string[],
@@ -157,8 +166,9 @@ export const lockTables = (
 };
 
 /**
- * Takes locks that readers do not feel. They freeze what depends on the tables, except views, functions and grants; `written` are
- * closed to writers, too. Errors: TablesLocked.
+ * Takes locks that do not block readers. They prevent changes of everything about the tables except
+ * views, functions and grants. Writers of the tables in `written` have to wait. Errors:
+ * TablesLocked.
  */
 export const lockQuietly = async (
   client: Client,
@@ -176,8 +186,9 @@ export const lockQuietly = async (
 };
 
 /**
- * Takes the right to publish these tables, by their quoted names, until the transaction ends: others who publish one of them wait, also while
- * it does not exist. Everybody takes it in one order, before any lock on a table, so that nobody waits in a circle. Errors: TablesLocked.
+ * Takes the exclusive right to publish these tables (quoted names) until the transaction ends, also
+ * if a table does not exist yet. All sessions take the right in the same order and before any table
+ * lock, so they cannot deadlock. Errors: TablesLocked.
  */
 export const lockPublishing = async (client: Client, names: readonly string[]): Promise<void> => {
   if (names.length === 0) return;
@@ -193,20 +204,22 @@ export const lockPublishing = async (client: Client, names: readonly string[]): 
 };
 
 /**
- * A statement that bounds the next ones of its message, which wait for the locks of `others` other tables while readers wait for ours: all
- * their waits together, and those of the message before them. Proved by test/modes/foreign-keys.test.ts, "is never the victim".
+ * A statement that limits the waits of the following statements in the same query. They wait for
+ * locks of `others` other tables while readers already wait for ours; the limit is for all these
+ * waits together. Proved by test/modes/foreign-keys.test.ts, "is never the victim".
  */
 export const boundWaits = (queueMs: number, others: number): string => {
   const restMs = `least(${queueMs}, ${untilDeadlock} - ${sinceMessage})`;
   return setTimeLimit('lock_timeout', `${restMs} / ${Math.max(1, others)}`);
 };
 
-/** Takes locks that readers feel. */
+/** Takes locks that block readers. */
 export interface Locksmith {
   /**
-   * Calls `take` with the tables in locking order and a time limit, until no lock makes it fail. The surrounding transaction
-   * stays open; `readersWait` for it already. Somebody who holds one of them and waits for what that transaction has locked will not let go
-   * before it ends. Errors: TablesLocked.
+   * Calls `take` with the tables in locking order and a time limit, again and again, until it gets
+   * all locks. The surrounding transaction stays open. `readersWait`: readers already wait for
+   * locks of that transaction. Fails at once if a holder itself waits for the transaction, because
+   * that session cannot go on before the transaction ends. Errors: TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
@@ -215,7 +228,10 @@ export interface Locksmith {
   ) => Promise<void>;
 }
 
-/** Creates one for a publication; it remembers how long each holder has held tables. `onWait` may throw to stop. */
+/**
+ * Creates the locksmith of one publishing transaction; it remembers how long each holder has held
+ * tables. `onWait` may throw to stop the waiting.
+ */
 export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,
@@ -223,7 +239,7 @@ export const createLocksmith = (
   let start: number | undefined;
   const seen = new Map<string, number>();
 
-  /** For how long the oldest of these transactions has been seen. */
+  /** Returns for how long, in milliseconds, we have seen the oldest of these transactions. */
   const oldestMs = (holders: readonly Holder[]): number => {
     const now = performance.now();
     for (const { transaction } of holders) if (!seen.has(transaction)) seen.set(transaction, now);
@@ -240,7 +256,7 @@ export const createLocksmith = (
       const waitedMs = performance.now() - start;
       const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
       const holders = await holdersOf(client, names, 'access exclusive');
-      // The one who waits longest looks for a deadlock, and would be its victim.
+      // This holder waits for us. If we waited, too, its deadlock check would run before ours.
       if (holders.some(({ isWaiting }) => isWaiting))
         throw new TablesLocked({ names, mode: 'access exclusive' }, {});
       const isWorthIt = oldestMs(holders) <= queueMs;

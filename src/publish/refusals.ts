@@ -1,4 +1,4 @@
-// Errors of the server while publishing: some are retried, the others become a refusal with an explanation.
+// Errors of the server while publishing. Some are retried; the others become a refusal with advice.
 
 import { retryOf } from '../db/retry.ts';
 import { hintOf, isRefusal } from '../db/connect/server-error.ts';
@@ -8,14 +8,14 @@ import type { TableNames } from '../db/names.ts';
 import { dependentsText } from './table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from './table/production.ts';
 
-/** Errors that another attempt may not meet: a lock, a deadlock, a new view. */
+/** Errors that another attempt may avoid: a lock, a deadlock, a view that was just created. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
 
 export const adviceTaken =
   'A table that was renamed keeps the names of its indexes: rename these, too, or move the table to another schema.';
 
-/** What to do about what production forbids, where the server gives no advice of its own. */
+/** Advice by SQLSTATE, where the server gives no hint of its own. */
 const advice: Readonly<Record<string, string>> = {
   '23503':
     'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or drop the foreign key for the duration of the run.',
@@ -28,7 +28,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
-/** The server's refusal as our error; anything else as it is. */
+/** Turns the server's refusal into our error; returns other errors unchanged. */
 export const refusalOf = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const details = {
@@ -42,7 +42,7 @@ export const refusalOf = (table: string, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-/** Fewer rows were written than there were to write, and the server reported no error: a trigger or a rule of the table did that. */
+/** The error if a trigger or rule skipped rows: fewer were written, without a server error. */
 export const rowsWithheld = (table: string, production: ProductionTable, problem: string): EtlError => {
   const suspects = production.dependents.filter(({ kind }) => kind === 'trigger' || kind === 'rule');
   const cause =
@@ -50,7 +50,10 @@ export const rowsWithheld = (table: string, production: ProductionTable, problem
   return new EtlError('ETL_PUBLISH_WITHHELD', { table, problem, cause });
 };
 
-/** For a statement on several tables: the server names one, or we name all; an error of a trigger names none. */
+/**
+ * For a statement on several tables: names the table that the server named, or else all tables. An
+ * error raised by a trigger names none.
+ */
 export const refusalOfAny = (plans: readonly { readonly table: TableNames }[], cause: unknown): unknown => {
   const { table = plans.map((plan) => plan.table.table).join(', ') } = cause as { table?: string };
   return refusalOf(table, cause);

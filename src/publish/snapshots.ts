@@ -1,29 +1,33 @@
-// Finds the sessions whose snapshot is older than the rows of the tables that were built.
+// Finds sessions whose snapshots are older than the rows of the built tables.
 //
-// A name always leads to the table that has it now, but a snapshot decides which rows are visible. A reader with a snapshot from before
-// the commit of the built rows would see the new table empty, without an error (PostgreSQL, "MVCC Caveats"). `create index concurrently`
-// waits for such sessions, and so do we. Proved by test/modes/snapshots.test.ts.
+// After a swap, the table's name leads every session to the new table, but a snapshot from before
+// the commit of its rows sees that table empty, without an error (PostgreSQL, "MVCC Caveats").
+// `create index concurrently` waits for such sessions, and so do we. Proved by
+// test/modes/snapshots.test.ts.
 
 import type { Client } from '../db/client.ts';
 import type { SnapshotHolder } from '../core/model.ts';
 
-/** One row: a holder, with what the server says of its snapshot. */
+/** A session, with what the server says about its snapshot. */
 interface Found extends SnapshotHolder {
-  /** Its virtual transaction and the oldest transaction that its snapshot sees running. */
+  /** Virtual transaction and oldest running transaction (xmin) of its snapshot; null: no holder. */
   readonly key: string | null;
-  /** Older than any snapshot that was taken after the first look: a transaction may import one later. */
+  /** Older than every snapshot taken since the first call; yet a transaction may import it. */
   readonly isOlder: boolean;
   readonly limit: string;
   readonly oldest: string;
 }
 
 /**
- * Rows for all sessions of this database that may hold a snapshot, and for standbys. `$1`: every transaction below this one was assigned at
- * the first look; `$2`: the oldest that was running then. Null at the first look.
+ * Selects all sessions of this database that may hold such a snapshot, and all standbys. `$1`: at
+ * the first call, all transactions below this one had been assigned; `$2`: the oldest transaction
+ * that was running then. Both are null at the first call.
  *
- * The server hides `backend_xmin` of other roles from those who may not read statistics: then a session counts while its transaction lasts.
- * Autovacuum, and commands that read no table by its name, look at no new table. A prepared transaction reads nothing any more.
- * A standby reports its snapshots by its connection, or by its replication slot, if its `hot_standby_feedback` is on.
+ * The server hides `backend_xmin` of other roles from roles without pg_read_all_stats; then we
+ * count the session until its transaction ends. Autovacuum, analyze and `create index` are left
+ * out, because they do not read new tables. Prepared transactions no longer read anything. A
+ * standby with `hot_standby_feedback` reports its snapshots through its connection or its
+ * replication slot.
  */
 const selectHolders = `
   with look as materialized (
@@ -62,8 +66,8 @@ const selectHolders = `
     from look l left join holder h on true order by h.since, h.pid`;
 
 /**
- * Returns a function that gives the sessions whose snapshot is older than its first call, as long as they have it. A session that takes
- * another snapshot later is not among them, however old the transactions are that it sees running.
+ * Returns a function that lists the sessions which still hold a snapshot from before its first
+ * call. A session that takes a new snapshot is no longer listed.
  */
 export const createSnapshotWatch = (client: Client): (() => Promise<readonly SnapshotHolder[]>) => {
   let first: Pick<Found, 'limit' | 'oldest'> | undefined;

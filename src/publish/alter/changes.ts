@@ -1,4 +1,5 @@
-// Attributes in which a table that stays differs from its declaration, and the statements that set them.
+// Attributes in which an existing table differs from its declaration, and the statements that set
+// them.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -11,7 +12,6 @@ import type { Declared } from '../table/contract.ts';
 import { serverColumnsOf, writtenTypes } from '../table/server-columns.ts';
 
 interface AttributeChanges {
-  /** The statements that make them. */
   readonly statements: readonly string[];
   readonly blocksReaders: boolean;
 }
@@ -28,7 +28,7 @@ const changesOf = (
       .map(({ sql }) => ({ statement: sql(name), blocksReaders })),
   );
 
-/** Differences between the attributes of a table that stays, with its partitions, and those that are declared. */
+/** Differences in attributes between an existing table, with partitions, and the declaration. */
 export const attributeChanges = (table: DeclaredTable, production: ProductionTable): AttributeChanges => {
   const { partitioning } = production;
   const changes = [
@@ -48,13 +48,16 @@ export const attributeChanges = (table: DeclaredTable, production: ProductionTab
   };
 };
 
-/** Sets what is declared on a partition that was made like its table. */
+/** Sets the declared attributes on a partition that was created like its table. */
 export const alterPart = async (client: Client, name: string, declared: Declared): Promise<void> => {
   const { rows } = await client.query(`select ${attributeList('to_regclass($1)')} as found`, [name]);
   for (const { statement } of changesOf(name, declared, rows[0].found, 'part')) await client.query(statement);
 };
 
-/** The columns that the server fills, as it will write them; an expression that is there is taken for the declared one. */
+/**
+ * The columns that the server will fill. If production has the column, its expression is assumed to
+ * be the declared one: only the server can tell, once the table is built.
+ */
 export const foreseenColumns = async (
   client: Client,
   table: DeclaredTable,

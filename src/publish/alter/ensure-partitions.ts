@@ -1,4 +1,4 @@
-// Makes the partitions that new rows need and the table in production has not.
+// Creates partitions that new rows need and the production table lacks.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -9,15 +9,16 @@ import { keyOfBound } from '../table/bounds.ts';
 import { findPartitions } from '../aside/find-partitions.ts';
 import { refuseTaken } from './fit-partitions.ts';
 
-/** What a partition has like its table, foreign keys and triggers aside: these come when it is attached. */
+/** What a partition copies from its table. Attaching it adds foreign keys and triggers. */
 const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
   .map((what) => `including ${what}`)
   .join(' ');
 
 /**
- * Before rows are written through the table, in the publishing transaction. Each partition is made empty, with keys and indexes,
- * and then attached: that takes a lock on the table that neither readers nor writers feel. Does nothing for a table that is one
- * whole. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
+ * Call this in the publishing transaction, before rows are written through the table. Each
+ * partition is created empty, with keys and indexes, and then attached, which blocks neither
+ * readers nor writers. Does nothing for an ordinary table. Errors: ETL_PARTITION_KEY,
+ * ETL_PUBLISH_SHAPE.
  */
 export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise<void> => {
   const { table, production } = plan;

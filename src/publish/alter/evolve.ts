@@ -1,7 +1,9 @@
-// How the columns of a table that stays follow its definition: what is altered, and what is refused with the DDL that would do it.
+// Changes the columns of an existing table to those of its declaration, as far as `evolve` allows.
+// Other changes are refused, with the DDL that would make them.
 //
-// All changes are one statement, so that the server rewrites the table once at most. It is executed in the publishing transaction,
-// before the rows are written: readers wait from then to the commit, and a run that is killed leaves neither column nor rows.
+// All changes are one statement, so the server rewrites the table at most once. It runs in the
+// publishing transaction, before rows are written. Readers wait from then until the commit, and a
+// killed run leaves neither columns nor rows.
 
 import { evolveChoices, type Evolve } from '../../core/declaration/declaration.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
@@ -13,17 +15,17 @@ import { refuseShape } from '../table/shape.ts';
 import { numbered, type TableColumn } from '../table/table-state.ts';
 import { widens } from './widening.ts';
 
-/** A difference between definition and table. */
+/** A difference between declaration and table. */
 interface ColumnChange {
   readonly name: string;
-  /** After `alter table x`. */
+  /** The clause after `alter table x`. */
   readonly alter: string;
-  /** Rows that are there get a constant, which is no default later. */
+  /** True if existing rows get a constant; the column's default is dropped afterwards. */
   readonly isFilled?: boolean;
   readonly rewrites?: boolean;
-  /** For people. */
+  /** The difference, for people. */
   readonly problem: string;
-  /** Least `evolve` that makes the change; undefined: none does. */
+  /** The lowest `evolve` level that makes the change; undefined: a run never makes it. */
   readonly needs: Evolve | undefined;
 }
 
@@ -33,7 +35,7 @@ const isMade = ({ evolve }: DeclaredTable, { needs }: ColumnChange): boolean =>
 const defaultOf = ({ declared }: DeclaredTable, column: string): string | undefined =>
   declared.find(({ name }) => name === column)?.default;
 
-/** A constant default is stored once for all rows: PostgreSQL, "Modifying Tables", Adding a Column. */
+/** A constant default is stored once for all rows. PostgreSQL, "Modifying Tables". */
 const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): ColumnChange => {
   const isRequired =
     notNull ||
@@ -51,17 +53,18 @@ const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): C
   return { name, alter: add + filled + (isRequired ? ' not null' : ''), isFilled, problem, needs: 'add' };
 };
 
-/** SQL: the declared column, with its expression as the server writes it. */
+/** SQL: the column definition, with the expression as the server writes it. */
 const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): string => {
   const column = serverColumnsOf(table.attributes).find((one) => one.name === name)!;
   const clause = columnClause(
     column.kind === 'identity' ? column : { ...column, type, expression: filledBy! },
   );
-  // For people on one line: the server writes no comment, which the line break would end.
+  // On one line for people. The line break is for an author's comment, which the server's text does
+  // not have.
   return clause.replace('\n) stored', ') stored');
 };
 
-/** A column that the server fills: it computes, or numbers, the rows that are there. */
+/** A new column that the server fills: it rewrites the table to compute or number rows. */
 const filling = (table: DeclaredTable, column: TableColumn): ColumnChange => ({
   name: column.name,
   alter: `add column ${clauseOf(table, column)}`,
@@ -70,7 +73,7 @@ const filling = (table: DeclaredTable, column: TableColumn): ColumnChange => ({
   needs: 'add',
 });
 
-/** How the server fills it is declared otherwise. */
+/** The column exists, but the server fills it in another way than declared. */
 const refilling = (
   table: DeclaredTable,
   column: TableColumn,
@@ -114,7 +117,7 @@ const retyping = (
   return { name, alter, problem: `${problem}; ${first}`, needs: undefined };
 };
 
-/** What differs; columns that the definition has lost stay. */
+/** All differences. Columns that are no longer declared are kept. */
 const changesOf = (
   table: DeclaredTable,
   declared: readonly TableColumn[],
@@ -143,13 +146,16 @@ const changesOf = (
 const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 'alter'>[]): string =>
   `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
 
-/** A column that runs fill, in each row that they load: no value of ours suits the rows that are there. */
+/** True for a column that runs fill for each loaded row: no constant suits the existing rows. */
 const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name }: ColumnChange): boolean =>
   declared.some((one) => one.name === name && one.lineage !== undefined) ||
   versions?.from === name ||
   versions?.to === name;
 
-/** Rows fit when every declared column is there, or will be made, and every other one can do without a value. Errors: ETL_PUBLISH_SHAPE. */
+/**
+ * Refuses the table unless every declared column exists or will be added, and every other column
+ * can do without a value. Errors: ETL_PUBLISH_SHAPE.
+ */
 export const refuseUnfit = (
   table: DeclaredTable,
   declared: readonly TableColumn[],
@@ -176,18 +182,20 @@ export const refuseUnfit = (
   );
 };
 
-/** What a run alters, in words with what it costs, and the message that does it; both have one element at most. */
+/** The statement for people, and the query that executes it: one element each, or none. */
 export interface Evolution {
   readonly texts: readonly string[];
   readonly messages: readonly string[];
-  /** The server writes all rows again: snapshots from before the commit no longer see any (PostgreSQL, "MVCC Caveats"). */
+  /**
+   * True if the server rewrites all rows: older snapshots see none (PostgreSQL, "MVCC Caveats").
+   */
   readonly rewrites: boolean;
 }
 
-/** The statement also locks tables that foreign keys connect: readers of this one wait for those locks. */
+/** Readers of this table also wait for the tables that foreign keys connect to it. */
 const lockMs = 2_000;
 
-/** The changes that `refuseUnfit` lets pass. */
+/** The changes that `refuseUnfit` accepts. */
 export const evolutionOf = (
   table: DeclaredTable,
   declared: readonly TableColumn[],
@@ -212,8 +220,8 @@ export const evolutionOf = (
 };
 
 /**
- * Expressions that give the rows of production the columns that they will have: where SQL reads them beside new rows, the table is
- * not yet altered.
+ * Expressions that give the columns of the declaration to production's rows, for queries that read
+ * them together with new rows before the table is altered.
  */
 export const evolvedColumns = (
   table: DeclaredTable,

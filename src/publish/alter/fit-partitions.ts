@@ -1,4 +1,5 @@
-// What partitions aside need before they can be attached: free names, and the constraints of the table.
+// Prepares built partitions for being attached: checks that their names are free, and copies the
+// constraints of the table.
 
 import type { Client } from '../../db/client.ts';
 import type { BuiltOver } from '../table/built-over.ts';
@@ -13,7 +14,7 @@ interface Fitting {
   readonly leaving: readonly ProductionPartition[];
 }
 
-/** Errors: ETL_PUBLISH_SHAPE when something else has the name of a partition. */
+/** Refuses if another object has the name of a new partition. Errors: ETL_PUBLISH_SHAPE. */
 export const refuseTaken = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const wanted = all.flatMap(({ plan, coming, leaving }) => {
     const free = new Set(leaving.map(({ name }) => name));
@@ -37,8 +38,9 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
 };
 
 /**
- * A partition has the constraints and not null of its table: with them, attaching it reads no rows. It was built with the checks and
- * unique constraints that are declared, and those that a run declared before are about to go.
+ * Copies constraints and not null from the table to new partitions, so that the server attaches
+ * them without reading rows. The declared checks and unique constraints exist already; those that
+ * an earlier run declared will be dropped.
  */
 export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const tables = all.filter(({ coming }) => coming.length > 0);

@@ -1,4 +1,5 @@
-// Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
+// Changes primary key, not null, constraints and indexes of an existing table to those of the
+// declaration.
 
 import type { Client } from '../../db/client.ts';
 import type { BuiltOver } from '../table/built-over.ts';
@@ -13,20 +14,20 @@ import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
 import type { TableIndex, TableState } from '../table/table-state.ts';
 
-/** One statement, and the words of the error if the server refuses it. */
+/** A statement, and the start of the error message if the server refuses it. */
 export interface KeyStep {
   readonly sql: string;
   readonly failure: string;
 }
 
-/** Drops before the new rows are written, and what is made after them. Foreign keys are dropped and made by applyAll(). */
+/** Steps before (`drop`) and after new rows. applyAll() changes foreign keys. */
 export interface KeyChanges {
-  /** For people; empty when nothing differs. */
+  /** The changes, for people; empty if nothing differs. */
   readonly texts: readonly string[];
   readonly drop: readonly KeyStep[];
   readonly key: readonly KeyStep[];
   readonly make: readonly KeyStep[];
-  /** Whether the server locks readers out for a step of them. */
+  /** True if a step blocks readers. */
   readonly blocksReaders: boolean;
 }
 
@@ -34,7 +35,7 @@ const listed = (columns: readonly string[]): string => `(${columns.join(', ')})`
 
 const isSameList = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
 
-/** Restores what else referred to an index that is made again: replica identity and clustering. */
+/** Restores properties of a re-created index: replica identity and clustering. */
 const restored = (target: string, index: TableIndex | undefined, name: string): readonly KeyStep[] => {
   const failure = `index ${name} cannot be what it was`;
   const alter = (what: string): KeyStep => ({
@@ -61,7 +62,7 @@ export const makeIndex = (
   ...restored(productionName(table), old, name),
 ];
 
-/** A key that somebody made on a table that is declared without one stays. */
+/** Keeps a primary key that a person made on a table declared without one. */
 const primaryKeyChanges = (
   table: BuiltTable,
   production: ProductionTable,
@@ -113,7 +114,7 @@ const indexChanges = (
   };
 };
 
-/** Removes not null where a run set it, and sets it where it is declared; not null set by others stays. */
+/** Drops not null that a run had set, and sets what is declared. Not null by hand is kept. */
 const nullChanges = (
   table: BuiltTable,
   built: TableState,
@@ -126,12 +127,12 @@ const nullChanges = (
   const off = names.filter(
     (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
   );
-  // A column that is added allows none from the beginning.
+  // A new column is added with not null.
   const on = names.filter(
     (name) =>
       isRequired(built, name) && production.columns.some((column) => column.name === name && !column.notNull),
   );
-  // One statement for all of them: the server reads the table once.
+  // One statement for all columns, so that the server reads the table once.
   const steps = (columns: readonly string[], verb: string): readonly KeyStep[] =>
     columns.length === 0
       ? []
@@ -149,8 +150,8 @@ const nullChanges = (
 };
 
 /**
- * Differences between the constraints of a table that stays and those of the declaration, which owns what it has declared before.
- * Others stay as they are: test/modes/constraints.test.ts, "keeps one made by hand".
+ * Differences in constraints between an existing table and the declaration. Only constraints that a
+ * run declared are dropped. Proved by test/modes/constraints.test.ts, "keeps one made by hand".
  */
 const constraintChanges = (
   { constraints: wanted, ...table }: BuiltTable,
@@ -188,8 +189,9 @@ const constraintChanges = (
 };
 
 /**
- * Differences between a table that stays and the one that was built for it, also in columns that may change. Keys and indexes made by
- * hand stay: test/modes/publish-keys.test.ts, "keeps an index made by hand".
+ * Differences between an existing table and the one that was built for it, also in columns that may
+ * evolve. Keys and indexes made by hand are kept. Proved by test/modes/publish-keys.test.ts, "keeps
+ * an index made by hand".
  */
 export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOver): KeyChanges => {
   const production = found!;
@@ -201,7 +203,7 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
   const columns = evolutionOf(table, built.columns, production);
   const attributes = attributeChanges(table, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
-  // A column of a primary key allows no nulls: the key goes first.
+  // Before not null: columns of a primary key cannot allow nulls.
   const drop = [...constraints.drop, ...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
     texts: [
@@ -231,7 +233,7 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
 const keyHint =
   'Drop what depends on it, run, and create it again; or keep the key, index or column as it is.';
 
-/** Does steps in order. Errors: ETL_PUBLISH_SHAPE when the server refuses one. */
+/** Executes steps in order. Errors: ETL_PUBLISH_SHAPE if the server refuses one. */
 export const doKeySteps = async (
   client: Client,
   { table }: DeclaredTable,

@@ -1,9 +1,11 @@
-// Which changes of a column's type keep every value, and which of them make the server rewrite the table.
+// Changes of a column's type that keep every value, and which of them make the server rewrite the
+// table.
 //
-// In the list is what PostgreSQL converts without loss, whatever the session's settings: so not timestamp to timestamptz, which
-// depends on the time zone, nor char(n), whose blanks are lost, nor json to jsonb, which loses the order of keys.
+// The list contains conversions that lose nothing, whatever the session's settings. So it lacks
+// timestamp to timestamptz (depends on the time zone), char(n) (loses blanks), and json to jsonb
+// (loses the order of keys).
 
-/** A type as format_type() writes it: `numeric(10,2)` is numeric with 10 and 2. */
+/** A type as format_type() writes it: `numeric(10,2)` is numeric with the sizes 10 and 2. */
 interface WrittenType {
   readonly base: string;
   readonly sizes: readonly number[];
@@ -15,7 +17,7 @@ const written = (type: string): WrittenType => {
   return { base: name + zone, sizes: sizes === undefined ? [] : sizes.split(',').map(Number) };
 };
 
-/** Digits of the largest value. */
+/** Number of digits of the largest value. */
 const digits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
 
 /** Types that hold every value of the first one exactly. */
@@ -26,7 +28,7 @@ const wider: Readonly<Record<string, readonly string[]>> = {
   date: ['timestamp without time zone'],
 };
 
-/** Types of a length or precision that may grow; text is a varchar without one. */
+/** Types whose length or precision may grow. text counts as varchar without a length. */
 const growing = new Set([
   'character varying',
   'bit varying',
@@ -36,7 +38,7 @@ const growing = new Set([
   'timestamp with time zone',
 ]);
 
-/** Digits before and after the point; without limits: any. */
+/** Digits before and after the decimal point; Infinity if unlimited. */
 const placesOf = ({ sizes: [precision, scale = 0] }: WrittenType): readonly [number, number] =>
   precision === undefined ? [Infinity, Infinity] : [precision - scale, scale];
 
@@ -45,7 +47,7 @@ const numericHolds = (to: WrittenType, whole: number, fraction: number): boolean
   return most >= whole && places >= fraction;
 };
 
-/** How a type becomes a wider one; undefined: values may be lost. PostgreSQL, "ALTER TABLE", Notes. */
+/** How a type becomes a wider one; undefined: values may be lost. PostgreSQL, "ALTER TABLE". */
 export const widens = (from: string, to: string): { readonly rewrites: boolean } | undefined => {
   const [was, is] = [written(from), written(to)];
   const { base } = was;

@@ -1,4 +1,4 @@
-// Builds a partitioned table aside: an empty table of the partitions that its rows make (find.ts), and each one on its own.
+// Builds a partitioned table: first the empty table, then each partition on its own.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
@@ -24,7 +24,7 @@ import type { PartitionedTable, PartRows } from './find-partitions.ts';
 
 const boundName = 'etl_bound';
 
-/** Makes the partitioned table aside, with its keys and indexes, which partitions have before they are attached. */
+/** Creates the empty table with its keys and indexes; partitions get theirs before attaching. */
 export const createPartitioned = (partitioned: PartitionedTable): Promise<void> =>
   inTablespaceOf(partitioned.client, partitioned.names, () => createEmpty(partitioned));
 
@@ -48,7 +48,9 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   await inheritStatistics(client, names);
 };
 
-/** Puts those rows of production to the new ones that stay. Errors: ETL_INCOMPLETE when they are others by now. */
+/**
+ * Adds the production rows that a partition keeps. Errors: ETL_INCOMPLETE if their count changed.
+ */
 const addKept = async (
   client: Client,
   { names: { table }, columns }: PartitionedTable,
@@ -74,8 +76,9 @@ const addKept = async (
 };
 
 /**
- * Builds one partition: rows, not null, the check of its bound, keys, indexes, statistics. In the caller's transaction: nobody sets
- * hint bits on rows of one that is not over. Errors: those of building a table.
+ * Builds one partition: rows, not null, a check of its bound, keys, indexes, statistics. It runs in
+ * the caller's transaction: hint bits are not set on rows of a transaction in progress. Errors:
+ * those of building a table.
  */
 export const buildPartition = async (
   client: Client,
@@ -90,7 +93,8 @@ export const buildPartition = async (
   const built = builtName(names);
   const at = places === undefined ? '' : `ctid between '${places[0]}'::tid and '${places[1]}'::tid and`;
   const conditions = [condition];
-  // A hash is one of a table: that in production is another than the one aside.
+  // The condition for a hash partition contains the oid of its table. Production's oid differs from
+  // the built table's, so the check needs both.
   const production = spec.by === 'hash' ? await partitionedOid(client, productionName(whole)) : undefined;
   if (production !== undefined) conditions.push(partitionOf(whole.table, spec, key, production)!.condition);
   const set = [...new Set([...required, spec.column])].map(
@@ -118,7 +122,7 @@ export const buildPartition = async (
     whole,
     primaryKey,
     indexes: indexes.map((index) => ({ ...index, name: ownName(index.name) })),
-    // A check must have the name that it has in the table.
+    // A check must have the same name in the table and its partition.
     constraints: constraints.map((one) => (one.kind === 'check' ? one : { ...one, name: ownName(one.name) })),
     making: (_, work) => work(),
     announce,
@@ -127,7 +131,7 @@ export const buildPartition = async (
   return { key, name, bound, condition, names, rows };
 };
 
-/** The oid of a table by its quoted name; undefined: it is not divided. */
+/** The oid of a table (quoted name); undefined if it is not partitioned. */
 export const partitionedOid = async (client: Client, name: string): Promise<number | undefined> =>
   (
     await client.query(
@@ -136,10 +140,10 @@ export const partitionedOid = async (client: Client, name: string): Promise<numb
     )
   ).rows[0]?.oid;
 
-/** Partitions attached in one transaction: it keeps a lock of each, and of each of its indexes, to its end. */
+/** Partitions attached per transaction, which locks each partition and each of its indexes. */
 const partsPerAttach = 25;
 
-/** Attaches what was built: readers of the table aside, such as SQL of derived tables, see all rows. */
+/** Attaches built partitions, so that SQL of derived tables reads all rows of the built table. */
 export const attachAside = async (
   client: Client,
   names: TableNames,
@@ -156,6 +160,6 @@ export const attachAside = async (
     );
 };
 
-/** SQL that drops the check of a bound, which attaching has made superfluous. */
+/** SQL that drops the check of the bound: attaching the partition has made it superfluous. */
 export const dropBound = (partition: string): string =>
   `alter table ${partition} drop constraint ${boundName};`;

@@ -1,4 +1,5 @@
-// The build schema of a pipeline: makes the tables that rows are loaded straight into, and drops everything else there.
+// The build schema of a pipeline: creates tables that rows are loaded straight into, and drops
+// everything else there.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -14,14 +15,14 @@ export interface LandingColumn {
   readonly nullable: boolean;
 }
 
-/** Makes an empty new table. It is logged, because it becomes production's: committed chunks survive any crash. */
+/** Creates an empty new table. It is logged, because it becomes the production table. */
 export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
   )${storageClause(names.attributes)}`,
 });
 
-/** Tables of the schema, and partitions of them that are still where production had them; divided ones last. */
+/** Tables of the schema, and partitions of them still in production's schema; parents come last. */
 const selectTables = (schema: string): Query => ({
   text: `select n.nspname as schema, c.relname as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
@@ -36,7 +37,7 @@ interface Dropped {
   readonly name: string;
 }
 
-/** Indexes, and constraints: the index of one goes with it. */
+/** Indexes and constraints. An index of a constraint is dropped with the constraint. */
 const selectMade = (schema: string, table: string): Query => ({
   text: `select c.relname as name, k.conname as key
     from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -47,20 +48,20 @@ const selectMade = (schema: string, table: string): Query => ({
   values: [quoteName(schema, table)],
 });
 
-/** Columns that the server fills: they are made when the rows are in. */
+/** Generated and identity columns: they are added after the rows. */
 const selectFilled = (schema: string, table: string): Query => ({
   text: `select attname as name from pg_attribute
     where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and (attgenerated <> '' or attidentity <> '')`,
   values: [quoteName(schema, table)],
 });
 
-/** Tables dropped in one statement: each takes several of the server's locks, of which a small one has some hundred. */
+/** Tables dropped per statement. Each takes several locks; a small server has some hundred. */
 const tablesPerDrop = 25;
 
 const dropSchema = (pipeline: string): string =>
   `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`;
 
-/** Quoted names of its tables, in groups that are dropped together. */
+/** Quoted names of the schema's tables, in groups that are dropped together. */
 const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
   const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;
   const names = tables.map((one) => quoteName(one.schema, one.name));
@@ -70,22 +71,22 @@ const groupsIn = async (client: Client, pipeline: string): Promise<readonly (rea
   return groups;
 };
 
-/** Drops the build schema with the tables of a failed attempt, which nobody else reads. */
+/** Drops the build schema with the tables of a failed attempt. Nobody else reads them. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
   for (const names of await groupsIn(client, pipeline))
     await client.query(`drop table ${names.join(', ')} cascade`);
   await client.query(dropSchema(pipeline));
 };
 
-/** How long those may queue behind us whose plans still name a table that was replaced; and when they have had their turn. */
+/** Time for which readers with old plans may queue behind us, and then proceed. */
 const queueMs = 50;
 const pauseMs = 200;
 
-/** Whether tables could be dropped until then, without anybody queueing for long. */
+/** Tries to drop these tables until `deadline`. Nobody queues for longer than `queueMs`. */
 const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
   for (;;) {
     try {
-      // One message is one transaction.
+      // A query of several statements is one transaction.
       await client.query(`set local lock_timeout = ${queueMs}; drop table ${names.join(', ')} cascade`);
       return true;
     } catch (error) {
@@ -97,8 +98,9 @@ const tryDrop = async (client: Client, names: readonly string[], deadline: numbe
 };
 
 /**
- * Drops the build schema with the tables that were replaced. Returns those that somebody still reads after `waitMs`, and keeps the schema
- * for them. Proved by test/modes/publish-locks.test.ts, "that somebody still reads".
+ * Drops the build schema with the replaced tables. Returns tables that somebody still reads after
+ * `waitMs`; the schema is kept for them. Proved by test/modes/publish-locks.test.ts, "that somebody
+ * still reads".
  */
 export const tidyBuildSchema = async (
   client: Client,
@@ -114,7 +116,7 @@ export const tidyBuildSchema = async (
   return left;
 };
 
-/** Drops the tables of an earlier attempt; tables that rows were loaded into only lose what was made after them. */
+/** Drops the tables of an earlier attempt. `loaded`: keep these with their rows only. */
 export const clearBuildSchema = async (
   client: Client,
   pipeline: string,

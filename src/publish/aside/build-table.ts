@@ -1,4 +1,5 @@
-// Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
+// Builds the new version of a table in the build schema, invisible to readers: rows, not null,
+// primary key, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration/declaration.ts';
 import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
@@ -18,27 +19,28 @@ import { isIndexByHand } from '../table/by-hand.ts';
 import { primaryKeysOf } from '../table/table-state.ts';
 import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
-/** Rows of a typed table: staging holds them checked and in their final types. */
+/** Staging holds checked rows in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
 });
 
-/** An empty table of the same columns: its rows go from staging into production. */
+/** An empty table with the same columns, for rows that go from staging into production. */
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createFromStaging(names, columns, staging).text} with no data`,
 });
 
 /**
- * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the
- * server takes one query that changes nothing: no `with x as (delete …)`, no second statement
- * (test/integration/sql-files.test.ts). A rehearsal plans the query and asks for its privileges, and executes nothing of it.
+ * The SQL before and after an author's query. The length of the first part is needed to locate the
+ * server's errors. As a subquery, the server accepts only one query that changes nothing: no `with
+ * x as (delete …)`, no second statement (test/integration/sql-files.test.ts). A rehearsal plans the
+ * query and checks privileges without executing it.
  */
 export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
   `${createAs(names)} select * from (\n`,
   `\n) as made${isRehearsal ? ' limit 0' : ''}`,
 ];
 
-/** Not-null columns in one statement, so that the table is scanned once. */
+/** One statement for all columns, so that the table is scanned once. */
 export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({
   text: `alter table ${builtName(names)} ${columns
     .map((column) => `alter column ${quoteName(column)} set not null`)
@@ -46,8 +48,8 @@ export const setNotNull = (names: TableNames, columns: readonly string[]): Query
 });
 
 /**
- * A key of production on the same columns is made as somebody has made it there: with its name, included columns, storage, and when it is
- * checked. Proved by test/modes/by-hand.test.ts.
+ * Makes the primary key as production has it, if its columns are the same: with its name, included
+ * columns, storage and deferrability. Proved by test/modes/by-hand.test.ts.
  */
 const addPrimaryKey = async (
   client: Client,
@@ -58,12 +60,12 @@ const addPrimaryKey = async (
   const tables = whole === undefined ? [names] : [names, whole];
   const [own, ofWhole] = await primaryKeysOf(client, tables.map(productionName), columns);
   const name = own?.name ?? `${names.table}_pkey`;
-  // A partition that is new has the key of its table, under a name of its own.
+  // A new partition has the key of its table, under its own name.
   const clause = own?.clause ?? ofWhole?.clause ?? `primary key (${quoteNames(columns)})`;
   return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
 };
 
-/** Statements in one message share a transaction, so the search path of a `where` ends with it. `storage`: its storage parameters. */
+/** Statements of one query share a transaction: the search path for `where` ends with it. */
 const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage): Query => {
   const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
@@ -76,7 +78,7 @@ const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage)
   return { text: `${path(names.path)};\n${parts.join('\n')}\nwhere ${index.where}\n;${path([])}` };
 };
 
-/** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
+/** Indexes that people made on a production table, as DDL for the new table. */
 const selectOwnIndexes = (
   client: Client,
   names: TableNames,
@@ -113,7 +115,7 @@ const buildIndex = async (
   }
 };
 
-/** Makes the columns that the server fills. Errors: ETL_PUBLISH_REFUSED. */
+/** Adds the columns that the server fills. Errors: ETL_PUBLISH_REFUSED. */
 export const makeServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   await addServerColumns(client, names).catch((cause: unknown) => {
     const columns = serverColumnsOf(names.attributes).map(columnText);
@@ -121,7 +123,9 @@ export const makeServerColumns = async (client: Client, names: TableNames): Prom
   });
 };
 
-/** Builds the declared keys, constraints and indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of `buildIndex`. */
+/**
+ * Declared keys, constraints, indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, buildIndex().
+ */
 export const buildDeclared = async ({
   client,
   names,
@@ -148,7 +152,7 @@ export const buildDeclared = async ({
   }
 };
 
-/** Builds the indexes that people added to a production table; returns their names. Errors: those of `buildIndex`. */
+/** Builds the indexes that people added; returns their names. Errors: those of `buildIndex`. */
 export const buildOwn = async ({
   client,
   names,
@@ -166,7 +170,7 @@ export const buildOwn = async ({
   return own.map(({ name }) => name);
 };
 
-/** Builds those of a partitioned table on a partition of it, where the server names them. Errors: those of `buildIndex`. */
+/** Builds such indexes on a new partition; the server names them. Errors: those of `buildIndex`. */
 export const buildOwnOf = async (
   client: Client,
   whole: TableNames,
@@ -184,12 +188,13 @@ export const buildOwnOf = async (
     );
 };
 
-/** A refusal leaves the transaction of the build as it was. */
+/** In a savepoint: a refusal must not abort the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
   withTransaction(client, () => client.query(`analyze ${what}`));
 
 /**
- * Analyzes a table column by column: `analyze` has stopped at a value of one of them, such as a bound of a numrange that is no double.
+ * Analyzes column by column, after `analyze` failed at a value of one of them: for example, a bound
+ * of a numrange that no double can hold.
  */
 const analyzeColumns = async (
   client: Client,
@@ -214,8 +219,8 @@ const analyzeColumns = async (
 };
 
 /**
- * Statistics of a filled table, as detailed as production's. `announce`: for what cannot be analyzed; without it, that is an error of the
- * server.
+ * Gives a filled table statistics, as detailed as production's. `announce` reports columns that
+ * cannot be analyzed; without it, they are an error.
  */
 export const completeStatistics = async (
   client: Client,
@@ -226,14 +231,14 @@ export const completeStatistics = async (
   await inheritStatistics(client, names);
   await setDeclared(client, builtName(names), names, 'part');
   if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
-  // `analyze` calls the functions of indexes on expressions.
+  // `analyze` calls the functions in expressions of indexes, which may fail.
   await analyze(client, builtName(names)).catch((cause: unknown) => {
     if (announce === undefined || !isRefusal(cause)) throw cause;
     return analyzeColumns(client, names, announce, cause);
   });
 };
 
-/** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
+/** Completes a filled table like production's: keys, indexes (some made by hand), statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, statistics, making, announce } = work;
   const own = await making('indexes', async () => {
@@ -250,14 +255,16 @@ export const buildAside = async (work: Building): Promise<void> => {
   );
 };
 
-/** Throws ETL_INCOMPLETE unless every copied row is there; `copied` is undefined if rows may differ in number. */
+/**
+ * Errors: ETL_INCOMPLETE unless staging has all copied rows; `copied`: undefined skips the check.
+ */
 export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
   if (copied === undefined || copied === found) return;
   const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 
-/** The server's refusal of a constraint or index as our error, by SQLSTATE; anything else as it is. */
+/** Turns a refusal of a constraint or index into our error; returns other errors unchanged. */
 export const buildError = ({ table }: TableNames, what: string, cause: unknown): unknown => {
   if (!isRefusal(cause)) return cause;
   const { detail, column } = cause as { detail?: string; column?: string };

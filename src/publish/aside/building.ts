@@ -1,4 +1,4 @@
-// A table that is being built aside.
+// A table that is being built.
 
 import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
 import type { IndexSpec } from '../../core/declaration/declaration.ts';
@@ -7,20 +7,20 @@ import type { BuildWhat } from '../../core/model.ts';
 import type { TableNames } from '../../db/names.ts';
 import type { StagedStatistics } from './staged-statistics.ts';
 
-/** A table that is being built aside: it has its rows, and nothing else yet. */
+/** A table that is being built: it has its rows, but no keys, indexes or statistics yet. */
 export interface Building {
   readonly client: Client;
   readonly names: TableNames;
-  /** The table that it is a partition of. */
+  /** The partitioned table, if this one is a partition. */
   readonly whole?: TableNames;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly constraints: readonly ConstraintSpec[];
-  /** Announces and times a part of the work. */
+  /** Runs a step of the work; announces and times it. */
   readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
   readonly announce: (message: string) => void;
-  /** Undefined: the table is analyzed itself. */
+  /** Statistics of staging to copy; undefined: the new table is analyzed. */
   readonly statistics?: StagedStatistics | undefined;
-  /** It has no rows, and will get none, so statistics are useless. */
+  /** True if the table stays empty, so that statistics are useless. */
   readonly isRehearsal?: boolean;
 }

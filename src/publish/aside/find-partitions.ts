@@ -1,4 +1,5 @@
-// Finds which partitions the rows of a table make, and where in it the rows of each one lie.
+// Finds the partitions that the rows of a table need, and where in the table the rows of each
+// partition are.
 
 import type { PartitionSpec } from '../../core/declaration/declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -12,20 +13,20 @@ import { columnsOf } from '../table/table-state.ts';
 import { refuseShape } from '../table/shape.ts';
 import { partitionOf, type Partition } from '../table/bounds.ts';
 
-/** A partition that is to be built: where in their table its rows lie. */
+/** A partition to build, with the position of its rows in the source table. */
 export interface PartRows extends Partition {
   readonly names: TableNames;
-  /** First and last place, where they are known. */
+  /** ctids of the first and last row; undefined: unknown (hash). */
   readonly places: readonly [string, string] | undefined;
-  /** Rows that were counted; where none were, all partitions have about as many. */
+  /** Number of rows; 0 for hash partitions, which are about equal in size. */
   readonly rows: number;
-  /** Rows of the partition in production that stay, by their files. */
+  /** Production rows of the partition that are kept, by their files. */
   readonly kept?:
     | { readonly from: string; readonly files: readonly number[]; readonly rows: number }
     | undefined;
 }
 
-/** A table that is to be divided, and the quoted name of the one that has its rows. */
+/** A table that will be partitioned. `source`: quoted name of the table with its rows. */
 export interface PartitionedTable extends Pick<
   Building,
   'client' | 'names' | 'primaryKey' | 'indexes' | 'constraints'
@@ -33,16 +34,17 @@ export interface PartitionedTable extends Pick<
   readonly spec: PartitionSpec;
   readonly source: string;
   readonly columns: readonly string[];
-  /** Columns that are not null. */
+  /** Columns that are declared not null. */
   readonly required: readonly string[];
 }
 
-/** Between these `date_bin` takes every moment; before its origin PostgreSQL 14 rounds a midnight to the day before. */
+/** Timestamps that `date_bin` accepts. Before its origin, PostgreSQL 14 rounds midnight down. */
 const binned = { from: '0001-01-01 00:00:00+00', to: '200000-01-01 00:00:00+00' };
 
 /**
- * SQL: midnight in UTC of a row's day, and of such a day the beginning of its part of time. The server finds a day by an integer
- * division, in half the time that it takes to put a moment into a calendar, which is then done once for each day.
+ * SQL: `day` is midnight in UTC of a row's day; `start` is the start of that day's partition. For
+ * days, the server needs only an integer division, half the cost of a calendar computation, which
+ * is then made once per day and not per row.
  */
 const timesOf = (
   { column, unit }: Extract<PartitionSpec, { by: 'range' }>,
@@ -62,14 +64,14 @@ const timesOf = (
   };
 };
 
-/** SQL: a value as the bound of its partition shows it: char(n) with its blanks, which a cast to text loses. */
+/** SQL: a value as its bound shows it. A cast to text would drop the blanks of char(n). */
 const textOf = (type: string): string => (type === 'boolean' ? 'part::text' : `format('%s', part)`);
 
-/** SQL: rows of each part, and where they lie, of a selection that has them. */
+/** SQL: number and position of the rows of each part. */
 const partsOf = (part: string, rows: string, first: string, last: string, from: string): string =>
   `select ${part} as part, ${rows} as rows, min(${first}) as first, max(${last}) as last from ${from} group by 1`;
 
-/** Rows of one key, and where they lie. */
+/** The rows of one partition key, and their position. */
 interface FoundKey {
   readonly key: string | null;
   readonly rows: number;
@@ -105,7 +107,7 @@ export const findKeys = async (
   return rows;
 };
 
-/** SQL: whether a row has a key that was found. */
+/** SQL: true for rows with this key. */
 const hasKey = (spec: Exclude<PartitionSpec, { by: 'hash' }>, key: string | null): string => {
   const column = quoteName(spec.column);
   if (key === null) return `${column} is null`;
@@ -113,7 +115,7 @@ const hasKey = (spec: Exclude<PartitionSpec, { by: 'hash' }>, key: string | null
   return `${part}::text = ${quoteText(key)}`;
 };
 
-/** Names a row that belongs to no partition. */
+/** Throws the error for rows that belong to no partition. Errors: RowsRefused. */
 const refuseKey = async (
   client: Client,
   { table }: TableNames,
@@ -137,7 +139,10 @@ export const partNames = (names: TableNames, name: string): TableNames => ({
 const oidOf = async (client: Client, name: string): Promise<number> =>
   (await client.query('select coalesce(to_regclass($1)::oid, 0) as oid', [name])).rows[0].oid;
 
-/** The partitions of the rows in a table. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE. */
+/**
+ * Finds the partitions that the rows need. `parent`: quoted name of the partitioned table. Errors:
+ * ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
+ */
 export const findPartitions = async (
   client: Client,
   names: TableNames,
@@ -161,10 +166,10 @@ export const findPartitions = async (
   return parts;
 };
 
-/** Each partition is read from the blocks between its first row and its last. */
+/** Block number of a ctid. A partition is read from its first to its last block. */
 const blockOf = (place: string): number => Number(place.slice(1, place.indexOf(',')));
 
-/** How often all rows may be read: a row is written once, which takes as long as reading it some twenty times. */
+/** How often all rows may be read. Writing a row takes about as long as reading it 20 times. */
 const readsMax = 16;
 
 const isScattered = (parts: readonly PartRows[]): boolean => {
@@ -173,7 +178,10 @@ const isScattered = (parts: readonly PartRows[]): boolean => {
   return known.reduce((sum, [first, last]) => sum + last! - first! + 1, 0) > readsMax * blocks;
 };
 
-/** Where rows of one partition lie among those of all others, they are sorted first: then each is read once. */
+/**
+ * Returns the source and its partitions. If the partitions' rows are interleaved, the source is
+ * sorted first, so that each row is read only once.
+ */
 export const gathered = async (
   partitioned: PartitionedTable,
 ): Promise<{ source: string; parts: readonly PartRows[] }> => {

@@ -1,18 +1,19 @@
-// What new tables take over from the old ones: comments, defaults, settings. grants.ts has privileges.
+// Copies properties of a production table to the new table: comments, defaults, settings.
+// (grants.ts copies privileges.)
 //
-// Storage and compression of a column apply to rows that are written later: those of the run are there already.
+// Storage and compression of columns only affect rows written later, not the rows of this run.
 
 import { askPrepared, runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 
-/** A built table, and the table whose place it takes. */
+/** A built table by its name, and the oid of the table that it replaces. */
 export interface Heir {
   readonly name: string;
   readonly oldOid: number;
 }
 
-/** How columns are stored, where they still have their types. */
+/** Storage and compression of columns whose type is unchanged. */
 const storage = `
       select h.place, 10, format('alter table %s alter column %I set %s', h.name, n.attname, what.setting)
         from heir h join pg_attribute o on o.attrelid = h.old
@@ -26,8 +27,9 @@ const storage = `
         where o.attnum > 0 and not o.attisdropped and what.differs`;
 
 /**
- * Comments on indexes, constraints and sequences of identity columns. They begin with the comments, of which there are few: hundreds of partitions have constraints of one
- * name, and the server would compare all of them with all.
+ * Comments on indexes, constraints and sequences of identity columns. The query starts from the
+ * comments, which are few: hundreds of partitions have constraints of the same name, and comparing
+ * all with all would be slow.
  */
 const commentsOnParts = `
       select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, d.description)
@@ -46,7 +48,7 @@ const commentsOnParts = `
           join pg_attribute n on n.attrelid = h.oid and n.attname = a.attname and n.attidentity <> ''
         where d.classoid = 'pg_class'::regclass`;
 
-/** Storage parameters of the tables, and of those of their long values. */
+/** Storage parameters of tables and of their TOAST tables. */
 const options = `
       select h.place, 5, format('alter table %s set (%s)', h.name, array_to_string(c.reloptions, ', '))
         from heir h join pg_class c on c.oid = h.old where c.reloptions is not null
@@ -55,10 +57,7 @@ const options = `
         from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
         where t.reloptions is not null`;
 
-/**
- * Statements, written by the server, that give built tables the properties of the tables with these oids. Columns and indexes are
- * matched by name; a default only fits its own type.
- */
+/** Statements that copy properties. Columns and indexes match by name, defaults also by type. */
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
@@ -90,7 +89,8 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
           case c.relreplident when 'f' then 'full' else 'nothing' end)
         from heir h join pg_class c on c.oid = h.old where c.relreplident in ('f', 'n')
       union all
-      -- Without policies and not yet enabled it does nothing, and such a table is replaced by another.
+      -- Without policies and before row security is enabled, this setting has no effect and does
+      -- not prevent a swap.
       select h.place, 8, format('alter table %s force row level security', h.name)
         from heir h join pg_class c on c.oid = h.old where c.relforcerowsecurity
       union all
@@ -107,7 +107,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
   values: [heirs.map(({ name }) => name), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/** Gives built tables the properties of the old ones; declared ones are set later. */
+/** Copies properties to built tables; declared properties are set later. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStatements(heirs));
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
@@ -126,7 +126,7 @@ const selectStatistics = (names: TableNames): Query => ({
       where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0
         and o.attoptions is distinct from n.attoptions
     union all
-    -- Of expressions in indexes, by their place.
+    -- Statistics targets of expressions in indexes, by position.
     select format('alter index %s alter column %s set statistics %s', j.indexrelid::regclass, n.attnum, o.attstattarget)
       from pg_index i join pg_class x on x.oid = i.indexrelid
         join pg_class y on y.relname = x.relname join pg_index j on j.indexrelid = y.oid
@@ -142,7 +142,7 @@ const selectStatistics = (names: TableNames): Query => ({
   values: [productionName(names), builtName(names), names.attributes?.tablespace !== undefined],
 });
 
-/** Gives the columns and indexes of the built table the statistics targets and places that they have in production: before it is analyzed. */
+/** Copies statistics targets and tablespaces to the built table, before it is analyzed. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
   const { text, values } = selectStatistics(names);
   const { rows } = await askPrepared(client, text, values);
@@ -150,8 +150,8 @@ export const inheritStatistics = async (client: Client, names: TableNames): Prom
 };
 
 /**
- * Gives the columns of the built table the collations that somebody has given those of production, or of `whole`, its table, where
- * there is no such partition. Before indexes are built: then it writes no row.
+ * Copies collations from production's columns to the built table; a new partition takes those of
+ * its table, `whole`. Call it before indexes are built: then no row is rewritten.
  */
 export const inheritCollations = async (
   client: Client,

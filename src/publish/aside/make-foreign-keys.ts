@@ -1,4 +1,5 @@
-// Makes the declared foreign keys: between new tables while these are built, the others in the publishing transaction.
+// Makes declared foreign keys: between new tables during the build, all others in the publishing
+// transaction.
 
 import type { ForeignKeySpec } from '../../core/declaration/constraint.ts';
 import type { Client } from '../../db/client.ts';
@@ -22,7 +23,7 @@ import {
 import { RowsRefused } from '../table/refused-rows.ts';
 import { refusalOf } from '../refusals.ts';
 
-/** The keys that a table will have, in SQL: those of its new rows, and of rows that stay. */
+/** SQL: the keys that a table will have: of new rows, and of rows that are kept. */
 const keysOf = (target: BuiltTable, to: readonly string[]): string => {
   const { extent, rowsFrom, outgoing, mode, primaryKey } = target;
   if (extent === 'whole') return rowsFrom;
@@ -38,11 +39,11 @@ const keysOf = (target: BuiltTable, to: readonly string[]): string => {
     union all select ${quoteNames(to)} from ${rowsFrom} n where not ${deleted})`;
 };
 
-/** Rows that a declared foreign key refuses, of the table that the server names; anything else: undefined. */
+/** Returns the error for rows that violate a declared foreign key; undefined for any other cause. */
 export const violationOf = (tables: readonly BuiltTable[], cause: unknown): RowsRefused | undefined => {
   if (codeOf(cause) !== '23503') return undefined;
   const { constraint, table: named } = cause as { constraint?: string; table?: string };
-  // The server calls a table by the name that it has now.
+  // The server names a table by its current name, which may be a temporary one.
   const table =
     tables.find(({ table: name }) => name === named) ??
     tables.find((one) => foreignKeysOf(one).some(({ name }) => name === constraint));
@@ -56,8 +57,8 @@ export const violationOf = (tables: readonly BuiltTable[], cause: unknown): Rows
 };
 
 /**
- * Makes the foreign keys between new tables, where nobody waits for their locks. Those to other tables are made when it is clear which
- * of them stay. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
+ * Makes foreign keys between new tables, where their locks block nobody. Keys to other tables are
+ * made once it is known which tables are kept. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
  */
 export const buildForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   for (const table of built) {
@@ -74,16 +75,15 @@ export const buildForeignKeys = async (client: Client, built: readonly BuiltTabl
   }
 };
 
-/** How long writers of a table that no run publishes wait for our lock on it, which waits for theirs. */
+/** Longest wait for our lock on a table that no run publishes: its writers queue behind us. */
 const writersWaitMs = 2_000;
 
-/** A table of a run, and the oid of the one that will be in production. */
+/** A table of the run, with the oid that it will have in production. */
 type Published = BuiltOver & { readonly oid: number };
 
-/** What the table that will be in production has. */
 const stateOf = ({ production, builtAs, oid }: Published) => (production?.oid === oid ? production : builtAs);
 
-/** A foreign key that is made: the table that it refers to, its clause, and the declaration; undefined: somebody has made it by hand. */
+/** A foreign key to make. `key`: its declaration; undefined if it was made by hand. */
 interface Making {
   readonly name: string;
   readonly target: string;
@@ -91,7 +91,10 @@ interface Making {
   readonly key: ForeignKeySpec | undefined;
 }
 
-/** A table that is new has its own by name: what they refer to moves with it. It gets those that were made by hand, too. */
+/**
+ * Returns the keys that a table still lacks. A new table is checked by name only, because its keys
+ * follow a renamed target; it also gets the keys made by hand on the old table.
+ */
 const missingOf = (
   plan: Published,
   plans: readonly BuiltOver[],
@@ -133,7 +136,8 @@ const makeAll = async (
       ? []
       : [`comment on constraint ${quoteName(name)} on ${own} is ${quoteText(comment)}`];
   });
-  // One statement has the locks of all before it reads a row: who waits for one of them holds none of the others for long.
+  // One statement takes all locks before it reads rows, so a session that waits for one of them
+  // does not hold the others for long.
   const statements = [
     `set local lock_timeout = ${writersWaitMs}`,
     `alter table ${own} ${making.map(({ clause }) => clause).join(', ')}`,
@@ -152,9 +156,10 @@ const makeAll = async (
 };
 
 /**
- * Makes the foreign keys that are still missing, in the publishing transaction, when all rows are in: declared ones, and those that a new
- * table has to have like the old one. Writers of both tables wait until the commit, readers do not. Errors: RowsRefused,
- * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked, ProductionChanged.
+ * Makes the foreign keys that are still missing, in the publishing transaction, after all rows are
+ * written: declared keys, and those that a new table takes from the old one. Writers of both tables
+ * wait until the commit; readers do not wait. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED,
+ * ETL_PUBLISH_REFUSED, TablesLocked, ProductionChanged.
  */
 export const makeForeignKeys = async (client: Client, plans: readonly Published[]): Promise<void> => {
   const hasAny = ({ table, production }: BuiltOver): boolean =>
@@ -178,10 +183,10 @@ export const makeForeignKeys = async (client: Client, plans: readonly Published[
   if (replaced.length > 0) await keepDisabled(client, replaced);
 };
 
-/** How long we wait for readers of a table that a foreign key connects, and others wait for us. */
+/** Longest wait for readers of a referenced table, while others queue behind us. */
 const readersWaitMs = 2_000;
 
-/** The foreign keys that tables that stay have no more. */
+/** Statements that drop keys which kept tables no longer declare. */
 export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
   plans.flatMap(({ table, production }) =>
     production === undefined
@@ -189,7 +194,7 @@ export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
       : foreignKeyChanges(table, production.constraints, production.published?.constraints).drop,
   );
 
-/** Before any row is written: the server alters no table with rows that a deferred foreign key has yet to look at. */
+/** Before any row is written: pending checks of deferred foreign keys prevent `alter table`. */
 export const dropForeignKeys = async (client: Client, drops: readonly string[]): Promise<void> => {
   await client.query(
     [`set local lock_timeout = ${readersWaitMs}`, ...drops, 'set local lock_timeout = 0'].join(';\n'),

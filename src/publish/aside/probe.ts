@@ -1,4 +1,5 @@
-// Has the server create an empty table with the declared attributes before anything is loaded, and rolls that back.
+// Tests declared attributes before anything is loaded: creates an empty table with them, then rolls
+// back.
 
 import { ensureSchema, withPath, withRollback, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -9,7 +10,7 @@ import { declaredOn } from '../table/attributes.ts';
 import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
 import { storageClause } from '../table/storage.ts';
 
-/** `like`: quoted name of a table of the same columns, where they are known. Errors: ETL_ATTRIBUTE_REFUSED. */
+/** `like`: quoted name of a table with these columns, if known. Errors: ETL_ATTRIBUTE_REFUSED. */
 export const probeAttributes = async (
   client: Client,
   table: DeclaredTable,
@@ -19,12 +20,12 @@ export const probeAttributes = async (
   if (attributes === undefined) return;
   const name = quoteName(buildSchema, 'etl_probe');
   const space = attributes.tablespace === undefined ? '' : ` tablespace ${quoteName(attributes.tablespace)}`;
-  // Without columns nothing can be said of them.
+  // Without columns, attributes of columns cannot be tested.
   const { columnComments: _comments, statistics: _statistics, ...ofTable } = attributes;
   const statements = [
     `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
     ...(like === undefined ? [] : serverColumnsOf(attributes)).flatMap((column) => [
-      // Left by an attempt that was loaded directly.
+      // `like` may have the column from an earlier attempt that loaded straight into the new table.
       `alter table ${name} drop column if exists ${quoteName(column.name)}`,
       `alter table ${name} add column ${columnClause(column)}`,
     ]),

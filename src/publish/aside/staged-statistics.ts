@@ -1,25 +1,26 @@
-// Statistics of a built table, taken over from the staging table that it was filled from: the same rows in the same order. Those of a
-// partitioned table as a whole come from there, too: for them the server plans no index scan, so that the order does not count.
+// Copies the statistics of a staging table to the table built from it, which has the same rows in
+// the same order. They also serve a partitioned table as a whole: the server plans no index scan
+// over it, so the order of its rows does not matter.
 
 import type { Client } from '../../db/client.ts';
 import { runQuery } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 
-/** Statistics of a staging table that another session gathers while the table is built. */
+/** Statistics of a staging table, which another session gathers during the build. */
 export interface StagedStatistics {
-  /** Its quoted name. */
+  /** Quoted name. */
   readonly staging: string;
-  /** Has them gathered where nobody knew before that they would be of use. */
+  /** Starts gathering, if it was not known earlier that the statistics would be useful. */
   readonly begin: () => void;
-  /** Waits for them; false: they were not gathered, and will not be. */
+  /** Waits for the statistics; false if they will not be gathered. */
   readonly gathered: () => Promise<boolean>;
 }
 
-/** Of PostgreSQL 18; managed servers may forbid them. */
+/** Functions of PostgreSQL 18. Managed servers may forbid them. */
 const functions = ['attribute', 'relation'].map((of) => `pg_catalog.pg_restore_${of}_stats("any")`);
 
-/** Whether the session may write statistics that it has not gathered. */
+/** True if the session may write statistics. */
 export const mayRestoreStatistics = async (client: Client): Promise<boolean> => {
   const { rows } = await client.query(
     `select bool_and(coalesce(has_function_privilege(to_regprocedure(name), 'execute'), false)) as may
@@ -30,8 +31,9 @@ export const mayRestoreStatistics = async (client: Client): Promise<boolean> => 
 };
 
 /**
- * Whether analyzing the built table would say the same: its columns are those of staging, order their values alike, and neither they
- * nor an index nor somebody's statistics object ask for more.
+ * SQL: true if analyzing the built table would give the same result. Its columns must equal those
+ * of staging in type and collation, and no index on expressions, statistics target or extended
+ * statistics may ask for more.
  */
 const selectLikeness = (staging: string, built: string): Query => ({
   text: `
@@ -48,7 +50,7 @@ const selectLikeness = (staging: string, built: string): Query => ({
 const isAlike = async (client: Client, staging: string, built: string): Promise<boolean> =>
   (await runQuery(client, selectLikeness(staging, built))).rows[0].alike;
 
-/** Each name is that of an argument and of a column of pg_stats, with the argument's type. */
+/** Name of both the function's argument and the column of pg_stats, with the argument's type. */
 const parts: Readonly<Record<string, string>> = {
   null_frac: 'real',
   avg_width: 'integer',
@@ -65,7 +67,7 @@ const parts: Readonly<Record<string, string>> = {
   range_bounds_histogram: 'text',
 };
 
-/** The functions see nothing but what `found` has, which is materialized: they are volatile, and a condition may be judged early. */
+/** The functions may be called before a condition is evaluated, so `found` is materialized. */
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (
@@ -75,7 +77,8 @@ const restore = (from: string, to: string): Query => ({
     found as materialized (
       select b.schema, b.name, b.partitioned, p.*
         from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)
-          -- Values, not a join: then the server looks for one table by an index, and does not go through those of all tables.
+          -- Subqueries instead of a join: the server then finds one table by index, and does not
+          -- scan those of all tables.
           join pg_stats p on p.schemaname = (select schema from own where oid = to_regclass($1))
             and p.tablename = (select name from own where oid = to_regclass($1)) and p.inherited = s.partitioned
           join pg_attribute a on a.attrelid = b.oid and a.attname = p.attname
@@ -93,7 +96,7 @@ const restore = (from: string, to: string): Query => ({
   values: [from, to],
 });
 
-/** Gives the built table the statistics of staging; false if it has to be analyzed itself. */
+/** Copies the statistics of staging to the built table; false if it has to be analyzed. */
 export const takeStatistics = async (
   client: Client,
   names: TableNames,
@@ -104,6 +107,6 @@ export const takeStatistics = async (
   return (await runQuery(client, restore(staging, built))).rows[0].done;
 };
 
-/** Gives a table in production the statistics of another one, by their quoted names; false if it has to be analyzed itself. */
+/** Copies statistics between tables (quoted names); false if `to` has to be analyzed. */
 export const copyStatistics = async (client: Client, from: string, to: string): Promise<boolean> =>
   (await isAlike(client, from, to)) && (await runQuery(client, restore(from, to))).rows[0].done;

@@ -1,35 +1,41 @@
-// The statistics of partitioned tables as a whole: autovacuum makes those of partitions, and never these.
+// Analyzes partitioned tables as a whole. Autovacuum analyzes only their partitions.
 //
-// `analyze` takes a lock that neither readers nor writers feel. It reads a sample of 300 rows times the statistics target, whatever the
-// size of the table. Before PostgreSQL 18 it then goes on to all partitions, which have statistics already, so its time is bounded: the
-// table itself comes first, and is committed. Proved by test/modes/touched.test.ts, "is analyzed although somebody holds a partition".
+// `analyze` blocks neither readers nor writers. It samples 300 rows times the statistics target,
+// whatever the size of the table. Before PostgreSQL 18 it then also analyzes all partitions, which
+// have statistics already, so its time is limited: the table itself is analyzed first and
+// committed. Proved by test/modes/touched.test.ts, "is analyzed although somebody holds a
+// partition".
 
 import type { Client } from '../../db/client.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import { copyStatistics } from '../aside/staged-statistics.ts';
 
-/** Longest time of all statistics of a table; the sample of the table itself takes seconds. */
+/** Longest time for one table; the sample of the table itself takes seconds. */
 const analyzeMs = 30_000;
 
-/** Somebody alters the table, or analyzes it: the next run looks again. */
+/** Longest wait for somebody who alters or analyzes the table; the next run tries again. */
 const lockMs = 2_000;
 
 interface Stale {
   readonly name: string;
   readonly only: boolean;
-  /** When it was last analyzed. */
+  /** Time of the last `analyze`, as text; null: never. */
   readonly before: string | null;
   readonly statementMs: string;
   readonly waitMs: string;
 }
 
 /**
- * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
- * since the first run after that counts as changed, and so does one that never was, because it has the statistics of staging: it took
- * the place of another one, or many of its rows have changed. One analyzed between the two was analyzed with its table. Of the others
- * only their growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed
- * since. A table that has statistics and was never analyzed took them over, from the run that brought all its rows.
+ * Selects partitioned tables with as many changed rows as make autovacuum analyze an ordinary
+ * table.
+ *
+ * The rows of a partition count as changed if it was analyzed since the first run after the last
+ * analyze of the whole table, or never (it has the statistics of staging, because it is new or was
+ * mostly replaced). For the other partitions, only the growth in rows is known: the server counts
+ * all rows of a partition that was created and analyzed in one transaction as changed. A table that
+ * has statistics but was never analyzed took them from staging, in the run that loaded all its
+ * rows.
  */
 const selectStale = `
   select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
@@ -63,7 +69,7 @@ const selectStale = `
       + current_setting('autovacuum_analyze_scale_factor')::float8 * parts.rows
     order by t.place`;
 
-/** The table itself was analyzed, if not all of its partitions. */
+/** True if at least the table itself was analyzed. */
 const isDone = async (client: Client, { name, before }: Stale): Promise<boolean> => {
   const { rows } = await client.query(
     'select last_analyze::text is distinct from $2 as done from pg_stat_user_tables where relid = to_regclass($1)',
@@ -92,8 +98,8 @@ const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
 };
 
 /**
- * Whether a partitioned table in production has the statistics that its rows were given aside (`analyzedAs`): it is that very table, or
- * it has stayed, and takes them here.
+ * Gives a partitioned production table the statistics that were made during the build. `analyzedAs`
+ * is either that table itself, or the built table, whose statistics are copied. False: neither.
  */
 export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
   const name = productionName(names);
@@ -104,7 +110,7 @@ export const takeWhole = async (client: Client, names: TableNames, analyzedAs: n
   return rows.length > 0 && (rows[0].same || (await copyStatistics(client, rows[0].aside, name)));
 };
 
-/** Analyzes those of some partitioned tables that need it, by their quoted names; returns the names of those that it could not finish. */
+/** Analyzes the tables (quoted names) that need it. Returns those that took too long. */
 export const analyzePartitioned = async (
   client: Client,
   names: readonly string[],

@@ -1,4 +1,4 @@
-// Applies the strategies of all tables of a run, in the order in which readers wait least.
+// Applies the strategies of all tables of a run, in the order that makes readers wait least.
 
 import { withPath, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
@@ -14,19 +14,19 @@ import type { BuiltTable } from '../table/tables.ts';
 import type { ViewOver } from '../table/views.ts';
 import { refusalOf, refusalOfAny } from '../refusals.ts';
 
-/** Locks and statements of the last message, and the proved rows of each table. */
+/** Locks and statements for the last query of the transaction, and the verified row counts. */
 export interface Applied {
   readonly views: readonly ViewOver[];
   readonly locked: readonly string[];
   readonly touched: readonly string[];
   readonly last: readonly string[];
-  /** Rows that production has with the commit, by the table's name. */
+  /** Rows in production after the commit, by table name. */
   readonly rows: ReadonlyMap<string, number>;
-  /** Of tables whose rows are merged. */
+  /** Only tables whose rows are merged. */
   readonly changes: ReadonlyMap<string, RowChanges>;
 }
 
-/** Plans that fill the existing table, and plans that replace it. */
+/** Splits plans into those that write into the existing table and those that replace it. */
 export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], PublishPlan[]] => [
   plans.filter(({ strategy }) => strategy.writes),
   plans.filter(({ strategy }) => !strategy.writes),
@@ -35,14 +35,14 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/** Plans that are applied together: all of one strategy, or each table alone, in order, if deletions may cascade. */
+/** Plans applied together: by strategy; each table alone, parents first, if deletes may cascade. */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
   const ways = new Set(some.map(({ strategy }) => strategy.apply));
   return [...ways].map((way) => some.filter(({ strategy }) => strategy.apply === way));
 };
 
-/** Counts tables that lose rows to cascading deletions, which are over when all is written. */
+/** Counts the rows of tables that lose rows to cascading deletes, after everything is written. */
 const countFollowing = async (
   client: Client,
   written: readonly PublishPlan[],
@@ -52,7 +52,7 @@ const countFollowing = async (
     rows.set(table.table, await countRows(client, productionName(table)));
 };
 
-/** Writes the rows of tables that stay, first of those whose readers do not wait, and has the server check them. */
+/** Writes into existing tables, first without blocking readers; the server checks foreign keys. */
 const applyWritten = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -60,7 +60,7 @@ const applyWritten = async (
   { untilTaken }: Locksmith,
 ): Promise<Rest[]> => {
   const [written, moved] = byWriting(plans);
-  // Tables of one foreign key are written in any order.
+  // Tables that reference each other can then be written in any order.
   if (written.some(({ table }) => foreignKeysOf(table).length > 0))
     await client.query('set constraints all deferred');
   const isLoud = ({ blocksReaders }: PublishPlan): boolean => blocksReaders;
@@ -69,16 +69,18 @@ const applyWritten = async (
   const loud = isTogether ? written : written.filter(isLoud);
   const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
   if (loud.length > 0) {
-    // With those that the last message locks: a reader of both, who has one and waits for the other, would be the victim of a
-    // deadlock. Proved by test/modes/publish-locks.test.ts, "all at once".
+    // Lock also the tables that the last query will lock. Otherwise a reader of both could hold one
+    // and wait for the other, and be the victim of a deadlock. Proved by
+    // test/modes/publish-locks.test.ts, "all at once".
     await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
       client.query(lockTables(names, 'access exclusive', queueMs)),
     );
     if (obsolete.length > 0) await dropForeignKeys(client, obsolete);
     rests.push(...(await apply(loud)));
   }
-  // The server makes no index on a table whose deferred foreign keys are unchecked, and a check at the commit keeps readers
-  // waiting. Proved by test/modes/publish-keys.test.ts, "while its foreign keys are deferred".
+  // Check foreign keys now. While checks are pending, the server refuses to create an index on the
+  // table, and a check at the commit would keep readers waiting. Proved by
+  // test/modes/publish-keys.test.ts, "while its foreign keys are deferred".
   const tables = plans.map(({ table }) => table);
   if (written.length > 0)
     await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
@@ -89,7 +91,7 @@ const applyWritten = async (
   return rests;
 };
 
-/** A table that is merged the first time gets all its rows. */
+/** Changes of a merged table that is published for the first time. */
 const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
   inserted: rows,
   updated: 0,
@@ -99,10 +101,12 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
 });
 
 /**
- * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
- * loaded rows, `before`: rows of production, by the table's name.
+ * Applies and verifies every plan. Plans that write rows come first, and of these the tables whose
+ * readers need not wait. `copied`: number of loaded rows, `before`: of rows in production, both by
+ * table name.
  *
- * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_WITHHELD, RowsRefused.
+ * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED,
+ * ETL_PUBLISH_WITHHELD, RowsRefused.
  */
 export const applyAll = async (
   client: Client,

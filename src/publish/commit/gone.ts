@@ -1,5 +1,5 @@
-// Tables that somebody alters, drops, renames or moves to another schema while a run works: what the server then says of a statement
-// that names them says nothing of the run.
+// Detects that somebody altered, dropped, renamed or moved a table during a run. The server's error
+// about a statement that names the table would then mislead.
 
 import type { Client } from '../../db/client.ts';
 import { isRefusal } from '../../db/connect/server-error.ts';
@@ -11,13 +11,16 @@ type Name = Pick<TableNames, 'schema' | 'table'>;
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
 
-/** Refuses to bring some rows to a table that is gone. Errors: ETL_PUBLISH_OVERTAKEN. */
+/** Refuses to add rows to a table that no longer exists. Errors: ETL_PUBLISH_OVERTAKEN. */
 export const refuseGone = ({ table }: Name): never => {
   const problem = 'it was dropped, renamed or moved to another schema';
   throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
 };
 
-/** Refuses the same if one of these tables is why the server refused something; otherwise the error is what it was. Errors: ETL_PUBLISH_OVERTAKEN. */
+/**
+ * Throws if the server refused something and one of these tables no longer exists; otherwise
+ * returns. Errors: ETL_PUBLISH_OVERTAKEN.
+ */
 export const refuseIfGone = async (
   client: Client,
   tables: readonly Name[],
@@ -32,7 +35,7 @@ export const refuseIfGone = async (
   for (const { place } of rows) refuseGone(tables[place - 1]!);
 };
 
-/** The tables with these names: their oids, columns and partitions, as a text that can be compared. */
+/** Oids, columns and partitions of these tables, as a text to compare. */
 const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string> =>
   JSON.stringify(
     (
@@ -45,7 +48,7 @@ const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string
     ).rows,
   );
 
-/** Returns a question: whether the server may have refused something because somebody has changed these tables since. */
+/** Returns a function: is this error a refusal, and have the tables changed since? */
 export const watchShapes = async (
   client: Client,
   tables: readonly Name[],

@@ -1,4 +1,5 @@
-// Plans how the tables of a run are published, and records it: which strategy each one gets, given the table that is in production.
+// Plans how the tables of a run are published: chooses a strategy for each table, given its state
+// in production. Also records what was published.
 
 import type { Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -22,7 +23,9 @@ import { refuseOtherPartitioning } from '../table/partition-shape.ts';
 import { refuseOther } from '../table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from '../table/table-state.ts';
 
-/** A table that is to be published, and the quoted name of one with the declared columns; undefined: SQL makes them. */
+/**
+ * A table to publish. `like`: quoted name of a table with its columns; undefined: SQL makes them.
+ */
 export interface Target {
   readonly table: DeclaredTable;
   readonly like: string | undefined;
@@ -31,7 +34,7 @@ export interface Target {
 /** Columns that `like` may have in addition to the declared ones. */
 const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
-/** The columns of a table whose records have these columns. */
+/** Columns of the published table, given those of its records. */
 const publishedOf = (
   { mode: { versions } }: DeclaredTable,
   columns: readonly TableColumn[],
@@ -41,7 +44,7 @@ const publishedOf = (
   return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
 };
 
-/** The strategy for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
+/** Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
 const choose = (
   table: DeclaredTable,
   columns: readonly TableColumn[],
@@ -59,7 +62,7 @@ const choose = (
   return strategy;
 };
 
-/** Refuses before loading what publishing would refuse. Returns what is in production, in their order. */
+/** Refuses before loading what publishing would refuse. Returns the targets' production tables. */
 export const checkTargets = async (
   client: Client,
   targets: readonly Target[],
@@ -83,7 +86,7 @@ export const checkTargets = async (
   return found;
 };
 
-/** The plan of a table, after what was found in its rows. */
+/** The plan of a table. `found`: row differences from production; may change the strategy. */
 const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan => {
   const { table, builtAs, production } = over;
   const chosen = found === undefined ? strategy : choose(table, builtAs.columns, production, found);
@@ -92,20 +95,22 @@ const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan
     rebuilt === undefined
       ? over
       : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
-  // A strategy that writes alters the table first, where it differs from the declaration.
+  // A strategy that writes first alters the table, where it differs from the declaration.
   const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
   return { ...plan, strategy: chosen, found, blocksReaders };
 };
 
 interface Planning {
-  /** At the rows, too, where the choice depends on them. */
+  /** True to compare rows with production where the choice of strategy depends on that. */
   readonly looks?: boolean;
-  /** Why no table is replaced by a new one, as `productions` says it. */
+  /** Why every table must be kept, as for productionTables(). */
   readonly stays?: Dependent | undefined;
 }
 
 /**
- * Plans all tables over what is in production, with as many queries as one table takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * Plans all tables, given their states in production. The number of queries does not grow with the
+ * number of tables, except for strategies that look at rows. Errors: ETL_PUBLISH_SHAPE,
+ * ETL_PUBLISH_REFUSED.
  */
 export const planOver = async (
   client: Client,
@@ -127,7 +132,7 @@ export const planOver = async (
   return plans;
 };
 
-/** Plans all tables over what it finds in production now. Parameters and errors: those of `planOver`. */
+/** Reads production and plans all tables. Parameters and errors: as for planOver(). */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -135,13 +140,13 @@ export const planPublish = async (
 ): Promise<readonly PublishPlan[]> =>
   planOver(client, tables, await productionTables(client, tables, planning.stays), planning);
 
-/** Says whose rows a pipeline replaces, if another one has published the table: the two would take turns. */
+/** Warns if another pipeline published the table last: the two would undo each other's work. */
 export const replacedText = (
   pipeline: string,
   { table, production }: Pick<PublishPlan, 'table' | 'production'>,
 ): string | undefined => {
   const by = production?.publishedBy ?? pipeline;
-  // SQL makes the same rows for each pipeline that declares the table.
+  // SQL makes the same rows in every pipeline that declares the table.
   if (by === pipeline || table.extent === 'part' || table.declared.length === 0) return undefined;
   return (
     `${table.schema}.${table.table}: pipeline ${by} published it last, and all its rows are replaced by those of ${pipeline}; ` +
@@ -149,12 +154,13 @@ export const replacedText = (
   );
 };
 
-/** How long it waits for somebody who locks what a view or a policy of production reads; publishing then looks again, without locks. */
+/** Longest wait for what a view or policy reads; then publishing starts over without locks. */
 const lookMs = 2_000;
 
 /**
- * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it. Errors:
- * ProductionChanged, ChangedByHand, and 55P03, because writers wait already. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ * Throws if a table has changed since it was planned. Call it under a lock that protects the table
+ * but not what depends on it. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because
+ * writers already wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);
@@ -174,8 +180,9 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
 };
 
 /**
- * Records what was published: rows of each table before and with the commit, and what became of those that are merged. The time orders the
- * publications of a table, whose runs may have begun in another order, and whose server may be another one with another clock.
+ * Records what was published: row counts before and after the commit, and what happened to merged
+ * rows. `published_at` orders the runs that published a table: the ids of runs do not, because runs
+ * overlap, and clocks do not, because a table may have moved to another server.
  */
 export const insertPublished = (
   runId: number,
@@ -213,7 +220,7 @@ export const insertPublished = (
           primary_key: table.primaryKey,
           rows_before: before.get(table.table),
           version: table.returns?.run,
-          // A version that returns has those of its own time.
+          // An earlier version that returns has the constraints of its own time.
           constraints: [
             ...new Set(
               [...(strategy.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(

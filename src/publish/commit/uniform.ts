@@ -1,8 +1,9 @@
-// Plans publications that every reader sees alike, whatever its snapshot.
+// Plans a run so that every reader sees one consistent state, whatever its snapshot.
 //
-// A new table is visible to a reader as soon as its name leads to it; rows that are written to an existing table are visible to snapshots
-// taken after the commit. A transaction with one snapshot that reads a table of each kind after the commit would see a state that never
-// was. So if a run writes to one table, it writes to all, as long as these are small enough. Proved by test/modes/snapshots.test.ts.
+// A new table is visible to all readers once it has the name, but rows written into an existing
+// table are visible only to snapshots taken after the commit. A transaction with one older snapshot
+// that reads a table of each kind would see a mixture of old and new rows. So if a run writes into
+// one table, it writes into all, unless they are too large. Proved by test/modes/snapshots.test.ts.
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -14,36 +15,37 @@ import { rowsWritten, type Dependent } from '../table/dependents.ts';
 import type { BuiltTable } from '../table/tables.ts';
 
 /**
- * The largest table, old or new, whose rows are replaced in place for the sake of readers. Rows of 100 bytes take about 4 µs each to delete
- * and to write with one index: some ten seconds for this.
+ * Size of the largest table, old or new, whose rows are replaced in place only for consistency.
+ * Deleting and inserting rows of 100 bytes with one index takes about 4 µs each: some ten seconds
+ * for this size.
  */
 const inPlaceBytesMax = 256 * 2 ** 20;
 
-/** Plans by which a new table replaces an existing one. */
+/** Plans that replace an existing table by a new one. */
 const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
   plans.filter(({ strategy, production }) => !strategy.writes && production !== undefined);
 
-/** Whether the server writes the rows of the existing table again, because a column gets another type. */
+/** True if the server rewrites the existing table, because the type of a column changes. */
 const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boolean =>
   strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
 /**
- * Plans after which the table has rows that an older snapshot does not show, and no others. An earlier version that returns is not one of
- * them: its rows were in production before.
+ * Plans after which older snapshots see the table empty. An earlier version that returns is not one
+ * of them: its rows are old enough.
  */
 export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
   ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),
   ...plans.filter(isRewritten),
 ];
 
-/** Why new tables may not replace others: rows are written to another table of the run; undefined: they may. */
+/** Why no new table may replace an old one: rows are written to this table. Undefined: it may. */
 export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined => {
   const written = plans.find(({ strategy, production }) => strategy.writes && production !== undefined);
   if (written === undefined || movedOver(plans).length === 0) return undefined;
   return { kind: rowsWritten, name: `${written.table.schema}.${written.table.table}` };
 };
 
-/** What a run cannot avoid: one of its tables is too large, or too different, to be kept beside one whose rows are written. */
+/** Warning about tables that are replaced because they cannot be written in place. */
 export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
   const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
   return (
@@ -52,7 +54,7 @@ export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): s
   );
 };
 
-/** Whether the rows of these tables can be replaced in place quickly. A table that has yet to be built counts as empty. */
+/** True if rows can be replaced in place quickly. A table that is not built yet counts as empty. */
 export const areSmall = async (client: Client, plans: readonly PublishPlan[]): Promise<boolean> => {
   const names = movedOver(plans).flatMap(({ table }) => [productionName(table), builtName(table)]);
   const { rows } = await client.query(
@@ -65,12 +67,12 @@ export const areSmall = async (client: Client, plans: readonly PublishPlan[]): P
   return rows[0].bytes <= inPlaceBytesMax;
 };
 
-/** The declaration or the table does not allow that rows are replaced in place. */
+/** True if the declaration or the table rules out replacing rows in place. */
 const isUnfit = (error: unknown): boolean =>
   error instanceof EtlError &&
   ['ETL_PUBLISH_SHAPE', 'ETL_PUBLISH_NO_KEY', 'ETL_PUBLISH_REFUSED'].includes(error.code);
 
-/** Plans by which every table is kept and its rows are replaced; undefined: one of them cannot be published in that way. */
+/** Plans that keep every table and replace its rows; undefined if one table does not allow it. */
 export const planInPlace = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -84,7 +86,7 @@ export const planInPlace = async (
     },
   );
 
-/** The plans, or those that keep every table if rows of one of them are written and all are small. */
+/** Returns the plans, or plans that keep all tables if one is kept and all are small. */
 export const planUniformly = async (
   client: Client,
   tables: readonly BuiltTable[],

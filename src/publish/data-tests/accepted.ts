@@ -1,4 +1,4 @@
-// accepted: every value of the column is one of a list.
+// accepted: every value of the column is in a list.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type TestOptions,
 } from './contract.ts';
 
-/** The equality of a column's type. Errors: TestMisfit. */
+/** The equality operator of a column's type. Errors: TestMisfit. */
 export const equalityOf = ({ name, type, equals }: TestedColumn): string => {
   if (equals === null) throw new TestMisfit(`column ${name} is ${type}, whose values cannot be compared`);
   return equals;

@@ -1,4 +1,4 @@
-// between: every value of the column lies between two bounds, which are included.
+// between: every value of the column lies between two bounds, inclusive.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnOf, defineTest, row, TestMisfit, type RowKind, type TestOptions } from './contract.ts';
@@ -7,7 +7,10 @@ type Bound = string | number | bigint | null;
 
 export const between = {
   per: 'row',
-  /** Every value is at least `min` and at most `max`; null passes, and null is no bound: `expect.between('price', 0, 1e6)`. */
+  /**
+   * Every value is at least `min` and at most `max`; a null value passes, and a null bound means no
+   * bound: `expect.between('price', 0, 1e6)`.
+   */
   define: <const Name extends string>(column: Name, min: Bound, max: Bound, options: TestOptions = {}) =>
     defineTest('between', [column], { min, max }, options),
   read: ({ columns: [name], of }, asked) => {

@@ -1,21 +1,25 @@
-// A kind of data test: the port between a declaration and the SQL that tests a table.
+// A kind of data test: turns a declared test into SQL.
 //
-// A kind gives SQL and nothing else. Its SQL runs with pg_catalog alone on the search path, so it takes the operators of a column from
-// the column, which has them with their schemas.
+// Its SQL runs with only pg_catalog on the search path, so operators of other types must be written
+// with their schema (`TestedColumn`).
 
 import type { Severity, TestSpec } from '../../core/declaration/data-test.ts';
 
-/** Options that every test has. */
+/** Options of every test. */
 export interface TestOptions {
-  /** error: nothing is published, which is the default · warn: the run says so, and publishes. */
+  /**
+   * error (default): a failing test prevents publishing. warn: the run reports it and publishes.
+   */
   readonly severity?: Severity;
-  /** Failing rows that are tolerated: a number, or a share of the tested rows such as '0.1%'. None by default. */
+  /**
+   * Failing rows to tolerate: a number, or a share of tested rows such as '0.1%'. Default: none.
+   */
   readonly max?: number | `${number}%`;
-  /** Names it among the tests of its table; made from its kind and columns by default. */
+  /** Name of the test, unique in its table. Default: made from its kind and columns. */
   readonly name?: string;
 }
 
-/** A test as it was written; definePipeline checks it, so that problems name their table. */
+/** A test as an author wrote it. definePipeline checks it, so that problems name the table. */
 export interface TestDefinition<Name extends string = string> {
   readonly kind: 'test';
   readonly test: string;
@@ -24,7 +28,7 @@ export interface TestDefinition<Name extends string = string> {
   readonly options: TestOptions;
 }
 
-/** A test of a table as a whole has no rows to tolerate. */
+/** Options of a test of the whole table, which has no failing rows to tolerate. */
 export type WholeOptions = Omit<TestOptions, 'max'>;
 
 export const defineTest = <Name extends string>(
@@ -34,114 +38,113 @@ export const defineTest = <Name extends string>(
   options: TestOptions | WholeOptions,
 ): TestDefinition<Name> => ({ kind: 'test', test, columns, of, options });
 
-/** What a definition knows of a column. */
 export interface DeclaredColumn {
   readonly isText: boolean;
   readonly isTime: boolean;
   readonly isOrdered: boolean;
 }
 
-/** A definition whose tests are checked. */
+/** What `read` of a kind can ask about the declaration. */
 export interface Asked {
-  /** Adds a problem: a text that follows the test. */
+  /** Adds a problem: a text that is appended to the name of the test. */
   readonly add: (problem: string) => void;
-  /** Undefined where SQL makes the column, or only the server knows its type. */
+  /** Undefined if SQL makes the column, or if only the server knows its type. */
   readonly column: (name: string) => DeclaredColumn | undefined;
-  /** The text of a value of a column, as SQL writes it; undefined after a problem. */
+  /** Returns the SQL text of a column's value; undefined after it added a problem. */
   readonly text: (what: string, column: string, value: unknown) => string | undefined;
-  /** Tables of the pipeline, with the names of their columns as far as they are known. */
+  /** Tables of the pipeline, with their column names as far as they are known. */
   readonly tables: ReadonlyMap<string, readonly string[] | undefined>;
 }
 
-/** A column as the server has it. */
+/** A column as the server describes it. */
 export interface TestedColumn {
   readonly name: string;
   readonly type: string;
   readonly isText: boolean;
-  /** Operators with their schemas: `operator(public.=)` of a citext. Null: the type has none. */
+  /** Operators with schema, such as `operator(public.=)` for citext. Null: the type has none. */
   readonly equals: string | null;
   readonly less: string | null;
 }
 
-/** A table, as SQL reads it: a quoted name, or a query in parentheses. */
+/** A table in SQL: a quoted name, or a query in parentheses. */
 export interface Relation {
   readonly rows: string;
   readonly columns: readonly TestedColumn[];
 }
 
-/** The table that is tested. Its rows are those of the alias `row` below. */
+/** The table to test. Its rows have the alias `row`, see below. */
 export interface Tested extends Relation {
-  /** All rows that production has, or will have. */
+  /** All rows that production has or will have. */
   readonly rows: string;
-  /** Rows that a run brings; the same where it brings all. */
+  /** The rows that the run supplies; equals `rows` if the run supplies all. */
   readonly brought: string;
-  /** SQL that is true for rows that count now, of a table that keeps earlier versions. */
+  /** SQL: true for current rows, in a table that keeps earlier versions. */
   readonly current: string;
-  /** Columns of which a key holds that they are unique. */
+  /** Column lists that a primary key or unique constraint covers. */
   readonly keys: readonly (readonly string[])[];
-  /** Rows before the run; null: nobody knows. */
+  /** Rows in production before the run; null: unknown. */
   readonly before: number | null;
-  /** Tables that tests refer to, by how `others` of their kind names them. */
+  /** Other tables that tests reference, by the names that `other` of the test's kind returns. */
   readonly others: ReadonlyMap<string, Relation>;
-  /** Text of the SQL file of each test that has one, by its name. */
+  /** The SQL of each test that has an SQL file, by test name. */
   readonly sql: ReadonlyMap<string, string>;
-  /** Where the SQL of authors finds names without a schema. */
+  /** Search path for the SQL of authors. */
   readonly path: readonly string[];
 }
 
-/** The alias of a row in all SQL of tests; no column of ours begins so, and one of that name would hide the row. */
+/** Alias of a row in the SQL of tests. Has our prefix, because a column named so would hide it. */
 export const row = '_etl_row';
 
-/** The server would not run a test, for a reason that it need not be asked for. */
+/** A test that cannot run on this table: the message says why, without asking the server. */
 export class TestMisfit extends Error {}
 
 interface KindOf {
-  /** The test as authors write it. */
+  /** Creates the test in a declaration. */
   readonly define: (...given: never[]) => TestDefinition<any>;
-  /** Its options as they are kept; undefined after a problem. */
+  /** Checks and returns the options of the test; undefined after a problem. */
   readonly read: (
     written: Pick<TestDefinition, 'columns' | 'of'>,
     asked: Asked,
   ) => Readonly<Record<string, unknown>> | undefined;
-  /** For people, between the parentheses of its name; its columns by default. */
+  /** Text in the parentheses of the test's name. Default: its columns. */
   readonly about?: (spec: Pick<TestSpec, 'of'>) => string;
 }
 
-/** Tests each row that a run brings. */
+/** Tests each row that the run supplies. */
 export interface RowKind extends KindOf {
   readonly per: 'row';
-  /** Whether a row fails; null: it does not. Errors: TestMisfit. */
+  /** SQL: true if a row fails; null counts as a pass. Errors: TestMisfit. */
   readonly fails: (spec: TestSpec, columns: readonly TestedColumn[]) => string;
-  /** For people, after a number of rows. */
+  /** What is wrong with the rows, after their number. */
   readonly problem: (spec: TestSpec) => string;
 }
 
 /** Tests a table as a whole. */
 export interface TableKind extends KindOf {
   readonly per: 'table';
-  /** An aggregate of all rows, as a text. Errors: TestMisfit. */
+  /** SQL: an aggregate over all rows, as text. Errors: TestMisfit. */
   readonly value: (spec: TestSpec, columns: readonly TestedColumn[]) => string;
-  /** What is wrong with that value; undefined: nothing. */
+  /** What is wrong with the value; undefined: nothing. `before`: row count before the run. */
   readonly problem: (spec: TestSpec, value: string | null, before: number | null) => string | undefined;
 }
 
-/** Selects the rows that fail. */
+/** Selects failing rows with a query of its own. */
 export interface SetKind extends KindOf {
   readonly per: 'set';
-  /** Of which rows the failing ones are a share: those that a run brings, or all. */
+  /** The rows that a tolerated share refers to: those that the run supplies, or all. */
   readonly over: (spec: TestSpec) => 'brought' | 'all';
-  /** One query; undefined: it is known that no row fails. Errors: TestMisfit. */
+  /** SQL: one query; undefined if no row can fail. Errors: TestMisfit. */
   readonly failing: (spec: TestSpec, tested: Tested) => string | undefined;
   readonly problem: (spec: TestSpec) => string;
-  /** Another table that it needs: a name of the pipeline's tables, or `schema.table`. */
+  /** Other tables that the test needs: names of the pipeline's tables, or `schema.table`. */
   readonly other?: (spec: TestSpec) => readonly string[];
-  /** The query is an author's: it is run on his search path. */
+  /** True for a query that an author wrote: it runs on the author's search path. */
   readonly isAuthors?: true;
 }
 
 export type TestKind = RowKind | TableKind | SetKind;
 
-/** Errors: TestMisfit for a column that is not there. */
+/** Errors: TestMisfit if the column does not exist. */
 export const columnOf = (columns: readonly TestedColumn[], name: string): TestedColumn => {
   const found = columns.find((column) => column.name === name);
   if (found === undefined) throw new TestMisfit(`the table has no column ${name}`);

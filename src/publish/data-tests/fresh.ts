@@ -1,4 +1,4 @@
-// fresh: the newest value of a column of times is not older than a given age.
+// fresh: the newest value of a date or timestamp column is not older than a given age.
 
 import { quoteName } from '../../db/sql.ts';
 import { columnOf, defineTest, row, TestMisfit, type TableKind, type WholeOptions } from './contract.ts';
@@ -9,7 +9,9 @@ const age = /^(?:[1-9]\d{0,5}) (?:minute|hour|day|week)s?$/;
 
 export const fresh = {
   per: 'table',
-  /** The newest value is not older: `expect.fresh('observed_at', '2 days')`. A table without a value is not fresh. */
+  /**
+   * The newest value is not older: `expect.fresh('observed_at', '2 days')`. No value at all fails.
+   */
   define: <const Name extends string>(
     column: Name,
     within: `${number} ${Unit}`,
@@ -21,7 +23,7 @@ export const fresh = {
     add("needs an age such as '12 hours', '2 days' or '1 week'");
     return undefined;
   },
-  /** Now as the column's type has it: a date of the day before yesterday is two days old until midnight. */
+  /** The limit has the column's type: the date of two days ago passes '2 days' until midnight. */
   value: ({ columns: [name], of: { within } }, columns) => {
     const { type } = columnOf(columns, name!);
     if (!/^(?:date|timestamp with(?:out)? time zone)$/.test(type))

@@ -1,4 +1,5 @@
-// matches: a regular expression matches every value of the column, with the same meaning in JavaScript and on the server.
+// matches: a regular expression matches every value, with the same meaning in JavaScript and on the
+// server.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnOf, defineTest, row, type RowKind, type TestOptions } from './contract.ts';

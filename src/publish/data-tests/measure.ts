@@ -1,7 +1,7 @@
-// Runs the tests of one table, in as few scans as their kinds allow.
+// Runs the tests of one table in as few scans as possible.
 //
-// Tests of single rows and of the table as a whole are aggregates of one query each for the rows that a run brings and for all rows;
-// the others are a query each.
+// All tests of rows and of the whole table share one query for the rows that the run supplies, and
+// one for all rows. Every other test is a query of its own.
 
 import { withPath, type Client } from '../../db/client.ts';
 import { isRefusal } from '../../db/connect/server-error.ts';
@@ -18,18 +18,18 @@ import {
 } from './contract.ts';
 import { testKinds } from './registry.ts';
 
-/** What a test has found, not yet judged. */
+/** The result of a test, before its tolerance is applied. */
 export interface Measured {
   readonly spec: TestSpec;
   readonly failures: number;
-  /** Rows that were tested; null where nobody had to count them. */
+  /** Number of tested rows; null if it was not needed. */
   readonly tested: number | null;
   readonly problem: string | null;
   readonly rows: readonly Readonly<Record<string, string | null>>[];
   readonly seconds: number;
 }
 
-/** A test that the server does not run. `prefixLength`: characters that we put before the text of a SQL file. */
+/** Thrown if the server refuses a test. `prefixLength`: our characters before the author's SQL. */
 export class TestRefused extends Error {
   readonly spec: TestSpec;
   readonly prefixLength: number;
@@ -41,16 +41,16 @@ export class TestRefused extends Error {
   }
 }
 
-/** Enough to see the pattern. */
+/** Limits for the failing rows that are shown. */
 const rowsKept = 10;
 const columnsKept = 100;
 const charactersKept = 200;
 
-/** A row as an object of texts, cut. */
+/** SQL: a row as a JSON object of shortened texts. */
 const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
     from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
 
-/** An operator of the default B-tree of a type, with its schema. PostgreSQL, "Operator Classes and Operator Families". */
+/** SQL: an operator of a type's default B-tree. PostgreSQL, "Operator Classes and Families". */
 const operatorOf = (strategy: number, sign: string): string => `coalesce(
     (select format('operator(%I.%s)', n.nspname, o.oprname)
       from pg_opclass c
@@ -63,7 +63,7 @@ const operatorOf = (strategy: number, sign: string): string => `coalesce(
     case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
       then 'operator(pg_catalog.${sign})' end)`;
 
-/** Columns of the tables with these quoted names, each with what compares its values. */
+/** Columns of these tables (quoted names), with operators that compare their values. */
 export const testedColumns = async (
   client: Client,
   names: readonly string[],
@@ -81,7 +81,7 @@ export const testedColumns = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Keys of production of which the server holds that they are unique, each with all its columns. Those of a time overlap. */
+/** Keys that are enforced as unique, with their columns. Temporal keys are left out. */
 export const keysOf = async (client: Client, name: string): Promise<readonly (readonly string[])[]> => {
   const { rows } = await client.query(
     `select array(select a.attname::text from unnest(k.conkey) c (attnum) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) as names
@@ -92,16 +92,16 @@ export const keysOf = async (client: Client, name: string): Promise<readonly (re
   return rows.map(({ names }) => names);
 };
 
-/** What a server that refuses a test, or we ourselves, say of it. */
+/** Turns a refusal, by the server or by us, into TestRefused; returns other errors unchanged. */
 const asRefused = (spec: TestSpec, prefixLength: number, cause: unknown): unknown =>
   cause instanceof TestMisfit || isRefusal(cause) ? new TestRefused(spec, prefixLength, { cause }) : cause;
 
-/** A test that shares a query with others. */
+/** A test that shares its query with others. */
 interface Shared {
   readonly spec: TestSpec;
-  /** Its aggregate, as a text. */
+  /** SQL: its aggregate, as text. */
   readonly value: string;
-  /** Which rows fail, if it tests each. */
+  /** SQL: true for failing rows; undefined for a test of the whole table. */
   readonly fails?: string;
 }
 
@@ -121,19 +121,19 @@ const selectFrom = (list: readonly string[], from: string): string =>
   `select ${list.join(', ')} from ${from} ${row}`;
 
 interface Scanned {
-  /** Null where nobody wants it: an index may then have the newest value. */
+  /** Null if not needed: without a count, an index may supply the newest value. */
   readonly counted: number | null;
   readonly values: readonly (string | null)[];
   readonly seconds: number;
 }
 
-/** Has the server read a test, which reads no row. Errors: TestRefused. */
+/** Lets the server parse a test without reading rows. Errors: TestRefused. */
 const prepareShared = (client: Client, { spec, value }: Shared, from: string): Promise<unknown> =>
   client.query(`${selectFrom([value], from)} limit 0`).catch((cause: unknown) => {
     throw asRefused(spec, 0, cause);
   });
 
-/** The values of tests that share a query. Errors: TestRefused. */
+/** Runs the tests that share a query. Errors: TestRefused. */
 const scan = async (
   client: Client,
   from: string,
@@ -152,10 +152,10 @@ const scan = async (
     return { counted: rows[0].counted ?? null, values: tests.map((_, at) => rows[0][`v${at}`]), seconds };
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
-    // Whose fault it was, the server says of each of them alone, before it reads a row.
+    // Find the failing test: the server parses each one alone, without reading rows.
     await client.query('rollback to savepoint tests');
     for (const one of tests) await prepareShared(client, one, from);
-    // All of them took too long, or met a value that nobody can read.
+    // Each one alone is valid: the query took too long, or met an invalid value.
     throw asRefused(tests[0]!.spec, 0, cause);
   }
 };
@@ -187,7 +187,7 @@ const measureShared = async (
 
 type Failing = readonly { readonly failures: number; readonly values: Measured['rows'][number] | null }[];
 
-/** Rows that fail a test of several rows, at most `limit`. Errors: TestRefused. */
+/** Failing rows of a test with a query of its own, at most `limit`. Errors: TestRefused. */
 const failingRows = async (
   client: Client,
   spec: TestSpec,
@@ -199,7 +199,7 @@ const failingRows = async (
   try {
     const failing = kind.failing(spec, tested);
     if (failing === undefined) return [];
-    // The extended protocol takes one statement only.
+    // The extended protocol accepts only one statement.
     const query = { text: `${prefix}${failing}\n) ${row} limit ${limit}`, queryMode: 'extended' };
     const path = kind.isAuthors === true ? tested.path : [];
     return (await withPath(client, path, () => client.query<Failing[number]>(query))).rows;
@@ -230,8 +230,8 @@ const measureSet = async (
 };
 
 /**
- * Measures all tests of a table, in their order, inside the caller's transaction, whose search path is that of our own sessions.
- * Errors: TestRefused.
+ * Runs all tests of a table and returns the results in the same order. Runs inside the caller's
+ * transaction, with the search path of our sessions. Errors: TestRefused.
  */
 export const measureTests = async (
   client: Client,
@@ -241,7 +241,7 @@ export const measureTests = async (
   const { rows, brought, columns } = tested;
   const isWhole = brought === rows;
   const kindOf = (spec: TestSpec): TestKind => testKinds[spec.kind]!;
-  /** Whether a test is about the rows that come, where these are not all. */
+  /** True if the test is about the rows that the run supplies. */
   const isOfBrought = (spec: TestSpec): boolean => {
     const kind = kindOf(spec);
     if (isWhole) return true;
@@ -264,7 +264,7 @@ export const measureTests = async (
   return tests.map((spec) => measured.get(spec)!);
 };
 
-/** Has the server read all tests of a table; it reads no row for them. Errors: TestRefused. */
+/** Lets the server parse all tests of a table without reading rows. Errors: TestRefused. */
 export const prepareTests = async (
   client: Client,
   tests: readonly TestSpec[],

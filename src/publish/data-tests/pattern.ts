@@ -1,13 +1,15 @@
-// Translates a JavaScript regular expression into a PostgreSQL one with the same meaning, or refuses it.
+// Translates a JavaScript regular expression into a PostgreSQL one with the same meaning, or
+// refuses it.
 //
-// The part that both have, once it is written out: characters, classes, groups, alternatives, repetition, ^ and $. The server's own
-// \d, \w, \s and case depend on its locale, so classes become lists of code points. A text is a row of code points, as with the flag u.
-// Proved by test/integration/data-tests.test.ts, "as JavaScript does".
+// Translated are characters, classes, groups, alternatives, repetitions, ^ and $. On the server,
+// \d, \w, \s and letter case depend on the locale, so classes become lists of code points. A text
+// is a sequence of code points, as with the flag u. Proved by test/integration/data-tests.test.ts,
+// "as JavaScript does".
 
-/** Why a pattern has no counterpart: a text that follows the test. */
+/** Thrown for a pattern that cannot be translated. The message continues the name of the test. */
 export class PatternRefused extends Error {}
 
-/** Code points, both ends included. */
+/** First and last code point. */
 type Range = readonly [number, number];
 
 const point = (text: string): number => text.codePointAt(0)!;
@@ -19,13 +21,13 @@ const lineEnds = [span('\n'), span('\r'), span('\u2028', '\u2029')];
 const blanks = [...'\t\v\f \u00a0\ufeff\u1680\u202f\u205f\u3000'].map((one) => span(one));
 const spaces = [...blanks, span('\u2000', '\u200a'), ...lineEnds];
 
-/** What text can hold: no NUL and no surrogates. */
+/** Code points that a text can hold: no NUL, no surrogates. */
 const textRanges: readonly Range[] = [
   [1, 0xd7ff],
   [0xe000, 0x10ffff],
 ];
 
-/** All characters but these. */
+/** All characters except these. */
 const except = (ranges: readonly Range[]): Range[] =>
   ranges.reduce<Range[]>(
     (left, [first, last]) =>
@@ -51,15 +53,15 @@ const classes: Readonly<Record<string, readonly Range[]>> = {
   S: except(spaces),
 };
 
-/** Their ranges beyond ASCII have all cases of each letter, or none. */
+/** Ranges that need no other case: beyond ASCII, they contain all cases of a letter or none. */
 const caseless: ReadonlySet<Range> = new Set(Object.values(classes).flat());
 
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
-/** Larger ones the server refuses: DUPMAX in PostgreSQL, "Regular Expression Matching Rules". */
+/** The server refuses larger counts: DUPMAX in PostgreSQL, "Regular Expression Matching Rules". */
 const repetitionMax = 255;
 
-/** Letters and digits as they are, everything else by its number: no character means anything. */
+/** Writes letters and digits as such and others by number, so that none has a special meaning. */
 const written = (code: number): string => {
   const text = String.fromCodePoint(code);
   if (/[A-Za-z0-9]/.test(text)) return text;
@@ -70,7 +72,7 @@ const written = (code: number): string => {
 const bracket = (ranges: readonly Range[], isNegated = false): string =>
   `[${isNegated ? '^' : ''}${ranges.map(([from, to]) => (from === to ? written(from) : `${written(from)}-${written(to)}`)).join('')}]`;
 
-/** The same letters in the other case, as far as the ranges are of ASCII. */
+/** The same ASCII letters in the other case. */
 const otherCase = (ranges: readonly Range[]): Range[] =>
   ranges.flatMap(([from, to]) =>
     (
@@ -154,7 +156,7 @@ class Translator {
     return `(?:${text})`;
   }
 
-  /** Lazy or not, a match is a match. */
+  /** Lazy repetitions become greedy ones: that changes the match, but not whether there is one. */
   #repetition(): string {
     const rest = this.#characters.slice(this.#at).join('');
     const [all = '', count = '', , most = ''] = /^(?:[*+?]|\{(\d+)(,(\d*))?\})/.exec(rest) ?? [];
@@ -184,7 +186,7 @@ class Translator {
     while (!this.#takes(']')) {
       const first = this.#member();
       const [from] = first;
-      // A hyphen at the end is itself.
+      // A hyphen at the end stands for itself.
       if (this.#characters[this.#at] !== '-' || this.#characters[this.#at + 1] === ']') {
         ranges.push(...first);
         continue;
@@ -233,14 +235,14 @@ class Translator {
   }
 }
 
-/** Flags that change nothing that is not written out. */
+/** The flags u and s need nothing but what is written out; i is expanded. */
 const flagsKnown = /^[isu]*$/;
 
-/** The pattern in PostgreSQL's words. Errors: PatternRefused. */
+/** Errors: PatternRefused. */
 export const serverPattern = (pattern: RegExp): string => {
   const { flags } = pattern;
   if (!flagsKnown.test(flags) || (flags.includes('i') && flags.includes('u')))
     throw new PatternRefused(`has the flags ${flags}; i or u, and s, are all that it may have`);
-  // Whatever the server takes for the usual kind of pattern.
+  // `***:` selects advanced regular expressions, whatever the server's default.
   return `***:${new Translator(pattern).all()}`;
 };

@@ -13,7 +13,7 @@ import {
   type TestedColumn,
 } from './contract.ts';
 
-/** `table.column` of the pipeline, or `schema.table.column` of any table. */
+/** Parses `table.column` (of this pipeline) or `schema.table.column` (any table). */
 const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, unknown>> | undefined => {
   const parts = to.split('.');
   if (parts.length === 3 && !parts.includes(''))
@@ -34,16 +34,19 @@ const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, u
   return undefined;
 };
 
-/** Of one type its own equality: citext ignores case. Of two that of numbers or texts, if the server has one. */
+/** One type: its own equality (citext ignores case). Two types: that of numbers or texts. */
 const equalityBetween = (one: TestedColumn, other: TestedColumn): string =>
   one.type === other.type ? equalityOf(one) : 'operator(pg_catalog.=)';
 
-/** A run may take rows out of another table of ours, so all rows are looked at. */
+/** A run may delete referenced rows of another table of the pipeline, so all rows are tested. */
 const over = ({ of: { isOurs } }: Pick<TestSpec, 'of'>) => (isOurs === true ? 'all' : 'brought');
 
 export const references = {
   per: 'set',
-  /** Every value is in a column of a table, as they are both published; null passes: `expect.references('wban', 'station.wban')`. */
+  /**
+   * Every value exists there as published; null passes: `expect.references('wban',
+   * 'station.wban')`.
+   */
   define: <const Name extends string>(column: Name, to: string, options: TestOptions = {}) =>
     defineTest('references', [column], { to }, options),
   read: ({ of: { to } }, asked) => {

@@ -1,4 +1,4 @@
-// The kinds of data tests by name: the one list. A new one is a file beside this and a line here.
+// All kinds of data tests, by name. A new kind is a file beside this one and a line here.
 
 import { accepted } from './accepted.ts';
 import { between } from './between.ts';
@@ -17,7 +17,7 @@ export const testKinds: Readonly<Record<string, TestKind>> = kinds;
 
 type Builders = { readonly [Kind in keyof typeof kinds]: (typeof kinds)[Kind]['define'] };
 
-/** What tables may be expected to hold, one function a kind of test: `tests: [expect.unique('id')]`. */
+/** Declares data tests, one function per kind: `tests: [expect.unique('id')]`. */
 export const expect = Object.freeze(
   Object.fromEntries(Object.entries(kinds).map(([name, { define }]) => [name, define])),
 ) as unknown as Builders;

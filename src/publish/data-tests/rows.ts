@@ -1,13 +1,13 @@
-// rows: the number of rows is within bounds, and not far from the number before.
+// rows: the number of rows is within bounds, and close to the number before the run.
 
 import { formatCount, plural } from '../../core/wording.ts';
 import { defineTest, type TableKind, type WholeOptions } from './contract.ts';
 
-/** How many rows a table may have. */
+/** Bounds for the number of rows in a table. */
 export interface RowCount {
   readonly min?: number;
   readonly max?: number;
-  /** Share of the rows before the run by which their number may rise or fall. */
+  /** Share by which the number of rows may rise or fall in one run. */
   readonly change?: `${number}%`;
 }
 
@@ -16,7 +16,7 @@ const isCount = (value: unknown): boolean =>
 
 export const rows = {
   per: 'table',
-  /** So many rows: `expect.rows({ min: 1000, change: '20%' })`. */
+  /** The number of rows is within bounds: `expect.rows({ min: 1000, change: '20%' })`. */
   define: (count: RowCount, options: WholeOptions = {}) =>
     defineTest<never>('rows', [], { ...count }, options),
   read: ({ of }, { add }) => {
@@ -39,7 +39,7 @@ export const rows = {
     const has = `${plural(count, 'row')}, `;
     if (min !== null && count < Number(min)) return `${has}fewer than ${formatCount(Number(min))}`;
     if (max !== null && count > Number(max)) return `${has}more than ${formatCount(Number(max))}`;
-    // Of nothing any number is infinitely more.
+    // A change from zero rows has no percentage.
     if (percent === null || before === null || before === 0) return undefined;
     const isOver = Math.abs(count - before) * 100 > Number(percent) * before;
     const change = (Math.abs(count - before) * 100) / before;

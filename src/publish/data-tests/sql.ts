@@ -1,4 +1,4 @@
-// sql: a query of the author's selects the rows that fail.
+// sql: an author's query selects the failing rows.
 
 import { fileURLToPath } from 'node:url';
 import { defineTest, type SetKind, type TestOptions } from './contract.ts';
@@ -7,7 +7,7 @@ export const sql = {
   per: 'set',
   isAuthors: true,
   over: () => 'all',
-  /** The one SELECT of the file gives no row: `expect.sql('no_future.sql')`. */
+  /** The query in the file returns no row: `expect.sql('no_future.sql')`. */
   define: (file: string | URL, options: TestOptions = {}) =>
     defineTest<never>('sql', [], { path: file instanceof URL ? fileURLToPath(file) : file }, options),
   read: ({ of: { path } }, { add }) => {

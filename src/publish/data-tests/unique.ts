@@ -4,13 +4,13 @@ import { quoteName, quoteNames } from '../../db/sql.ts';
 import { equalityOf } from './accepted.ts';
 import { columnOf, defineTest, row, type SetKind, type TestOptions } from './contract.ts';
 
-/** Whether two rows, by their aliases, are the same in these columns. */
+/** SQL: true if two rows, by their aliases, have the same values in these columns. */
 const haveSame = (names: readonly string[], equals: readonly string[], a: string, b: string): string =>
   names.map((name, at) => `${a}.${quoteName(name)} ${equals[at]!} ${b}.${quoteName(name)}`).join(' and ');
 
 export const unique = {
   per: 'set',
-  /** No other row has the value, or the values of several columns together; a null is like no other: `expect.unique('id')`. */
+  /** No other row has the same value or values; nulls are never equal: `expect.unique('id')`. */
   define: <const Name extends string>(columns: Name | readonly Name[], options: TestOptions = {}) =>
     defineTest('unique', [columns].flat() as readonly Name[], {}, options),
   read: ({ columns }, { add }) => {
@@ -18,7 +18,7 @@ export const unique = {
     return {};
   },
   over: () => 'brought',
-  /** First the values that are there twice, which takes their columns only; there are few, and mostly none. */
+  /** First finds values that occur twice, which reads only these columns; mostly there are none. */
   failing: ({ columns: names }, { rows, brought, current, columns, keys }) => {
     const equals = names.map((name) => equalityOf(columnOf(columns, name)));
     if (keys.some((key) => key.every((name) => names.includes(name)))) return undefined;

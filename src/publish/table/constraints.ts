@@ -27,7 +27,7 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
-/** Statements of one message share a transaction: the search path ends with the message. */
+/** Statements of one query share a transaction: the search path ends with the query. */
 const addConstraints = (
   names: TableNames,
   constraints: readonly OwnConstraint[],

@@ -1,7 +1,7 @@
 // Copies the row security of a partitioned table to the new table that replaces it, with the same
 // commit.
 //
-// Policies are created in the last message of the publishing transaction, when the new table has
+// Policies are created in the last query of the publishing transaction, when the new table has
 // its final name: a policy that names its own table then means the new one. Descriptions of all
 // policies, and of the objects that they use, are compared before and after. Proved by
 // test/modes/partition-policies.test.ts.

@@ -67,7 +67,7 @@ export const addServerColumns = async (client: Client, names: TableNames): Promi
     const numbering = column.kind === 'identity' ? await numberingOf(client, names, column.name) : undefined;
     const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
     const add = `alter table ${builtName(names)} add column ${columnClause(column, numbering?.options)}`;
-    // Statements of one message share a transaction: the search path ends with the message.
+    // Statements of one query share a transaction: the search path ends with the query.
     await runQuery(client, { text: `${path(names.path)};\n${add};\n${path([])}` });
     if (numbering !== undefined)
       await client.query(
