@@ -9,14 +9,14 @@ import { refuseUnfit } from '../alter/evolve.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { refusalOf } from '../refusals.ts';
 
-/** The server's refusal as our error; rows that a declared check refuses are named later. */
+/** The server's refusal as our error. Rows that violate a declared check are named later. */
 const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown): unknown => {
   if (cause instanceof DuplicateRows) return cause;
   const checks = constraints.filter(({ kind }) => kind === 'check');
   return rowsRefusedBy(table, checks, cause) ?? refusalOf(table, cause);
 };
 
-/** Writes table after table. `write` returns keys and indexes to make when the rows of all are in. */
+/** Writes each table. `write` returns keys and indexes to make after the rows of all tables. */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -37,7 +37,7 @@ export const writeEach = async (
   };
 };
 
-/** What SQL sees where rows come and others leave: `isLeaving` judges a row of production (o). */
+/** The rows that SQL sees. `isLeaving`: SQL, true for a production row `o` that is deleted. */
 export const seeExchanged = (
   names: readonly string[],
   production: string,

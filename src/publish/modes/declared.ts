@@ -1,4 +1,4 @@
-// A table of a pipeline as publishing knows it before it is built.
+// A declared table as publishing needs it, before it is built.
 
 import type { Extent, PipelineSpec, TableSpec } from '../../core/declaration/declaration.ts';
 import { namesOf } from '../../db/landing.ts';

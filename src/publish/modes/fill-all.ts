@@ -1,4 +1,4 @@
-// Fills a table with the rows of staging as they are.
+// Fills a table with all rows of staging.
 
 import { runQuery } from '../../db/client.ts';
 import { landsDirectly } from '../../db/landing.ts';
@@ -7,7 +7,7 @@ import { countRows } from '../../db/rows.ts';
 import { createFromStaging, createShape } from '../aside/build-table.ts';
 import type { Filled, Mode } from './contract.ts';
 
-/** Where each row takes the place of at most one record. */
+/** For modes in which each record becomes one row. */
 export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   rows,
   rowsFrom,
@@ -15,10 +15,11 @@ export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   deletions: 0,
 });
 
-/** All rows of staging: in the new table, or counted for the one that is there. */
+/** All rows of staging: copied into the new table, or only counted for an existing one. */
 export const fillAll: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const rowsFrom = builtName(names);
-  // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
+  // The rows were loaded straight into the table. They are counted, because the proof of
+  // completeness needs the actual count, not the reported one.
   if (landsDirectly(table)) return eachStaged(await countRows(client, rowsFrom), rowsFrom);
   const columns = table.columns.map(({ name }) => name);
   const create = names.extent === 'whole' ? createFromStaging : createShape;

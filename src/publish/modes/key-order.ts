@@ -1,22 +1,23 @@
-// In which order rows go into a table that has a key: that of the key, unless they nearly have it already, or the rows that are there
-// lie too far apart for it.
+// Decides whether rows are written in key order: not if they nearly are in that order already, or
+// if the existing rows are too far apart.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { haveSame, type TableIndex } from '../table/table-state.ts';
 
-/** Enough to tell keys by chance from those that rise within each file. */
+/** Enough to tell random keys from keys that rise within each file. */
 const sampledRows = 10_000;
 
-/** Fewer rows find the index in memory, and are soon joined in any way. */
+/** For fewer rows, the index stays in memory and any join is fast. */
 export const rowsMin = 50_000;
 
-/** Share of rows whose key is not less than that of the row before. */
+/** Share of rows whose key is not less than the previous row's. */
 const orderedShare = 0.9;
 
 /**
- * What to append to a `select` of a table's rows: `order by` its key where the keys come in an order by chance, as UUIDs do. Each row
- * would touch another page of the index, and the log would get a copy of it: 500,000 rows took half the time in order.
+ * Returns `order by` the key if keys come in random order, like UUIDs; otherwise ''. Each random
+ * key touches another page of the index, and the write-ahead log gets a copy of that page. Sorting
+ * halved the time for 500,000 rows.
  */
 export const inKeyOrder = async (
   client: Client,
@@ -37,16 +38,16 @@ export const inKeyOrder = async (
     : '';
 };
 
-/** Pages of the run's rows whose keys are looked up. */
+/** Number of pages in the sample of the run's rows. */
 const sampledPages = 20;
 
-/** Of the rows that are there, the outermost on either side may lie anywhere: so many miss the server's memory, and no more. */
+/** Share of existing rows, at either end, that may lie anywhere: they are read from disk. */
 const outerShare = 0.05;
 
-/** The rest lies within this share of the server's buffers: the index and the log need some, too. */
+/** Share of shared_buffers that the other rows may occupy. Index and log need the rest. */
 const buffersShare = 0.5;
 
-/** Quoted names: the rows of a run, and the table of one piece that has rows with some of their keys. */
+/** Quoted names: `rowsFrom` has the run's rows, `there` the existing ones, in one table. */
 interface Meeting {
   readonly rowsFrom: string;
   readonly rows: number;
@@ -55,8 +56,9 @@ interface Meeting {
 }
 
 /**
- * Whether rows that are there with keys of the run lie so close together that the server's buffers hold them all. The share of the sample
- * is a value of its own: the server takes an expression for a tenth of the table, and reads all of production instead of looking up keys.
+ * True if the existing rows with keys of the run fit into the server's buffers. The sample's
+ * percentage is a parameter: for an expression, the server would estimate a tenth of the table, and
+ * read all of production instead of looking up keys.
  */
 const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, 'rows'>): Promise<boolean> => {
   const { rows: sizes } = await client.query(
@@ -78,9 +80,9 @@ const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, '
 };
 
 /**
- * What to append to a `select` of rows of which some take the place of those that are there: `order by` the key where the keys come in
- * an order by chance, unless the rows that are there would then be read from all over the table. A row that has no room in its page gets
- * a new entry in the index: 450,000 of those took two thirds of the time in order.
+ * Like inKeyOrder(), for rows that partly replace existing ones; '' also if the existing rows would
+ * then be read from all over the table. A new row version that does not fit into its page needs a
+ * new index entry: 450,000 of them took two thirds of the time in key order.
  */
 export const inKeyOrderOver = async (client: Client, { rows, ...meeting }: Meeting): Promise<string> => {
   const order = await inKeyOrder(client, meeting.rowsFrom, rows, meeting.key.columns);

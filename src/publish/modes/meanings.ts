@@ -1,4 +1,4 @@
-// What each value of `publish` means: all of the modes that pipeline/ may import.
+// The meaning of each `publish` value. The only file of modes/ that pipeline/ may import.
 
 import type { PartSpec, PublishSpec } from '../../core/declaration/declaration.ts';
 import type { Meaning } from '../table/meaning.ts';

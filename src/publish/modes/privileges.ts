@@ -1,11 +1,11 @@
-// Privileges on tables that stay: an owner has all of them, unless they were revoked from him.
+// Checks privileges on existing tables. An owner has all privileges unless somebody revoked them.
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from './contract.ts';
 import { productionName } from '../../db/names.ts';
 
-/** Refuses what publishing these tables as planned would lack. Errors: ETL_PERMISSION. */
+/** Refuses tables for which publishing as planned lacks privileges. Errors: ETL_PERMISSION. */
 export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const needed = plans
     .filter(({ production }) => production !== undefined)
@@ -13,7 +13,7 @@ export const refuseLacking = async (client: Client, plans: readonly PublishPlan[
       (plan.strategy.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
     );
   if (needed.length === 0) return;
-  // One that was granted on columns may be enough.
+  // A privilege on columns may be enough.
   const { rows } = await client.query<{ user: string; action: string | null }>(
     `select current_user as "user", string_agg(privilege || ' rows of table ' || name::regclass, '; ') as action
       from unnest($1::text[], $2::text[]) as n (name, privilege)

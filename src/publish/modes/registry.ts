@@ -1,4 +1,4 @@
-// What each mode does. A new mode is a line here, and one in meanings.ts.
+// The implementation of each mode. A new mode is a line here, and a line in meanings.ts.
 
 import type { PublishMode } from '../../core/declaration/declaration.ts';
 import type { Mode, Strategy, Ways } from './contract.ts';
@@ -12,10 +12,9 @@ import type { DeclaredTable } from '../table/tables.ts';
 
 const modes: Readonly<Record<PublishMode, Mode>> = { replace, touched, append, merge, history };
 
-/** What the mode of a table does. */
 export const modeOf = ({ mode }: Pick<DeclaredTable, 'mode'>): Mode => modes[mode.name];
 
-/** How the rows that a run brings to a table are published. */
+/** The strategies for a table, depending on whether the run supplies all rows or some. */
 export const waysOf = (table: Pick<DeclaredTable, 'mode' | 'extent'>): Ways =>
   table.extent === 'whole' ? allRows : modeOf(table).part!;
 
@@ -25,12 +24,10 @@ export const chooseStrategy = (
   found?: Found,
 ): Strategy => waysOf(table).strategies.find((strategy) => strategy.takes(table, production, found))!;
 
-/** All ways, each once. */
 export const ways: readonly Ways[] = [allRows, ...Object.values(modes).flatMap(({ part }) => part ?? [])];
 
-/** All strategies, each once. */
 export const strategies: readonly Strategy[] = [...new Set(ways.flatMap((one) => one.strategies))];
 
-/** The one of this name; undefined for the name of a later version of ours. */
+/** Undefined for a strategy that only a later version knows. */
 export const strategyNamed = (name: string): Strategy | undefined =>
   strategies.find((strategy) => strategy.name === name);

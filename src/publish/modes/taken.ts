@@ -1,17 +1,17 @@
-// Names of indexes that a new table will bring into production's schema, and that something else has there. Proved by
-// test/modes/publish-protects.test.ts, "one that was only renamed".
+// Refuses new tables whose index names are taken by other objects in the production schema. Proved
+// by test/modes/publish-protects.test.ts, "one that was only renamed".
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from './contract.ts';
 import { adviceTaken } from '../refusals.ts';
 
-/** Called before anything is loaded; publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED. */
+/** Call before loading: publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED. */
 export const refuseTakenNames = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
     strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
   );
-  // The tables of the run hand their names to each other.
+  // Names of indexes on the run's own tables will be free.
   const { rows } = await client.query(
     `select w.table, string_agg(concat(case when i.indrelid is null then 'relation ' else 'index ' end, c.relname,
           ' of ' || i.indrelid::regclass), ', ' order by w.place) as taken

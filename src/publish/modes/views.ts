@@ -1,5 +1,5 @@
-// What SQL sees of a table to which a run brings rows: all that it will have; for tables that are merged also those of the run alone,
-// and those that they take the place of.
+// Makes views for SQL that reads a table of the run: all rows that the table will have; for a run
+// of some files also its new rows and the rows that they replace.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -25,7 +25,7 @@ const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   };
 };
 
-/** The selections of a table that stays. */
+/** The selections for a table that is kept. */
 export const partRows = async (client: Client, table: BuiltTable): Promise<Seen> => {
   const [state] = await builtStates(client, [table]);
   const written = writtenColumns(state!.columns);
@@ -36,8 +36,9 @@ export const partRows = async (client: Client, table: BuiltTable): Promise<Seen>
 };
 
 /**
- * Refuses tables in production, by these names, whose policies hide rows from us: SQL would take what it sees for all of them, without a
- * word. Called in a transaction. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/hidden-rows.test.ts.
+ * Refuses production tables (names in `schema`) whose policies hide rows from us: SQL would
+ * silently take the visible rows for all. Call it in a transaction. Errors: ETL_PUBLISH_REFUSED.
+ * Proved by test/modes/hidden-rows.test.ts.
  */
 export const refuseHiddenRows = async (
   client: Client,
@@ -57,7 +58,7 @@ export const refuseHiddenRows = async (
     });
 };
 
-/** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */
+/** SQL of each view, by name. `isAll`: the SQL that reads the table treats all its rows as new. */
 const viewsOf = async (
   client: Client,
   table: BuiltTable,
@@ -79,8 +80,8 @@ const viewsOf = async (
 };
 
 /**
- * Makes those views of a table that are wanted, by their names, where SQL looks for its tables, and returns the statements that drop
- * them. Others who show the same table wait meanwhile.
+ * Creates the wanted views in the build schema; returns the statements that drop them. Other
+ * sessions that create views of the same table wait meanwhile.
  */
 export const showRows = async (
   client: Client,

@@ -1,6 +1,6 @@
-// The strategy 'append': inserts the rows of some files beside those that are there, and deletes those of files that have left.
+// The strategy 'append': inserts the rows of some files, and deletes the rows of removed files.
 //
-// Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
+// Readers see everything with the commit, or wait if keys or indexes change. Writers wait.
 
 import { withPath, type Client } from '../../../db/client.ts';
 import { quoteName, quoteNames } from '../../../db/sql.ts';
@@ -16,7 +16,7 @@ import { writtenColumns } from '../../table/table-state.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
 
-/** Rows of files that have left, which nothing refers to. */
+/** Deletes the rows of removed or reloaded files. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
   const { files } = table.outgoing;
   if (files.length === 0) return;
@@ -27,8 +27,8 @@ const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<v
 };
 
 /**
- * A row that takes the place of one of a file that leaves is that row, changed: others may refer to it. Returns how many were
- * written.
+ * Returns the number of written rows. Where other tables reference rows, a row that replaces one of
+ * a reloaded file updates it.
  */
 const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
   const names = writtenColumns(builtAs.columns).map(({ name }) => name);
@@ -45,7 +45,7 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
   return (await client.query(upsert, [files])).rowCount ?? 0;
 };
 
-/** Inserts before it deletes where others refer to the rows. */
+/** Inserts before deleting if other tables reference the rows. */
 const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
   if (!plan.production!.isReferenced) {
     await deleteOutgoing(client, plan);
@@ -56,7 +56,7 @@ const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> 
   return inserted;
 };
 
-/** The new rows whose keys others have, looked for after the statements are undone. */
+/** Finds the new rows with existing keys, after undoing the statements. */
 const duplicatesOf = async (
   client: Client,
   plan: PublishPlan,
@@ -75,7 +75,7 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
   await withPath(client, path, async () => {
     inserted = await exchangeRows(client, plan);
   }).catch(async (cause: unknown) => {
-    // 21000: two of the new rows are one.
+    // 21000: two of the new rows have the same key.
     if (!['23505', '21000'].includes(codeOf(cause) ?? '')) throw cause;
     throw (await duplicatesOf(client, plan, cause)) ?? cause;
   });
@@ -84,11 +84,11 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
   throw (await duplicatesOf(client, plan, undefined)) ?? rowsWithheld(table, plan.production!, problem);
 };
 
-/** Returns the keys and indexes that have yet to be made. */
+/** Returns the keys and indexes to make afterwards. */
 const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // A policy that hides rows from us is an error; otherwise those of files that leave would stay.
+  // Makes hidden rows an error: rows of removed files that policies hide would remain.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, changes.drop);
@@ -106,7 +106,7 @@ export const append: Strategy = {
     return ['select', 'insert', 'delete', ...(isUpserted ? (['update'] as const) : [])];
   },
 
-  /** `apply` compares the rows that the server takes with those that there are. */
+  /** `apply` compares the number of inserted rows with the expected one. */
   rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
   apply: (client, plans) => writeEach(client, plans, appendRows),
 };

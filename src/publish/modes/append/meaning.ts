@@ -1,4 +1,4 @@
-// 'append': the rows of new files come beside those that are there.
+// 'append': rows of new files are added to the existing ones.
 
 import type { AppendSpec } from '../../../core/declaration/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';
@@ -11,7 +11,7 @@ export const append = ({ changed, gone }: AppendSpec): Meaning => ({
   changed,
   gone,
   rowsKnownBy: 'file',
-  // Rows of single files leave.
+  // The rows of single files are deleted.
   fileNeed: changed === 'reload' || gone === 'unload' ? "changed: 'reload' and gone: 'unload'" : undefined,
   refusesTwice: true,
 });

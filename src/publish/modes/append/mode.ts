@@ -1,4 +1,4 @@
-// What 'append' does.
+// Implements 'append'.
 
 import { fileColumn } from '../../../db/names.ts';
 import { quoteName, quoteNames } from '../../../db/sql.ts';

@@ -1,7 +1,8 @@
-// The strategy 'history': every version of a row by primary key is kept, with its times.
+// The strategy 'history': keeps every version of a row, by primary key, with its validity period.
 //
-// The versions of the keys of a run are made of its records and of those that are there, and compared with these: only what
-// differs is written. So a late record comes in between, and one that was seen before changes nothing.
+// The versions of the keys in a run are computed from the run's records and the existing versions.
+// Only versions that differ from the existing ones are written. So a late record adds a version in
+// between, and a record that was loaded before changes nothing.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
@@ -23,7 +24,7 @@ import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
 import { comparedColumns, selectVersions } from './versions.ts';
 
-/** Whether a row of production (o) has a key of the run. */
+/** SQL: true if the production row `o` has a key of the run. */
 export const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
   const places = [...key.columns.keys()].filter((place) => key.columns[place] !== mode.versions!.from);
   const own = {
@@ -60,7 +61,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       from (${selectVersions(table, names, table.rowsFrom, { rows: '_etl_touched' })}) t
         full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
-    // Found once: the versions are made of these rows, and compared with them.
+    // Materialized: versions are computed from these rows and compared with them.
     `with _etl_touched as materialized (select ${place}o.* from ${rows} o where ${isTouched(table, key)})`,
   );
 };
@@ -71,7 +72,7 @@ export const history: Strategy = {
 
   needs: () => ['select', 'insert', 'update'],
 
-  /** Versions come; those that a late record makes one of are few. */
+  /** A run adds versions. A late record may merge two versions into one, which is rare. */
   rowsAtLeast: (_, before) => before ?? 0,
 
   apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),

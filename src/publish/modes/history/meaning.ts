@@ -1,4 +1,4 @@
-// 'history': every version of a row by primary key stays, with its times.
+// 'history': keeps every version of a row, by primary key, with its validity period.
 
 import type { HistorySpec } from '../../../core/declaration/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';

@@ -1,4 +1,4 @@
-// What 'history' does.
+// Implements 'history'.
 
 import { builtName } from '../../../db/names.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -12,7 +12,7 @@ import { keyOf } from '../merge/merge-sql.ts';
 import { history as strategy, isTouched } from './history.ts';
 import { selectVersions } from './versions.ts';
 
-/** All versions of the keys of a run are new. */
+/** SQL sees all versions of the run's keys as new. */
 const see: PartWays['see'] = (part, state, names, production) => {
   const touched = isTouched(part, keyOf(state));
   const versions = selectVersions(part, names, part.rowsFrom, { rows: production, isTouched: touched });
@@ -20,7 +20,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
   return seeExchanged(names, production, come, touched);
 };
 
-/** The versions of all rows, or where the records are that become some. */
+/** Computes the versions of all rows. A run of some files only reports where its records are. */
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);

@@ -1,4 +1,5 @@
-// The versions that the keys of a run will have: its records and the versions that are there, put in the order of their times.
+// Computes the versions of the keys in a run: its records and the existing versions, ordered by
+// time.
 
 import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { isDeletion, lineageOf } from '../merge/merge-sql.ts';
@@ -6,13 +7,13 @@ import { mergeColumns } from '../../../db/names.ts';
 import type { VersionTimes } from '../../table/meaning.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 
-/** Existing versions: a quoted name, and SQL for whether a row of it (o) has a key of staging; undefined: all rows have. */
+/** Existing versions. `isTouched`: SQL, true if row `o` has a key of staging; undefined: all do. */
 export interface Existing {
   readonly rows: string;
   readonly isTouched?: string;
 }
 
-/** Columns whose values make a version: not its key, its times, nor where it is from. */
+/** Columns whose change makes a new version: not the key, the times or the lineage. */
 export const comparedColumns = (table: DeclaredTable, names: readonly string[]): readonly string[] => {
   const { at, to } = table.mode.versions!;
   const others = new Set([...table.primaryKey, at, to, ...lineageOf(table)]);
@@ -22,8 +23,8 @@ export const comparedColumns = (table: DeclaredTable, names: readonly string[]):
 const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
 
 /**
- * When a record became valid. Without a column that says so it is the start of the run, and after all that is known of its keys even
- * if a clock went back.
+ * SQL: time from which a record is valid. Without a column for it: the start of the run, or just
+ * after the last known time of any version, if the clock went back.
  */
 const timeOf = (versions: VersionTimes, existing: Existing | undefined): string => {
   const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
@@ -32,9 +33,10 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 };
 
 /**
- * Versions of all keys of staging. Each record and each version that is there is an event at its time, and so is the end of one that
- * nothing follows. Of several at one time the last record counts; an event that changes nothing is none.
- * `names`: columns of a version, with or without `to`.
+ * SQL: all versions of the keys in staging. Each record and each existing version is an event at
+ * its start. The end of a version is an event, too, if no other version follows. Of several records
+ * at the same time, the last one counts. Events that change nothing are dropped. `names`: columns
+ * of a version, with or without `to`.
  */
 export const selectVersions = (
   table: DeclaredTable,

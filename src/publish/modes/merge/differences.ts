@@ -1,4 +1,4 @@
-// What a merge has to write: a table of the rows that differ, as they will be, and the statements that write them.
+// The rows that a merge has to write: a table of differences, and the statements that write them.
 
 import { setJoinMemory } from '../../../db/session/session-settings.ts';
 import { withPath, withTransaction, type Client } from '../../../db/client.ts';
@@ -16,10 +16,10 @@ import { rowsWithheld } from '../../refusals.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, writtenColumns } from '../../table/table-state.ts';
 
-/** What happens to a row, in the table of differences. Older records lose against the row that is there. */
+/** Kinds of differences. `older`: a record that is ignored, because the existing row is newer. */
 export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
 
-/** Columns of the table of differences, beside those of the rows: place and version of the row that is there, and the kind. */
+/** Extra columns of the table of differences: ctid and xmin of the existing row, and the kind. */
 export const atColumn = '_etl_at';
 const seenColumn = '_etl_seen';
 export const kindColumn = '_etl_kind';
@@ -33,7 +33,10 @@ export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
 const place = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
-/** Creates the table of differences from a selection that ends in the kind. `given`: common table expressions that it uses. */
+/**
+ * Creates the table of differences. `kindAndRows`: SQL from the column of the kind on. `given`:
+ * common table expressions that it uses.
+ */
 export const createDifferences = async (
   client: Client,
   over: BuiltOver,
@@ -43,7 +46,7 @@ export const createDifferences = async (
 ): Promise<void> => {
   const diff = diffOf(over);
   await client.query(`drop table if exists ${diff}`);
-  // Rows are found by their places as long as nobody makes statistics of it.
+  // Without statistics, the server finds the rows by ctid; so autovacuum must not analyze.
   await client.query(
     `create unlogged table ${diff} with (autovacuum_enabled = false) as
       ${given} select ${columns.join(', ')}, ${place(over)} ${kindAndRows}`,
@@ -51,8 +54,8 @@ export const createDifferences = async (
 };
 
 /**
- * Lets the server join many rows of a run with production: it hashes those of the run, in memory, if it knows that each has a key of its
- * own, and else all of production.
+ * Helps the server to join many rows with production: if it knows that each of the run's rows has
+ * its own key, it hashes these in memory instead of hashing all of production.
  */
 export const prepareJoin = async (
   client: Client,
@@ -61,7 +64,7 @@ export const prepareJoin = async (
 ): Promise<void> => {
   if (rows < rowsMin) return;
   await setJoinMemory(client);
-  // A value that the server cannot analyze makes the join slower, and nothing else.
+  // A column that cannot be analyzed only makes the join slower.
   await withTransaction(client, () =>
     client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`),
   ).catch((cause: unknown) => {
@@ -83,7 +86,7 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   });
 };
 
-/** Finds what differs, as rows will be. The server may do it in parallel, because nothing of production is written. */
+/** Finds the differences, in parallel if the server likes: nothing of production is written. */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
   const names = columnNames(over);
@@ -121,7 +124,7 @@ export const countDifferences = async (client: Client, over: BuiltOver): Promise
 
 const counted = new WeakMap<PublishPlan, Promise<Differences>>();
 
-/** How many rows of each kind differ, counted once. */
+/** Number of differences of each kind; counted only once. */
 export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differences> => {
   const counts =
     counted.get(plan) ?? (plan.found ? Promise.resolve(plan.found.counts) : countDifferences(client, plan));
@@ -129,7 +132,7 @@ export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differ
   return counts;
 };
 
-/** The row of production that a difference is about, in the version in which it was compared: a place may get another row. */
+/** SQL: true for the compared row. Its ctid may belong to a newer row by now, hence xmin. */
 const sameRow = (plan: PublishPlan): string => {
   const key = haveSame(keyOf(plan.builtAs), 'd', 'o');
   return isOnePiece(plan.production!)
@@ -139,7 +142,7 @@ const sameRow = (plan: PublishPlan): string => {
 
 const words = { remove: 'deleted', update: 'updated', insert: 'inserted' } as const;
 
-/** The statements, each for the differences of one kind. */
+/** The statement that writes the differences of one kind. */
 const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => string>> = {
   remove: (plan) =>
     `delete from ${ownRows(plan.table, plan.production!)} o using ${diffOf(plan)} d
@@ -158,7 +161,7 @@ const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => st
   },
 };
 
-/** Writes the differences. Deleted rows go first: their values of unique indexes may come back. Errors: ETL_PUBLISH_WITHHELD. */
+/** Deletes come first: they free values of unique indexes. Errors: ETL_PUBLISH_WITHHELD. */
 const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table } = plan.table;
   const counts = await differencesOf(client, plan);
@@ -173,8 +176,8 @@ const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void
 };
 
 /**
- * Writes what `find` puts into the table of differences, and returns the indexes that have yet to be made. Old rows are found by the
- * key, so they must have it, too.
+ * Writes what `find` puts into the table of differences. Returns the indexes to make afterwards;
+ * the key is needed to find rows, so it is changed first.
  */
 export const writeFound = async (
   client: Client,
@@ -183,7 +186,7 @@ export const writeFound = async (
 ): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // A policy that hides rows from us is an error; otherwise they would be inserted again.
+  // Makes hidden rows an error: rows that policies hide would be inserted again.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, [...changes.drop, ...changes.key]);

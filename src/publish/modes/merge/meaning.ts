@@ -1,4 +1,4 @@
-// 'merge': records take the place of the rows with their primary key.
+// 'merge': records replace the rows with their primary key.
 
 import { formatCount } from '../../../core/wording.ts';
 import type { MergeSpec } from '../../../core/declaration/declaration.ts';

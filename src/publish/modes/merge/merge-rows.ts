@@ -1,4 +1,4 @@
-// The rows that a run brings to a table whose rows are merged: one record of each primary key, the last.
+// The rows that a run supplies for a merged table: the last record of each primary key.
 
 import { runQuery, type Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -11,12 +11,12 @@ import { builtName, mergeColumns, onceName } from '../../../db/names.ts';
 import { publishedColumns } from '../../table/tables.ts';
 import type { Filled, Filling, Mode } from '../contract.ts';
 
-/** What the rows are made from. */
+/** The staged records. */
 interface Staged extends Filling {
-  /** Those of production. */
+  /** Columns of production. */
   readonly columns: readonly string[];
   readonly records: number;
-  /** Whether a key occurs twice. */
+  /** True if some key occurs twice. */
   readonly isTwice: boolean;
 }
 
@@ -24,11 +24,12 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
   quoteNames(mode.deletes === true ? [...columns, mergeColumns.deleted] : columns);
 
 /**
- * Whether staging has a key twice. Sorting the keys for an index takes a third of the time of grouping them, and several processes
- * sort. The index is not kept, because corrected records may still come. It is dropped, which the commit does, and not rolled back:
- * the files of an unlogged index that is rolled back can keep a server that crashes at that moment from its first recovery
- * (test/integration/unlogged.test.ts, "the keys of a merge"). One that a repeated key has stopped has no such file yet. Called in a
- * transaction.
+ * True if staging has a key twice. Sorting keys for an index takes a third of the time of grouping
+ * them, and several processes share the sort. The index is not kept, because corrected records may
+ * still be added. It is dropped and not rolled back: files of a rolled back unlogged index can make
+ * a server that crashes at that time fail its first recovery (test/integration/unlogged.test.ts,
+ * "the keys of a merge"). An index that a repeated key has stopped has no such file yet. Call this
+ * in a transaction.
  */
 export const hasTwice = async (
   client: Client,
@@ -50,7 +51,7 @@ export const hasTwice = async (
   return false;
 };
 
-/** One record of each key, in SQL: the last, by `newer` if there is one, then by file and line. */
+/** SQL: the last record of each key, by `newer` if declared, then by file and line. */
 const selectLast = (staged: Staged): string => {
   const { names, staging } = staged;
   const { newer } = names.mode.merge!;
@@ -65,7 +66,7 @@ const selectLast = (staged: Staged): string => {
 /** Where the rows are, and how many. */
 type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 
-/** The rows for a table that is there: those of staging itself, unless a key is there twice. */
+/** Rows for an existing table: those of staging itself, unless a key occurs twice. */
 const lastRecords = async (staged: Staged): Promise<Merged> => {
   const { client, names, staging, records, isTwice } = staged;
   if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };
@@ -79,7 +80,7 @@ const lastRecords = async (staged: Staged): Promise<Merged> => {
   return { rowsFrom, ...rows[0] };
 };
 
-/** Creates the table of all rows. */
+/** Creates a table of all rows. */
 const createMerged = async (staged: Staged): Promise<Merged> => {
   const { client, names, columns, staging, isTwice } = staged;
   const records = isTwice ? `(${selectLast(staged)})` : staging;
@@ -89,7 +90,7 @@ const createMerged = async (staged: Staged): Promise<Merged> => {
   return { rowsFrom: builtName(names), rows: rowCount ?? 0, deletions: 0 };
 };
 
-/** How many keys an error names. */
+/** Number of keys that an error names. */
 const twiceMax = 5;
 
 /** Errors: ETL_DUPLICATE_ROWS, with file and line of both records. */
@@ -110,7 +111,7 @@ const refuseTwice = async ({ client, names: { table, primaryKey }, staging }: Fi
   throw new EtlError('ETL_DUPLICATE_ROWS', { table, key: `primary key (${primaryKey.join(', ')})`, records });
 };
 
-/** The rows of a table that are merged, or all that it will have, where each key is once. */
+/** Supplies each key once: rows for an existing table, or all rows of a new one. */
 export const fillMerged: Mode['fillTable'] = async (work) => {
   const { client, table, names, staging } = work;
   const columns = publishedColumns(table).map(({ name }) => name);

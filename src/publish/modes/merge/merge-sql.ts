@@ -1,4 +1,4 @@
-// SQL fragments for merging a row of a run (n) with the row of the same key in production (o).
+// SQL fragments to merge a row of a run (n) with the existing row of the same key (o).
 
 import { quoteName } from '../../../db/sql.ts';
 import { mergeColumns } from '../../../db/names.ts';
@@ -8,14 +8,14 @@ import type { TableIndex, TableState } from '../../table/table-state.ts';
 
 type Merged = Pick<DeclaredTable, 'primaryKey' | 'mode' | 'declared'>;
 
-/** The declared key, as it is made on the table of the run's rows. */
+/** The declared key, as it is on the table of the run's rows. */
 export const keyOf = ({ indexes }: TableState): TableIndex => indexes.find(({ isPrimary }) => isPrimary)!;
 
-/** Whether the record deletes the row of its key. */
+/** SQL: true if the record deletes the row of its key. */
 export const isDeletion = ({ deletes = false }: Meaning, alias: string): string =>
   deletes ? `${alias}.${quoteName(mergeColumns.deleted)}` : 'false';
 
-/** Whether the existing row is newer. */
+/** SQL: true if the existing row is newer. */
 export const isOlder = ({ merge }: Meaning): string => {
   const newer = merge?.newer;
   if (newer === undefined) return 'false';
@@ -23,11 +23,11 @@ export const isOlder = ({ merge }: Meaning): string => {
   return `coalesce(${n} < ${o}, ${n} is null and ${o} is not null)`;
 };
 
-/** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
+/** Columns with a row's file and line. A change in these alone is no difference. */
 export const lineageOf = ({ declared }: Pick<DeclaredTable, 'declared'>): readonly string[] =>
   declared.flatMap(({ name, lineage }) => (lineage === undefined ? [] : [name]));
 
-/** Columns of an existing row that change, including those that say where it is from. */
+/** Columns of an existing row that change, including lineage. */
 export const changingColumns = (table: Merged, names: readonly string[]): readonly string[] => {
   const { primaryKey, mode } = table;
   const changing = new Set([...(mode.merge?.update ?? names), ...lineageOf(table)]);
@@ -35,8 +35,9 @@ export const changingColumns = (table: Merged, names: readonly string[]): readon
 };
 
 /**
- * Whether a row has to be written. It compares values byte by byte, so it takes any type, and sees what an equality may not: 'a' and
- * 'A' where a collation has them equal. PostgreSQL, "Composite Type Comparison".
+ * SQL: true if the row has to be written. Compares values byte by byte: that works for any type,
+ * and finds changes that equality ignores, such as 'a' and 'A' in a case-insensitive collation.
+ * PostgreSQL, "Composite Type Comparison".
  */
 export const isDifferent = (table: Merged, names: readonly string[]): string => {
   const lineage = lineageOf(table);

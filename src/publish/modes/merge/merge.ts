@@ -1,9 +1,11 @@
-// The strategy 'merge': rows of some files take the place of those with the same primary key, and others come beside them.
+// The strategy 'merge': rows of some files replace rows with the same primary key; other rows are
+// added.
 //
-// What differs is found first, in one pass, and only that is written: a row that is there as it comes costs no log and leaves no
-// dead row. Rows that stay are updated, so that triggers, foreign keys and policies see the same row. Readers see all of it at the
-// commit, or wait when keys or indexes have to change; writers wait while it is written, and if somebody has written since the rows
-// were compared, also while they are compared again.
+// The differences are found first, in one pass, and only these are written: an unchanged row costs
+// no log and leaves no dead row. Existing rows are updated, so that triggers, foreign keys and
+// policies see the same row. Readers see everything with the commit, or wait if keys or indexes
+// change. Writers wait during the write, and also during a second comparison if somebody wrote
+// after the first one.
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
@@ -16,7 +18,7 @@ import { dependentsText } from '../../table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
 import { refuseShape } from '../../table/shape.ts';
 
-/** Rows are found by the declared key, so production must have it, or be given it. */
+/** Rows are found by the declared key, so production must have it or get it. */
 const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: ProductionTable): void => {
   if (dependents.every(({ kind }) => kind !== 'primary key')) return;
   const key = indexes.find(({ isPrimary }) => isPrimary)?.columns ?? [];
@@ -28,10 +30,10 @@ const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: Productio
   );
 };
 
-/** What these say of rows that were compared before the lock may be due to somebody who has written since. */
+/** For differences found before the lock, these errors may be due to later writes of others. */
 const mayBeStale = new Set(['23505', 'ETL_PUBLISH_WITHHELD']);
 
-/** Writes what differs, or what has been found to differ already. Errors: ProductionChanged. */
+/** Writes the differences; those found earlier, if any. Errors: ProductionChanged. */
 const write = (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> =>
   plan.found === undefined
     ? writeFound(client, plan, findDifferences)
@@ -53,7 +55,7 @@ export const merge: Strategy = {
     return ['select', 'insert', 'update', ...(mode.deletes === true ? (['delete'] as const) : [])];
   },
 
-  /** Rows that come are there afterwards, or newer ones with their keys. */
+  /** Every key of the run exists afterwards, with its row or a newer one. */
   rowsAtLeast: ({ rows, deletions }, before) => Math.max((before ?? 0) - deletions, rows),
 
   apply: (client, plans) => writeEach(client, plans, (_, plan) => write(client, plan)),
@@ -70,7 +72,7 @@ export const merge: Strategy = {
     };
   },
 
-  /** `apply` has compared the rows that the server took with those that there are. */
+  /** `apply` has already compared the number of written rows with the differences. */
   verify: async (client, plan, before) => {
     const { insert, remove } = await differencesOf(client, plan);
     return (before ?? 0) + insert - remove;

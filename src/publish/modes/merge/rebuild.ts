@@ -1,9 +1,10 @@
-// The strategy 'rebuild': a merge that changes much of a table builds it again aside, of its own rows and those of the run, and
-// swaps.
+// The strategy 'rebuild': a merge that changes much of a table builds a new one from production's
+// rows and the run's, and swaps.
 //
-// It is built from one snapshot of production, while others read and write. Then writers wait, and if one of them has written since
-// the snapshot, what was built is not used: the rows are merged one by one instead, which is always possible. So readers feel what
-// they feel of a swap, and writers wait no longer than a scan of the table takes.
+// The new table is built from one snapshot of production while other sessions read and write. Then
+// writers are locked out. If one of them wrote after the snapshot, the new table is discarded and
+// the rows are merged one by one instead. So readers wait as for a swap, and writers no longer than
+// a scan of the table takes.
 
 import { setSortMemory } from '../../../db/session/session-settings.ts';
 import { withPath, withTransaction, type Client } from '../../../db/client.ts';
@@ -33,14 +34,17 @@ import { refusalOf } from '../../refusals.ts';
 import { swap } from '../replace/swap.ts';
 
 /**
- * Microseconds for a row that is changed where it is, and for each row of a table that is built again; and what each index beside
- * the key adds. Measured with a million rows of 110 bytes, a key of UUIDs, PostgreSQL 18, `wal_level = replica`: 6 to 20 for a changed
- * row, and 4 more for an index; 1.9 to 2.3 for a row of all, key and statistics included, and 0.3 more for an index.
+ * Microseconds for a row that is updated in place, and for each row of a rebuilt table; and for
+ * each index beside the key. Measured with a million rows of 110 bytes, UUID keys, PostgreSQL 18
+ * and `wal_level = replica`: a changed row took 6 to 20, plus 4 per index; a rebuilt row 1.9 to 2.3
+ * with key and statistics, plus 0.3 per index.
  */
 const changedRow = { itself: 7, index: 4 };
 const anyRow = { itself: 2, index: 0.3 };
 
-/** What rebuilding must save: a swap makes every session plan its statements again. */
+/**
+ * Microseconds that a rebuild must save: after a swap, every session plans its statements again.
+ */
 const leastSaved = 200_000;
 
 const changedRows = ({ insert, update, remove }: Differences): number => insert + update + remove;
@@ -53,14 +57,11 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
   return changing - rebuilding > leastSaved;
 };
 
-/**
- * Whether a new table can be all that production's is: nothing is asked of it that a copy of its definition does not have, and we may
- * put one into its place.
- */
+/** True if a copy of production's definition is enough for a new table, and we may replace it. */
 const mayRebuild = (over: BuiltOver): boolean => {
   const { table, production } = over;
   if (production === undefined || table.mode.merge?.by === 'upsert' || !isOnePiece(production)) return false;
-  // An owner that is not us may not let us make a table for him, unless somebody wants it to be tried.
+  // Another owner may not let us create a table for them; try only if `by: 'rebuild'` is declared.
   if (table.mode.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
   const isSwapped = swap.takes(table, production) && production.published?.isMade === true;
@@ -68,7 +69,7 @@ const mayRebuild = (over: BuiltOver): boolean => {
   return production.columns.every(({ name }) => names.has(name)) && !isAltered(over);
 };
 
-/** What only the server can say of it. */
+/** True if the server's catalogue shows nothing that a copy would lack. */
 const isPlain = async (client: Client, production: ProductionTable): Promise<boolean> => {
   const { rows } = await client.query(
     `select has_schema_privilege(c.relnamespace, 'create') and c.reltablespace = 0
@@ -82,7 +83,7 @@ const isPlain = async (client: Client, production: ProductionTable): Promise<boo
   return rows[0]?.isPlain === true;
 };
 
-/** What changes whenever somebody has written a row: place and writer of each one. */
+/** Changes whenever a row is written: covers ctid and xmin of every row. */
 const readState = async (client: Client, table: TableNames): Promise<ReadState> => {
   const { rows } = await client.query(
     `select count(*)::float8 as rows, coalesce(bit_xor(hashtidextended(ctid, xmin::text::bigint)), 0)::text as versions
@@ -91,7 +92,7 @@ const readState = async (client: Client, table: TableNames): Promise<ReadState> 
   return rows[0];
 };
 
-/** A table like production's, with its storage parameters, because they say how rows are put into pages. */
+/** Creates a table like production's. Storage parameters matter: they decide how pages fill. */
 const createLike = async (client: Client, names: TableNames, oid: number): Promise<void> => {
   const { rows } = await client.query(
     `select 'with (' || array_to_string(reloptions, ', ') || ')' as options from pg_class where oid = $1`,
@@ -103,7 +104,7 @@ const createLike = async (client: Client, names: TableNames, oid: number): Promi
   );
 };
 
-/** Production's keys and indexes, under names that are free in the build schema; returns the statements that rename them. */
+/** Makes production's indexes under temporary names; returns statements that rename them. */
 const makeIndexes = async (client: Client, names: TableNames, oid: number): Promise<readonly string[]> => {
   const { rows } = await client.query<{ make: string; targets: readonly string[]; rename: string }>(
     `select case when k.oid is null
@@ -119,12 +120,13 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
       where i.indrelid = $1 and i.indisvalid order by i.indisprimary desc, x.relname`,
     [oid, names.schema, names.table, builtName(names), names.buildSchema],
   );
-  // The server has written them for its own path: on another one, `a = b` may be somebody else's operator.
+  // The server wrote these texts for its own search path: on another path, `a = b` could call
+  // somebody else's operator.
   for (const { make, targets } of rows) await client.query([make, ...targets].join(';\n'));
   return rows.map(({ rename }) => rename);
 };
 
-/** Builds the table. Errors: ETL_INCOMPLETE. */
+/** Errors: ETL_INCOMPLETE. */
 const build = async (client: Client, over: BuiltOver, counts: Differences): Promise<Rebuilt> => {
   const { table, production } = over;
   const names = { ...table, built: rebuiltName(table.table) };
@@ -154,7 +156,7 @@ const build = async (client: Client, over: BuiltOver, counts: Differences): Prom
   return { oid: made.rows[0].oid, built: names.built, renames, rows, read };
 };
 
-/** Undefined: the server refused something. It refuses that again when the rows are merged one by one, and the error is reported then. */
+/** Undefined if the server refused something: merging row by row will then report it. */
 const tryBuild = async (
   client: Client,
   over: BuiltOver,
@@ -170,16 +172,19 @@ const tryBuild = async (
   }
 };
 
-/** Whether the table has to be altered first, or has a key that is checked at the end: too late for a row that somebody else has written. */
+/**
+ * True if the table has to be altered first, or has a deferrable key, whose check at the commit
+ * would be too late to merge instead.
+ */
 const isAltered = (over: BuiltOver): boolean =>
   keyChanges(over).texts.length > 0 || over.production!.indexes.some(({ isImmediate }) => !isImmediate);
 
-/** How long to wait for a lock against readers; publishing then tries again. */
+/** Longest wait for a lock; publishing then tries again. */
 const lockMs = 2_000;
 
 /**
- * Finds what a merge has to write before anybody has to wait for it, and builds the table again where that is cheaper. Undefined: the
- * table has to be altered first, or its rows have no place.
+ * Finds the differences of a merge before anybody has to wait, and builds a new table if that is
+ * cheaper. Undefined: the table has to be altered first, or a ctid does not identify its rows.
  */
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;
@@ -222,7 +227,7 @@ export const rebuild: Strategy = {
       const { read, renames } = found!.rebuilt!;
       const { rows, versions } = await readState(client, table);
       if (rows !== read.rows || versions !== read.versions) throw new ProductionChanged();
-      // Names of its indexes are free then.
+      // Frees the names of its indexes.
       await client.query(
         [`drop table ${builtName({ ...table, built: partName(table.table) })}`, ...renames].join(';\n'),
       );

@@ -1,6 +1,7 @@
-// The strategy 'in place': replaces the rows of a production table that has to stay because something depends on it.
+// The strategy 'in place': replaces all rows of a production table that must be kept, because
+// something depends on it.
 //
-// Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
+// Readers see the old rows until the commit, or wait if keys or indexes change. Writers wait.
 
 import { withPath, type Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -23,12 +24,12 @@ import { refusalOf, rowsWithheld } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from '../../table/table-state.ts';
 
-/** SQL: the rows that are replaced. */
+/** SQL: true for rows that are replaced. */
 const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
 
 /**
- * Unique indexes in which a new row takes over the value of another row that stays: the old value may still be there when the new
- * one is written.
+ * Unique indexes in which a new row takes over the value of another row that is kept: the old value
+ * may still be there when the new row is written.
  */
 const tradedIndexes = async (
   client: Client,
@@ -41,7 +42,7 @@ const tradedIndexes = async (
   for (const index of production.indexes) {
     const { isUnique, isPrimary, isImmediate, hasExpressions, columns } = index;
     if (!isUnique || isPrimary || !isImmediate || hasExpressions) continue;
-    // A value that holds the key belongs to one row.
+    // An index that contains the primary key cannot exchange values between rows.
     if (primaryKey.every((column) => columns.includes(column))) continue;
     const { rows } = await client.query(
       `select exists (select from ${builtName(table)} n join ${ownRows(table, production)} o on ${haveSame(index, 'n', 'o')}
@@ -53,7 +54,7 @@ const tradedIndexes = async (
   return traded;
 };
 
-/** A constraint is not ours to drop. */
+/** Only people may drop their constraints. */
 const refuseConstraint = (
   { table }: BuiltTable,
   { dependents }: ProductionTable,
@@ -66,7 +67,7 @@ const refuseConstraint = (
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
 };
 
-/** Keeps the rows whose key stays, so that no reference breaks meanwhile. Returns the remaining steps. */
+/** Updates rows whose key stays, so references stay valid. Returns indexes to make afterwards. */
 const replaceByKey = async (
   client: Client,
   table: BuiltTable,
@@ -76,7 +77,7 @@ const replaceByKey = async (
   const { primaryKey } = table;
   const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
-  // Looked up again: indexes that the declaration changed are gone.
+  // Read again: indexes that the declaration changed have been dropped.
   const [now] = await productionTables(client, [table]);
   const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
   const traded = await tradedIndexes(client, table, now!, key);
@@ -104,7 +105,7 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** The server's refusal as our error. 0A000: this kind of table does not support the statement; Citus refuses some. */
+/** The server's refusal as our error. 0A000: this kind of table (Citus) refuses a statement. */
 const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
@@ -113,13 +114,13 @@ const refused = ({ table: names, production }: PublishPlan, cause: unknown): unk
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
-/** Returns the keys and indexes that have yet to be made. */
+/** Returns the keys and indexes to make afterwards. */
 const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table, builtAs } = plan;
   const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
   const changes = keyChanges(plan);
-  // A policy that hides rows from us is an error; otherwise those rows would stay.
+  // Makes hidden rows an error: policies could hide rows from us, which would then remain.
   await client.query('set local row_security = off');
   await copyAway(client, plan, ownRows(table, production));
   await ensurePartitions(client, plan);
@@ -127,11 +128,11 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   const list = quoteNames(names);
   const left: KeyStep[] = [];
   if (production.isReferenced) {
-    // Old rows are found by the key, so they must have it, too.
+    // The key is needed to find old rows, so it is changed first.
     await doKeySteps(client, table, [...changes.drop, ...changes.key]);
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
-    // The key comes after the rows: a table that is replicated loses none without it.
+    // A replicated table cannot delete rows without a key: drop it after them, make it at the end.
     await withPath(client, table.path, () =>
       client.query(`delete from ${ownRows(table, production)} where ${replacedOf(table)}`),
     );
@@ -141,7 +142,8 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     left.push(...changes.key);
   }
-  // Its name and those of its indexes are free for what comes there. Other tables aside may refer to it.
+  // Frees the names of the table and its indexes. Other built tables may reference the table, hence
+  // `cascade`.
   await client.query(`drop table ${built} cascade`);
   return [...left, ...changes.make];
 };
@@ -175,7 +177,7 @@ export const inPlace: Strategy = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    // Nothing that a person could change: it is so every night.
+    // Every run says so, and the user could not change anything: stay silent.
     const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =
@@ -191,7 +193,7 @@ export const inPlace: Strategy = {
 
   apply: (client, plans) => writeEach(client, plans, replaceRows, refused),
 
-  /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
+  /** A trigger or rule may prevent deletes or inserts: then the transaction must not commit. */
   verify: async (client, { table, production }, before) => {
     const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
     if (found === table.rows) return rowsWith(table, before);

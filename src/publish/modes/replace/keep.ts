@@ -1,7 +1,8 @@
-// Keeps the table that is replaced, and gives an earlier version that returns what production's table has.
+// Keeps the replaced table as an earlier version, and restores names if a version returns.
 //
-// A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are copied there. Its name holds the
-// oid of the table, which no other table has at the time, and the run that loaded it, for one that stays while its rows change.
+// A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are
+// copied there. The kept table is named after the oid of the table, which is unique at the time,
+// and the run that loaded its rows.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, type Query } from '../../../db/sql.ts';
@@ -10,7 +11,7 @@ import type { BuiltOver } from '../../table/built-over.ts';
 import { keptSchema, productionName } from '../../../db/names.ts';
 import type { ProductionTable } from '../../table/production.ts';
 
-/** A plan after which the rows that are there now are an earlier version. */
+/** A plan that replaces existing rows. */
 interface Replacing {
   readonly production: ProductionTable;
 }
@@ -18,15 +19,15 @@ interface Replacing {
 export const isKept = <Plan extends BuiltOver>(plan: Plan): plan is Plan & Replacing =>
   plan.table.keep > 0 && plan.table.extent === 'whole' && plan.production !== undefined;
 
-/** The run that loaded the rows that are in production; 0: none did. */
+/** The run that loaded production's rows; 0: none. */
 const versionOf = ({ published }: ProductionTable): number => published?.run ?? 0;
 
 const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;
 
-/** Name of an index of a table that left production. */
+/** Name of an index on a replaced table. */
 export const oldIndexName = (oid: number, place: number): string => `etl_old_${oid}_${place}`;
 
-/** Moves the old table away, under locks that readers feel. */
+/** Moves the old table away, under locks that block readers. */
 export const moveAway = (plan: BuiltOver): readonly string[] => {
   const { table, production } = plan;
   if (production === undefined) return [];
@@ -42,7 +43,7 @@ export const moveAway = (plan: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Copies rows that are about to be replaced in place; `rows` says which. */
+/** Copies rows that are about to be replaced in place. `rows`: what to copy, for `from`. */
 export const copyAway = async (client: Client, plan: BuiltOver, rows: string): Promise<void> => {
   if (!isKept(plan)) return;
   const name = quoteName(keptSchema, keptName(plan.production));
@@ -50,14 +51,14 @@ export const copyAway = async (client: Client, plan: BuiltOver, rows: string): P
   await client.query(`insert into ${name} select * from ${rows}`);
 };
 
-/** Gives the indexes of a version that returns their names again. */
+/** Restores the names of the indexes of a version that returns. */
 export const returnNames = ({ table, builtAs }: BuiltOver): readonly string[] =>
   (table.returns?.indexes ?? []).map(
     (name, place) =>
       `alter index ${quoteName(table.schema, oldIndexName(builtAs.oid, place))} rename to ${quoteName(name)};`,
   );
 
-/** Records the tables that these plans move or have copied away. */
+/** Records the tables that these plans keep as earlier versions. */
 export const insertKept = (runId: number, pipeline: string, plans: readonly PublishPlan[]): Query => ({
   text: `insert into etl.kept_table (pipeline, schema_name, table_name, run_id, replaced_by, kept_name, table_oid, rows, indexes)
     select $1, k.schema_name, k.table_name, k.run_id, $2, k.kept_name,

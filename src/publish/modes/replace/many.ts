@@ -1,4 +1,4 @@
-// What hundreds of partitions cost when they are exchanged, which the user should know beforehand.
+// Warnings about the cost of replacing hundreds of partitions.
 
 import { formatSeconds } from '../../../core/amounts.ts';
 import { formatCount } from '../../../core/wording.ts';
@@ -6,13 +6,15 @@ import type { PublishPlan } from '../contract.ts';
 import { dependentsText } from '../../table/dependents.ts';
 import { keepersOf } from './whole.ts';
 
-/** The server looks at all partitions for each one that leaves or comes: 100 of 100 took 0.15 s, 400 of 400 some 2 s. */
+/**
+ * Seconds per pair of exchanged and existing partitions: 100 of 100 took 0.15 s, 400 of 400 2 s.
+ */
 const secondsEach = 15e-6;
 
-/** What readers may feel. */
+/** Shorter waits are not worth a warning. */
 const waitSecondsMin = 0.1;
 
-/** How long readers will wait. How many partitions come is not known before the rows are. */
+/** How long readers will wait. Before loading, the number of new partitions is unknown. */
 export const waitText = (plan: PublishPlan, leaving: number): readonly string[] => {
   const exchanged = Math.max(leaving, plan.table.partitions?.length ?? 0);
   const seconds =
@@ -22,17 +24,20 @@ export const waitText = (plan: PublishPlan, leaving: number): readonly string[] 
   return [plan.table.touched === undefined ? `${what}, because of ${dependentsText(keepersOf(plan))}` : what];
 };
 
-/** Who waits while the foreign keys of a table are made that takes the place of another. */
+/** Who waits while the foreign keys of the new table are made. */
 export const writersText = ({ production }: PublishPlan): readonly string[] => {
   const targets = [...new Set(production!.constraints.flatMap(({ target }) => target ?? []))];
   if (targets.length === 0) return [];
   return [`writers of ${targets.join(', ').replaceAll('"', '')} wait while its foreign keys are made`];
 };
 
-/** Of a partition that leaves and the one that comes, beside their indexes: the tables, and those of their long values. */
+/** Locks per replaced partition, without indexes: two tables and their TOAST tables. */
 const locksEach = 4;
 
-/** Whether the server may have no room for the locks of the last message: one for each partition and each of its indexes, old and new. */
+/**
+ * Warns if the last query may need more locks than the server has room for: one for each partition
+ * and each of its indexes, old and new.
+ */
 export const locksText = (
   { table, builtAs, production }: PublishPlan,
   leaving: number,

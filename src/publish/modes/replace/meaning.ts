@@ -1,4 +1,5 @@
-// 'replace': production has the rows of all files, in all partitions or in those that files of a run touch.
+// 'replace': production gets the rows of all files, in all partitions or in those that the files of
+// a run touch.
 
 import type { Meaning } from '../../table/meaning.ts';
 

@@ -1,4 +1,4 @@
-// What 'replace' does, and what every mode does with all rows of a table.
+// Implements 'replace', and publishes all rows of a table in any mode.
 
 import { quoteNames } from '../../../db/sql.ts';
 import { buildAside } from '../../aside/build-table.ts';

@@ -1,4 +1,4 @@
-// Moves built tables into production's schema, beside those whose places they take.
+// Moves built tables into production's schema, under temporary names beside the old tables.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -10,24 +10,24 @@ import { oldIndexName } from './keep.ts';
 import { ProductionChanged, selectFingerprints, type ProductionTable } from '../../table/production.ts';
 import type { BuiltState } from '../../table/table-state.ts';
 
-/** A built table, or a partition of one, and what has its place. */
+/** A built table or partition, and the one that it replaces. */
 export interface Move {
   readonly table: TableNames;
   readonly builtAs: Pick<BuiltState, 'oid'>;
   readonly production: Pick<ProductionTable, 'oid' | 'owner' | 'indexes' | 'fingerprint'> | undefined;
 }
 
-/** Name of the new table while the old one still has its own. */
+/** Temporary name of a new table until the old one is renamed. */
 export const waitingName = ({ builtAs }: Move): string => `etl_new_${builtAs.oid}`;
 
-/** Fails when the name is taken: 42P07, or 23505 if its owner had not committed when the statement began. */
+/** 42P07: the name was taken meanwhile; 23505: by a transaction that was still open then. */
 const unlessTaken = async (client: Client, sql: string): Promise<void> => {
   await client.query(sql).catch((cause: unknown) => {
     throw ['42P07', '23505'].includes(codeOf(cause) ?? '') ? new ProductionChanged() : cause;
   });
 };
 
-/** New tables get the schema's default privileges, copied from an empty table that is dropped again. */
+/** Gives new tables the schema's default privileges, copied from a temporary empty table. */
 export const inheritDefaults = async (client: Client, moves: readonly Move[]): Promise<void> => {
   if (moves.length === 0) return;
   const probe = productionName(moves[0]!.table);
@@ -40,31 +40,28 @@ export const inheritDefaults = async (client: Client, moves: readonly Move[]): P
   await client.query(`drop table ${probe}`);
 };
 
-/**
- * Indexes of the old tables make room for the names of the new ones, which takes locks on the indexes that no reader feels.
- * PostgreSQL, "ALTER INDEX", RENAME.
- */
+/** Renames old indexes to free their names; readers do not wait. PostgreSQL, "ALTER INDEX". */
 export const freeNames = ({ table, production }: Move): readonly string[] =>
   (production?.indexes ?? []).map(
     ({ name }, place) =>
       `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, place))};`,
   );
 
-/** Moves new tables into production's schema, under other names. */
+/** Statements that move a table. */
 export const moveIn = (move: Move): readonly string[] => {
   const { table, production } = move;
   const waiting = waitingName(move);
   return [
     `alter table ${builtName(table)} rename to ${quoteName(waiting)};`,
     `alter table ${quoteName(table.buildSchema, waiting)} set schema ${quoteName(table.schema)};`,
-    // In production: an owner that is not us may not create in the build schema.
+    // After the move: another owner may lack the privilege to create in the build schema.
     ...(production?.owner == null
       ? []
       : [`alter table ${quoteName(table.schema, waiting)} owner to ${quoteName(production.owner)};`]),
   ];
 };
 
-/** Raises 40001, "the same transaction again", unless the tables are those of the plan. */
+/** SQL that raises 40001 ("try the transaction again") if a table differs from the plan. */
 export const checkUnchanged = (moves: readonly Move[], has: Catalogues): string => {
   const expected = moves.flatMap(({ production }) => production?.fingerprint ?? []);
   const found = selectFingerprints(

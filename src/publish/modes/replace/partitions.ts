@@ -1,9 +1,11 @@
-// The strategy 'partitions': puts partitions that were built aside in the places of production's. The table itself stays where
-// something hangs on it, or where other partitions do; otherwise all come at once, with a new table (whole.ts).
+// The strategy 'partitions': replaces partitions of production by built ones. The table itself is
+// kept if something depends on it, or if only some partitions are replaced. Otherwise the whole
+// table is replaced (whole.ts).
 //
-// Readers feel one message to the server, as with a swap: it locks the table, detaches the old partitions, attaches the new ones and
-// commits. The checks of the new ones say what their bounds say, so that the server reads none of them. The old ones go to the build
-// schema, and are dropped after the commit. Proved by test/modes/partitions.test.ts.
+// As with a swap, only one query blocks readers: it locks the table, detaches old partitions,
+// attaches new ones and commits. Checks on the new partitions repeat their bounds, so the server
+// need not scan them. Old partitions are moved to the build schema and dropped after the commit.
+// Proved by test/modes/partitions.test.ts.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -42,14 +44,14 @@ import {
   type Exchange,
 } from './whole.ts';
 
-/** All partitions that production has, or those that are touched. */
+/** The partitions of production that will be replaced: all, or the touched ones. */
 const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
   const replaced = table.touched && new Set(table.touched.keys);
   const before = production?.partitioning?.partitions ?? [];
   return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
 };
 
-/** Which partitions come and leave. */
+/** Errors: ETL_PUBLISH_SHAPE. */
 const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Exchange[]> => {
   const built = plans.flatMap(({ table }) => table.partitions ?? []);
   const states = (
@@ -76,14 +78,14 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
   });
 };
 
-/** Everything that can be done before readers feel it: names, owners, grants, and what the table asks of its partitions. */
+/** Everything that blocks no reader: names, owners, grants, constraints of the table. */
 const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<void> => {
   await refuseTaken(client, exchanges);
   const stays = exchanges.filter(({ plan }) => plan.production !== undefined);
   const first = exchanges.filter(({ plan }) => plan.production === undefined);
   const whole = stays.filter(({ plan }) => takesPlace(plan));
   const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
-  // Before their comments and what else points at them.
+  // Before comments and other properties that refer to constraints.
   await makeOwnByHand(
     client,
     whole.map(({ plan }) => plan),
@@ -124,7 +126,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await inheritGrants(client, heirs);
 };
 
-/** The table without the partitions that leave: nothing of those changes. */
+/** The table without the partitions that are removed: these need no changes. */
 const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): PublishPlan => {
   const production = plan.production!;
   const { partitioning } = production;
@@ -133,11 +135,11 @@ const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): Publi
   return { ...plan, production: { ...production, partitioning: { ...partitioning, partitions } } };
 };
 
-/** Tables that foreign keys of the divided ones refer to. */
+/** Quoted names of the tables that the foreign keys reference. */
 const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
   exchanges.flatMap(({ plan }) => plan.production?.constraints.flatMap(({ target }) => target ?? []) ?? []);
 
-/** Foreign keys of partitions that have left, which would keep rows of the tables that they refer to. */
+/** Drops foreign keys of removed partitions, which would block deletes in the referenced tables. */
 const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
   const left = exchanges.flatMap(({ plan, leaving }) =>
     takesPlace(plan) ? [] : leaving.map(({ oid }) => oid),
@@ -152,7 +154,7 @@ const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
   return [`do ${quoteText(body)};`];
 };
 
-/** Statements under locks that readers feel. */
+/** Statements under locks that block readers. */
 const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const { table, production } = plan;
   const name = productionName(table);
@@ -174,7 +176,7 @@ const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   ];
 };
 
-/** Tables that the last message looks at once more: they have not changed since the plan. */
+/** Tables whose fingerprints the last query compares with the plan. */
 const watchedOf = ({ plan, leaving }: Exchange): readonly Move[] => [
   plan,
   ...leaving.map((production) => ({

@@ -1,22 +1,23 @@
-// The sequences of identity columns of tables that are swapped: they keep their names, and no number comes twice.
+// Sequences of identity columns of swapped tables: they keep their names, and no number is given
+// twice.
 
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
 import { fittingName } from '../../../db/names.ts';
 
-/** Name of one while that of production still has its own, and of one that left production. */
+/** Temporary sequence names: of the new table before the swap, of the old one after it. */
 const waitingSequence = ({ builtAs }: BuiltOver, place: number): string =>
   `etl_new_${builtAs.oid}_seq_${place}`;
 const oldSequence = (oid: number, place: number): string => `etl_old_${oid}_seq_${place}`;
 
-/** Before a new table is moved: its sequences go with it to the schema of production. */
+/** Call this before a new table is moved: its sequences move with it. */
 export const hideSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(
     ({ name }, place) =>
       `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, place))};`,
   );
 
-/** Under the lock of the table that leaves: the new ones go on after all numbers that it gave, and its own make room. */
+/** Under the lock on the old table: new sequences continue its numbers and free its names. */
 export const takeOver = (swap: BuiltOver): readonly string[] => {
   const { table, builtAs, production } = swap;
   const old = production?.sequences ?? [];
@@ -38,7 +39,7 @@ export const takeOver = (swap: BuiltOver): readonly string[] => {
   ];
 };
 
-/** When the table that left is gone. */
+/** Call this once the old table's sequences are renamed. */
 export const nameSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(({ column }, place) => {
     const { table, production } = swap;

@@ -1,10 +1,11 @@
-// The strategy 'swap': replaces production tables by built ones. Readers notice only one message to the server.
+// The strategy 'swap': replaces production tables by built ones. Only one query blocks readers.
 //
-// The message locks, checks that nothing has changed, swaps and commits, so that no lock that affects readers is ever held
-// while the server waits for us: neither for a distant client nor for a frozen one. Before it, the new tables are moved into
-// production's schema under other names, so that the message only has to rename them: half the work of moving them. The old
-// tables go to the build schema, and are dropped after the commit, or to etl_kept: moving a table takes half as long as dropping it.
-// Proved by test/modes/publish-locks.test.ts, "in one message".
+// That query locks, checks that nothing has changed, swaps and commits, so no lock that blocks
+// readers is held while the server waits for us, whether the network is slow or this process is
+// frozen. Before it, the new tables are moved into production's schema under temporary names, so
+// that the query only has to rename them: that halves its work. The old tables are moved to the
+// build schema and dropped after the commit, or moved to etl_kept. Moving takes half as long as
+// dropping. Proved by test/modes/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
@@ -25,16 +26,13 @@ import { refusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
 
-/** Columns that are not declared, and that the publishing run did not make. */
+/** Columns that are neither declared nor recorded by the run that published the table. */
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
   const known = new Set([...declared.map(({ name }) => name), ...(published?.columns ?? [])]);
   return columns.map(({ name }) => name).filter((name) => !known.has(name));
 };
 
-/**
- * Refuses to remove anything that no run created: the table itself, or columns of it. Proved by
- * test/modes/publish-protects.test.ts.
- */
+/** Refuses to remove what no run created. Proved by test/modes/publish-protects.test.ts. */
 const refuseLoss = (
   { schema, table }: DeclaredTable,
   declared: readonly TableColumn[],
@@ -48,7 +46,7 @@ const refuseLoss = (
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
       `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
     );
-  // Recorded since 0007; before that nobody can tell.
+  // Old runs did not record columns: then nobody can tell.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);
   if (added.length > 0)
     refuseShape(
@@ -58,7 +56,7 @@ const refuseLoss = (
     );
 };
 
-/** Foreign keys of an old table that would block deletions in the tables that they refer to, because those are not replaced with it. */
+/** Foreign keys of an old table that would block deletes in tables not replaced with it. */
 const keysOutside = (
   { production: old }: BuiltOver,
   swaps: readonly BuiltOver[],
@@ -67,7 +65,7 @@ const keysOutside = (
     ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
   );
 
-/** A kept version gets its own foreign keys again when it returns, to the tables of that time. */
+/** Drops foreign keys of the old table. A kept version gets its keys again when it returns. */
 const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
   const keys = isKept(swap)
     ? swap.production.constraints.filter(({ on }) => on !== null)
@@ -76,7 +74,7 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
   return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
 };
 
-/** Gives built tables the properties of the old ones, and moves them into the same schema. */
+/** Copies the properties of old tables to built ones, and moves these into production's schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   await inherit(
     client,
@@ -88,7 +86,8 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     client,
     swaps.filter(({ production }) => production === undefined),
   );
-  // All names first: an index of one table may have had the name that another's has now.
+  // All names first: an index of one table may have had the name that another table's index has
+  // now.
   await client.query(
     [
       ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
@@ -106,7 +105,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   );
 };
 
-/** Statements under locks that readers feel. */
+/** Statements under locks that block readers. */
 const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
   checkUnchanged(swaps, has),
   ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
@@ -121,7 +120,7 @@ const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly 
   }),
 ];
 
-/** Foreign keys to other people's tables are created after the rows. */
+/** Warns that foreign keys to tables outside the run block their writers. */
 const noticeOutside = ({ table }: PublishPlan): string | undefined => {
   const outside = foreignKeysOf(table).filter(({ references }) => references.schema !== undefined);
   if (outside.length === 0) return undefined;

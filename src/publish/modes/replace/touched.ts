@@ -1,7 +1,9 @@
-// Which partitions of production a run touches, and which of their rows stay: those of files that are still listed.
+// Finds the partitions that a run touches, and their rows that are kept: rows of files that are
+// still listed.
 //
-// A partition is touched when rows that were loaded belong to it, or rows of a file that leaves are in it. It is made again of both:
-// loaded rows, and rows of production whose files are listed and unchanged. Proved by test/modes/touched.test.ts.
+// A partition is touched if loaded rows belong to it, or if it has rows of a file that is removed.
+// It is rebuilt from the loaded rows and from production's rows of listed, unchanged files. Proved
+// by test/modes/touched.test.ts.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
@@ -18,7 +20,7 @@ interface There {
   readonly from: string;
 }
 
-/** Partitions of production, by their oids, in the order of their names. */
+/** Partitions of production by oid, in the order of their names. */
 const partitionsThere = async (client: Client, production: string): Promise<ReadonlyMap<number, There>> => {
   const { rows } = await client.query(
     `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -31,10 +33,10 @@ const partitionsThere = async (client: Client, production: string): Promise<Read
   );
 };
 
-/** Somebody who drops one partition after the other is waited for; nobody does it more often while we look. */
+/** Number of tries while somebody drops one partition after the other. */
 const looksMax = 10;
 
-/** Looks at the rows of partitions that there are, and again when one of them was dropped meanwhile (42P01). Errors: ETL_PUBLISH_SHAPE. */
+/** Calls `look`, again if a partition was dropped meanwhile (42P01). Errors: ETL_PUBLISH_SHAPE. */
 const lookAt = async <T>(
   client: Client,
   names: TableNames,
@@ -55,7 +57,7 @@ const lookAt = async <T>(
   );
 };
 
-/** Oids of partitions that have rows of these files: each is asked for one row, and an index on their files names it. */
+/** Oids of partitions with rows of these files. Each partition is asked for one row, by index. */
 const partitionsOf = async (
   client: Client,
   there: ReadonlyMap<number, There>,
@@ -70,7 +72,7 @@ const partitionsOf = async (
   return rows.map(({ oid }) => oid);
 };
 
-/** Names of the partitions in production that rows of these files are in. */
+/** Names of the production partitions that have rows of these files. */
 export const namesOfTouched = async (
   client: Client,
   names: TableNames,
@@ -83,11 +85,11 @@ export const namesOfTouched = async (
 
 export interface TouchedParts {
   readonly touched: Touched;
-  /** Those that will have rows. */
+  /** The touched partitions that will have rows. */
   readonly parts: readonly PartRows[];
 }
 
-/** `loaded`: the partitions of the rows that were loaded. Errors: ETL_PUBLISH_SHAPE. */
+/** `loaded`: partitions of the loaded rows. Errors: ETL_PUBLISH_SHAPE. */
 export const findTouched = (
   partitioned: PartitionedTable,
   loaded: readonly PartRows[],
@@ -112,7 +114,8 @@ const findAmong = async (
   }
   const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
-  // Of each partition by its name: the server would compare hundreds of them with as many conditions.
+  // Names each partition: through the table, the server would compare hundreds of them with as many
+  // conditions.
   const counts = [...there].flatMap(([oid, { from }]) =>
     all.has(keys.get(oid) ?? '')
       ? `select ${oid}::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows from ${from} group by 2`

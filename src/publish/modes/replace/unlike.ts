@@ -1,7 +1,10 @@
-// Finds views, policies and checks of a partitioned table that the server would write otherwise if they were made again: they keep the table.
+// Finds views, policies and checks of a partitioned table that the server would write differently
+// if they were created again. They prevent replacing the table.
 //
-// `v in ('a', 'b')` of a varchar is such a text: the server reads its own text of it as another expression with the same result. Each is
-// made once aside, and undone. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes otherwise".
+// An example is `v in ('a', 'b')` for a varchar: the server parses its own text of it into another
+// expression with the same result. So each object is created once in the build schema, compared and
+// rolled back. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes
+// otherwise".
 
 import { withRollback, type Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -13,7 +16,7 @@ import { policySql } from '../../table/row-security.ts';
 import { refuseShape } from '../../table/shape.ts';
 import { takesPlace } from './whole.ts';
 
-/** Something that is made aside, and SQL that says whether it reads as the one in production. */
+/** An object to create, and SQL that is true if it reads like production's. */
 interface Probe extends Dependent {
   readonly make: string;
   readonly isSame: string;
@@ -46,20 +49,23 @@ const probesOf = ({ table, production }: BuiltOver): readonly Probe[] => {
       .map((check) => ({
         kind: 'constraint',
         name: check.name,
-        // Without rows: the server would read all of them.
+        // Without rows, because the server would check all of them.
         make: `create table ${aside} (like ${productionName(table)}); alter table ${aside} ${addConstraint(check)}`,
         isSame: `${definitionOf(check.name, `${quoteText(aside)}::regclass`)} = ${definitionOf(check.name, `${oid}::oid`)}`,
       })),
   ];
 };
 
-/** How long one may wait for somebody who alters a table that it reads. */
+/** Longest wait for a table that somebody alters and a view or policy reads. */
 const lockMs = 1_000;
 
-/** In the place of an answer. */
+/** A `do` block returns nothing, so the result is passed in this setting. */
 const setting = 'etl.unlike';
 
-/** SQL that tries one of them, undoes it, and notes its place unless it is the same; one that cannot be made is not. */
+/**
+ * SQL that creates one object, compares and undoes it, and adds its index to `unlike` unless it is
+ * the same. An object that cannot be created counts as different.
+ */
 const tried = ({ make, isSame }: Probe, place: number): string => `
   begin
     execute ${quoteText(make)};
@@ -70,7 +76,7 @@ const tried = ({ make, isSame }: Probe, place: number): string => `
     when others then unlike := unlike || ${place};
   end;`;
 
-/** Those of a table that would otherwise go over to a new one. */
+/** Returns the objects of a table that would change when they are copied to a new table. */
 export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonly Dependent[]> => {
   if (over.table.extent !== 'whole' || !takesPlace(over)) return [];
   const probes = probesOf(over);
@@ -90,8 +96,9 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
 };
 
 /**
- * Refuses checks made by hand that a partition cannot be given: it is attached only if the server writes its check as that of the table.
- * Errors: ETL_PUBLISH_SHAPE. Proved by test/modes/partitions.test.ts, "a check by hand".
+ * Refuses checks made by hand that no partition can be given: a partition is attached only if the
+ * server writes its check like the table's. Errors: ETL_PUBLISH_SHAPE. Proved by
+ * test/modes/partitions.test.ts, "a check by hand".
  */
 export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, production } = over;

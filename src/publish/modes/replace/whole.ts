@@ -1,9 +1,10 @@
-// Puts a partitioned table that was built aside in the place of production's, with all its partitions.
+// Replaces a partitioned table, with all its partitions, by a built one.
 //
-// The server looks at all partitions again for each one that is detached or attached, so that an exchange of four hundred takes it
-// more than a second. Here they are attached aside, where no reader waits: what is left for the last message are two names for each
-// partition. The old partitions keep their schema, under other names, and go when their table is dropped after the commit.
-// Proved by test/modes/publish-locks.test.ts, "all partitions".
+// For each attached or detached partition, the server looks at all partitions of the table, so
+// exchanging 400 of them takes more than a second. Here the new partitions are attached during the
+// build, where no reader waits, and the last query only renames each partition twice. Old
+// partitions stay in the schema under other names, and are dropped with their table after the
+// commit. Proved by test/modes/publish-locks.test.ts, "all partitions".
 
 import { quoteName } from '../../../db/sql.ts';
 import { isBound, madeByHand } from '../../table/constraints-by-hand.ts';
@@ -21,38 +22,38 @@ import { isSecured, type Secured } from '../../table/row-security.ts';
 import type { ViewOver } from '../../table/views.ts';
 import { dropBound } from '../../aside/build-partitions.ts';
 
-/** A partition that comes, and the one that has its place. */
+/** A new partition, with the one that it replaces. */
 export interface Coming extends Move {
   readonly built: BuiltPartition;
 }
 
-/** What an exchange does to one table. */
+/** The partitions of one table that are added and removed. */
 export interface Exchange {
   readonly plan: PublishPlan;
   readonly coming: readonly Coming[];
   readonly leaving: readonly ProductionPartition[];
 }
 
-/** Columns that allow no nulls, though neither this declaration nor an earlier one says so. */
+/** True if a column is not null, though neither this declaration nor an earlier one says so. */
 const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: ProductionTable): boolean => {
   const ours = new Set(published?.notNull);
   for (const { name, notNull } of builtAs.columns) if (notNull) ours.add(name);
   return columns.some(({ name, notNull }) => notNull && !ours.has(name));
 };
 
-/** Those that go with the new table, or with the partitions that leave. */
+/** True if a dependent is copied to the new table, or belongs to the replaced partitions. */
 const isCarried = (production: ProductionTable, { kind, name }: Dependent): boolean => {
   const { dependents, partitioning, security } = production;
   const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
-  // One more, if the table is a partition itself.
+  // There is one more if the table itself is a partition.
   if (kind === 'inheritance') return count(kind) === partitioning!.partitions.length;
-  // One more, if that of another table names this one.
+  // There is one more if a policy of another table names this one.
   if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
   if (kind === 'constraint') return madeByHand(production).some((one) => one.name === name);
   return kind === 'partitioning' || kind === 'view' || kind === 'row security';
 };
 
-/** What keeps a table of which all partitions come: it would stay behind with it, or be lost. */
+/** Dependents that prevent replacing the whole table: they would be lost with the old one. */
 export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   const production = over.production!;
   const { dependents, views, constraints, published } = production;
@@ -67,20 +68,20 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   ];
 };
 
-/** Whether all partitions come, and nothing keeps the table: another one comes with them. */
+/** True if all partitions are replaced and nothing prevents replacing the table itself, too. */
 export const takesPlace = (over: BuiltOver): boolean =>
   over.production?.partitioning !== undefined &&
   over.table.touched === undefined &&
   keepersOf(over).length === 0;
 
-/** The names of a partition of production. */
+/** The names of a table's partition in production. */
 export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({
   ...table,
   table: name,
   built: name,
 });
 
-/** Tables aside, and those that they are to be like. */
+/** New tables, and the old ones whose properties they take. */
 export const heirsOf = ({ plan, coming }: Exchange): readonly (Heir & GrantHeir)[] => [
   ...(takesPlace(plan)
     ? [{ name: builtName(plan.table), oid: plan.builtAs.oid, oldOid: plan.production!.oid }]
@@ -90,7 +91,7 @@ export const heirsOf = ({ plan, coming }: Exchange): readonly (Heir & GrantHeir)
   ),
 ];
 
-/** Moves the new table and its partitions beside the old ones, where no reader feels it. */
+/** Moves the new table and its partitions into production's schema, without blocking readers. */
 export const moveWholeIn = ({ plan, coming, leaving }: Exchange): readonly string[] => [
   ...freeNames(plan),
   ...leaving.flatMap((production) =>
@@ -103,7 +104,7 @@ export const moveWholeIn = ({ plan, coming, leaving }: Exchange): readonly strin
   ...moveIn(plan),
 ];
 
-/** Foreign keys of the table that leaves: until it is dropped they would keep rows of the tables that they refer to. */
+/** Until the old table is dropped, its foreign keys would block deletes in referenced tables. */
 const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] => {
   const drops = production!.constraints.flatMap(({ name, on }) =>
     on === null ? [] : `drop constraint ${quoteName(name)}`,
@@ -111,7 +112,7 @@ const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] 
   return drops.length === 0 ? [] : [`alter table ${productionName(table)} ${drops.join(', ')};`];
 };
 
-/** Statements under locks that readers feel. */
+/** Statements under locks that block readers. */
 export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const { table } = plan;
   const rename = (from: string, to: string): string =>
@@ -125,20 +126,20 @@ export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[
   ];
 };
 
-/** Row security of tables that leave, which those in their places have with the same commit. */
+/** Row security that must be copied with the commit. */
 export const securedBy = (exchanges: readonly Exchange[]): readonly Secured[] =>
   exchanges
     .filter(({ plan }) => takesPlace(plan))
     .map(({ plan }) => ({ name: productionName(plan.table), security: plan.production!.security! }))
     .filter(isSecured);
 
-/** Views over tables that leave, each once. */
+/** Views over the replaced tables, each once. */
 export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] => {
   const views = exchanges.flatMap(({ plan }) => (takesPlace(plan) ? plan.production!.views : []));
   return [...new Map(views.map((view) => [view.oid, view])).values()];
 };
 
-/** Quoted names of what readers are locked out of. */
+/** Quoted names of the tables that are locked against readers. */
 export const lockedOf = ({ plan, leaving }: Exchange): readonly string[] =>
   plan.production === undefined
     ? []
