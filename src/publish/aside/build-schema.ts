@@ -116,7 +116,7 @@ export const tidyBuildSchema = async (
   return left;
 };
 
-/** Drops the tables of an earlier attempt. `loaded`: keep these with their rows only. */
+/** Drops the tables of an earlier attempt. Of tables in `loaded`, the rows are kept. */
 export const clearBuildSchema = async (
   client: Client,
   pipeline: string,

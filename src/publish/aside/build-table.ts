@@ -170,7 +170,7 @@ export const buildOwn = async ({
   return own.map(({ name }) => name);
 };
 
-/** Builds such indexes on a new partition; the server names them. Errors: those of `buildIndex`. */
+/** Builds the indexes that people made on `whole` on a new partition. Errors: as `buildIndex`. */
 export const buildOwnOf = async (
   client: Client,
   whole: TableNames,
