@@ -38,6 +38,7 @@ export const defineTest = <Name extends string>(
   options: TestOptions | WholeOptions,
 ): TestDefinition<Name> => ({ kind: 'test', test, columns, of, options });
 
+/** What a declaration says about a column. */
 export interface DeclaredColumn {
   readonly isText: boolean;
   readonly isTime: boolean;

@@ -186,7 +186,7 @@ class Translator {
     while (!this.#takes(']')) {
       const first = this.#member();
       const [from] = first;
-      // A hyphen at the end stands for itself.
+      // A hyphen at the end is a hyphen.
       if (this.#characters[this.#at] !== '-' || this.#characters[this.#at + 1] === ']') {
         ranges.push(...first);
         continue;
