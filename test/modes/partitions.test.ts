@@ -496,7 +496,7 @@ it.each([
     partitionBy: list('id'),
     publish: 'append',
   };
-  const message = expect.stringContaining(`by values of id, which is ${type}`) as unknown;
+  const message = expect.stringContaining(`by the values of id, which is ${type}`) as unknown;
   expect(await failureOf(run(pipeline(change)))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', message });
   expect(await rowsOf('select from etl.chunk')).toEqual([]);
   await database.query(

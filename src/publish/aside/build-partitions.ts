@@ -19,7 +19,7 @@ import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { builtName, fileColumn, fittingName, productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltPartition } from '../table/tables.ts';
 import { partitionOf } from '../table/bounds.ts';
-import { refuseUnpartitionable } from '../table/equal-values.ts';
+import { refuseUnpartitionable } from '../table/partition-shape.ts';
 import type { PartitionedTable, PartRows } from './find-partitions.ts';
 
 const boundName = 'etl_bound';
@@ -41,7 +41,7 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
      drop table ${like};
      alter table ${parent} ${set.join(', ')}`,
   );
-  if (spec.by === 'list') await refuseUnpartitionable(client, names.table, spec.column, parent);
+  if (spec.by === 'list') await refuseUnpartitionable(client, names.table, parent);
   await inheritCollations(client, names);
   await buildDeclared(partitioned);
   await buildOwn(partitioned);

@@ -1,7 +1,9 @@
 // Finds objects that would be lost or broken if production tables were swapped for new ones.
 
 import { firstOf } from '../../core/wording.ts';
+import type { TableNames } from '../../db/names.ts';
 import type { DeclaredTable } from './tables.ts';
+import { wantedTables } from './table-state.ts';
 import { selectForeignGrants } from './grants.ts';
 import { selectClaims, type Catalogues } from './extensions.ts';
 
@@ -34,7 +36,7 @@ export const withReason = <Table extends { readonly dependents: readonly Depende
 export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
 
 /** Objects that depend on the tables in `target`, on their row types, or on arrays of those. */
-export const selectNeeds = `
+const selectNeeds = `
   part (oid, class, object) as (
     select oid, 'pg_class'::regclass, oid from target
     union all
@@ -44,6 +46,47 @@ export const selectNeeds = `
     select p.oid, p.class, d.classid, d.objid, d.objsubid, d.deptype, d.refobjsubid
       from part p join pg_depend d on d.refclassid = p.class and d.refobjid = p.object
   )`;
+
+/**
+ * Common table expressions for the existing tables: `target`, `needs` (their entries in pg_depend)
+ * and `mark` (a fingerprint of each). The fingerprint covers only what other sessions may change
+ * under our lock, because it is computed again while readers wait.
+ */
+export const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
+  with target as materialized (
+    select w.place, w.schema, w.name, c.relnamespace as namespace, c.oid, c.relkind, c.relowner, c.relacl, c.relam, c.reltype,
+        c.relrowsecurity, c.relpersistence, c.reloftype, c.relpages
+      from ${wantedTables(tables)}
+        join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
+  ),
+  ${selectNeeds},
+  need as (
+    -- Only objects that can be created under our lock. Indexes and constraints cannot; a sequence
+    -- owned by a column can.
+    select n.oid, json_agg(row(n.classid, n.objid) order by n.classid, n.objid) as list
+      from needs n left join pg_class s on n.deptype = 'a' and n.classid = 'pg_class'::regclass and s.oid = n.objid and s.relkind = 'S'
+      where n.deptype = 'n' or s.oid is not null group by n.oid
+  ),
+  column_access as (
+    select oid, json_agg(row(place, acl) order by place) as list from (
+        select a.attrelid as oid, a.attnum::int as place, a.attacl::text as acl
+          from target t join pg_attribute a on a.attrelid = t.oid where a.attacl is not null
+        union all
+        -- Sequences of identity columns.
+        select n.oid, -n.refobjsubid, s.relacl::text from needs n join pg_class s on s.oid = n.objid and s.relkind = 'S'
+          where n.deptype = 'i' and n.classid = 'pg_class'::regclass and s.relacl is not null
+      ) a group by oid
+  ),
+  mark as (
+    select t.place::int, encode(sha256(convert_to(row(t.oid, t.relkind, t.relowner, t.relacl::text, a.list::text, d.list::text,
+          ${has.schemaPublications ? 'array(select pnpubid from pg_publication_namespace where pnnspid = t.namespace)' : 'null'}
+        )::text, 'UTF8')), 'hex') as fingerprint
+      from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
+  )`;
+
+/** SQL: rows of place and fingerprint for the existing tables. */
+export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
+  `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
 /** Publications of all tables in a schema: since PostgreSQL 15. */
 const selectSchemaPublications = `

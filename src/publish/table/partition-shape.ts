@@ -1,12 +1,14 @@
 // Checks that production is partitioned as declared, and whether its partitions may be replaced.
 
+import type { Client } from '../../db/client.ts';
+import { quoteText } from '../../db/sql.ts';
 import type { PartitionSpec } from '../../core/declaration/declaration.ts';
 import type { DeclaredTable } from './tables.ts';
 import { dependentsText, isForReaders, keptForReaders, type Dependent } from './dependents.ts';
 import type { ProductionTable } from './production.ts';
 import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
-import { refuseSeveralTexts } from './equal-values.ts';
+import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
 
 /**
  * Kinds of dependents that have to see single rows change, or that reference single rows. They
@@ -58,6 +60,24 @@ const declaredText = (spec: PartitionSpec): string => {
   return spec.by === 'list' ? `list('${spec.column}')` : `hash('${spec.column}', ${spec.partitions})`;
 };
 
+/** Refuses partitions by values that may have several texts. Errors: ETL_PUBLISH_SHAPE. */
+const refuseSeveralTexts = (table: string, { columns, type, hasOneText }: FoundPartitioning): void => {
+  if (!hasOneText)
+    refuseShape(
+      table,
+      `it would be partitioned by the values of ${columns[0]}, which is ${type}: equal values may be written differently, such as 1.0 and 1.00`,
+      'Partition it by hash, or by a column of another type; a numeric needs a scale.',
+    );
+};
+
+/** Applies refuseSeveralTexts() to a new table. `made`: its quoted name. */
+export const refuseUnpartitionable = async (client: Client, table: string, made: string): Promise<void> => {
+  const { rows } = await client.query<{ partitioning: FoundPartitioning }>(
+    `select ${partitioningOf(`${quoteText(made)}::regclass`)} as partitioning`,
+  );
+  refuseSeveralTexts(table, rows[0]!.partitioning);
+};
+
 /**
  * Refuses a table that is not partitioned as declared, or that has other partitions than the
  * declaration makes. Errors: ETL_PUBLISH_SHAPE.
@@ -80,7 +100,7 @@ export const refuseOtherPartitioning = (table: DeclaredTable, production: Produc
       `${name} is partitioned by ${partitioning.text}, and partitionBy is ${declaredText(spec)}`,
       again,
     );
-  if (spec.by === 'list') refuseSeveralTexts(table.table, spec.column, partitioning.partitionColumn!);
+  if (spec.by === 'list') refuseSeveralTexts(table.table, partitioning);
   for (const { schema, name: part, bound, kind } of partitioning.partitions) {
     const refuse = (what: string): never =>
       refuseShape(

@@ -5,7 +5,7 @@ import { askPrepared, type Client } from '../../db/client.ts';
 import {
   selectColumnUsers,
   selectDependents,
-  selectNeeds,
+  selectTargets,
   withReason,
   type Dependent,
 } from './dependents.ts';
@@ -15,18 +15,11 @@ import { serverColumnsOf } from './server-columns.ts';
 import { foreignKeyChanges } from './foreign-keys.ts';
 import type { TableNames } from '../../db/names.ts';
 import type { DeclaredTable } from './tables.ts';
-import { selectPartitionColumn, type PartitionColumn } from './partition-column.ts';
+import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
 import { withoutLinks } from './links.ts';
 import { rowSecurityOf, type RowSecurity } from './row-security.ts';
 import { viewList, type ViewOver } from './views.ts';
-import {
-  columnList,
-  constraintList,
-  sequenceList,
-  indexList,
-  wantedTables,
-  type TableState,
-} from './table-state.ts';
+import { columnList, constraintList, sequenceList, indexList, type TableState } from './table-state.ts';
 
 /** What the last run that published a table recorded; null: its version did not record it. */
 export interface PublishedShape {
@@ -42,24 +35,12 @@ export interface PublishedShape {
 }
 
 /** How a table in production is partitioned. */
-export interface Partitioning {
-  /** `by`: range, list or hash. `columns`: the partitioning columns; null for an expression. */
-  readonly by: string;
-  readonly columns: readonly string[];
-  /** Null: partitioned by an expression. */
-  readonly partitionColumn: PartitionColumn | null;
-  /** For people: "RANGE (day)". */
-  readonly text: string;
+export interface Partitioning extends FoundPartitioning {
   readonly partitions: readonly ProductionPartition[];
 }
 
 /** A partition in production. `dependents` leaves out what every partition has from its table. */
-export interface ProductionPartition extends ProductionTable {
-  readonly schema: string;
-  readonly name: string;
-  /** As the server writes it: "FOR VALUES IN ('a')", "DEFAULT". */
-  readonly bound: string;
-}
+export type ProductionPartition = ProductionTable & FoundPartitioning['partitions'][number];
 
 export interface ProductionTable extends TableState {
   readonly oid: number;
@@ -104,47 +85,6 @@ export interface ProductionTable extends TableState {
  */
 export class ProductionChanged extends Error {}
 
-/**
- * Common table expressions for the existing tables: `target`, `needs` (their entries in pg_depend)
- * and `mark` (a fingerprint of each). The fingerprint covers only what other sessions may change
- * under our lock, because it is computed again while readers wait.
- */
-const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
-  with target as materialized (
-    select w.place, w.schema, w.name, c.relnamespace as namespace, c.oid, c.relkind, c.relowner, c.relacl, c.relam, c.reltype,
-        c.relrowsecurity, c.relpersistence, c.reloftype, c.relpages
-      from ${wantedTables(tables)}
-        join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
-  ),
-  ${selectNeeds},
-  need as (
-    -- Only objects that can be created under our lock. Indexes and constraints cannot; a sequence
-    -- owned by a column can.
-    select n.oid, json_agg(row(n.classid, n.objid) order by n.classid, n.objid) as list
-      from needs n left join pg_class s on n.deptype = 'a' and n.classid = 'pg_class'::regclass and s.oid = n.objid and s.relkind = 'S'
-      where n.deptype = 'n' or s.oid is not null group by n.oid
-  ),
-  column_access as (
-    select oid, json_agg(row(place, acl) order by place) as list from (
-        select a.attrelid as oid, a.attnum::int as place, a.attacl::text as acl
-          from target t join pg_attribute a on a.attrelid = t.oid where a.attacl is not null
-        union all
-        -- Sequences of identity columns.
-        select n.oid, -n.refobjsubid, s.relacl::text from needs n join pg_class s on s.oid = n.objid and s.relkind = 'S'
-          where n.deptype = 'i' and n.classid = 'pg_class'::regclass and s.relacl is not null
-      ) a group by oid
-  ),
-  mark as (
-    select t.place::int, encode(sha256(convert_to(row(t.oid, t.relkind, t.relowner, t.relacl::text, a.list::text, d.list::text,
-          ${has.schemaPublications ? 'array(select pnpubid from pg_publication_namespace where pnnspid = t.namespace)' : 'null'}
-        )::text, 'UTF8')), 'hex') as fingerprint
-      from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
-  )`;
-
-/** SQL: rows of place and fingerprint for the existing tables. */
-export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
-  `${selectTargets(tables, has)} select place, fingerprint from mark`;
-
 /** SQL: true if the strategy creates the table. The other strategies write into an existing one. */
 export const makesTable = `strategy not in ('append', 'merge', 'history')`;
 
@@ -176,7 +116,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       case when s.relkind = 'p' then ${viewList('s.oid')} else '[]' end as views,
-      case when s.relkind = 'p' then ${rowSecurityOf('s.oid')} end as security,
+      case when s.relkind = 'p' then ${rowSecurityOf('s.oid')} end as security, ${partitioningOf('s.oid')} as partitioning,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
         * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
@@ -188,12 +128,17 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
 const isOwnKey = (columns: readonly string[], published: PublishedShape | undefined): boolean =>
   columns.length > 0 && (published === undefined || published.primaryKey?.length === 0);
 
-type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
+/** A production table, before its partitions are described. */
+type Unpartitioned = Omit<ProductionTable, 'partitioning'> & {
+  readonly partitioning: FoundPartitioning | null;
+};
+
+type Found = Omit<Unpartitioned, 'isReferenced' | 'published'> & {
   readonly place: number;
   readonly published: PublishedShape | null;
 };
 
-const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
+const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   const { place: _, published: recorded, ...described } = found;
   const published = recorded ?? undefined;
   const declared = new Set([...table.constraints.map(({ name }) => name), ...(published?.constraints ?? [])]);
@@ -232,66 +177,26 @@ const counting = (key: string, value: unknown): unknown => (key === 'size' ? und
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
   JSON.stringify(a, counting) === JSON.stringify(b, counting);
 
-/** SQL: rows of place and partitioning, for the partitioned ones of these tables. */
-const selectPartitionings = (tables: readonly TableNames[]): string => `
-  select w.place::int, json_build_object('text', pg_get_partkeydef(c.oid),
-      'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,
-      'columns', array(select a.attname::text from unnest(p.partattrs) with ordinality as u (attnum, place)
-        left join pg_attribute a on a.attrelid = c.oid and a.attnum = u.attnum and u.attnum > 0 order by u.place),
-      'partitionColumn', ${selectPartitionColumn},
-      'partitions', coalesce((
-        select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', pg_get_expr(r.relpartbound, r.oid))
-            order by r.relname)
-          from pg_inherits i join pg_class r on r.oid = i.inhrelid join pg_namespace s on s.oid = r.relnamespace
-          where i.inhparent = c.oid and r.relispartition), '[]')) as partitioning
-    from ${wantedTables(tables)}
-      join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
-      join pg_partitioned_table p on p.partrelid = c.oid`;
-
-type FoundPartitioning = Omit<Partitioning, 'partitions'> & {
-  readonly partitions: readonly Pick<ProductionPartition, 'schema' | 'name' | 'bound'>[];
-};
-
 /** Dependents that every partition has because of its table. All others are its own. */
 const ofItsTable = new Set(['inheritance', 'primary key']);
 
-/** Adds the partitions of the tables that are partitioned and declared so. */
-const withPartitionings = async (
-  client: Client,
-  tables: readonly DeclaredTable[],
-  found: readonly (ProductionTable | undefined)[],
-): Promise<readonly (ProductionTable | undefined)[]> => {
-  if (tables.every(({ partitionBy }) => partitionBy === undefined)) return found;
-  const { rows } = await client.query<{ place: number; partitioning: FoundPartitioning }>(
-    selectPartitionings(tables),
-  );
-  const declared = rows.filter(({ place }) => tables[place - 1]!.partitionBy !== undefined);
-  const names = declared.flatMap(({ place, partitioning }) =>
-    partitioning.partitions.map(({ schema, name }): DeclaredTable => {
-      const { partitionBy: _, ...table } = tables[place - 1]!;
-      return { ...table, schema, table: name };
-    }),
-  );
-  const described = (await productionTables(client, names)).values();
-  const partitionings = new Map(
-    declared.map(({ place, partitioning }) => {
-      const partitions = partitioning.partitions.flatMap((known) => {
-        const partition = described.next().value;
-        if (partition === undefined) return [];
-        const dependents = partition.dependents.filter(({ kind }) => !ofItsTable.has(kind));
-        return [{ ...partition, dependents, ...known }];
-      });
-      return [place, { ...partitioning, partitions }];
-    }),
-  );
-  return found.map((one, index) => {
-    const partitioning = partitionings.get(index + 1);
-    return one && partitioning ? { ...one, partitioning } : one;
-  });
-};
-
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
+
+const describe = async (
+  client: Client,
+  has: Catalogues,
+  tables: readonly DeclaredTable[],
+  stays?: Dependent,
+): Promise<readonly (Unpartitioned | undefined)[]> => {
+  if (tables.length === 0) return [];
+  const { rows } = await askPrepared<Found>(client, selectProduction(tables, has));
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return tables.map((table, index) => {
+    const row = found.get(index + 1);
+    return row && withReason(table, asProduction(table, row), stays);
+  });
+};
 
 /**
  * Describes production tables; undefined for a table that does not exist. `stays`: a reason to keep
@@ -303,11 +208,23 @@ export const productionTables = async (
   stays?: Dependent,
 ): Promise<readonly (ProductionTable | undefined)[]> => {
   if (tables.length === 0) return [];
-  const { rows } = await askPrepared<Found>(client, selectProduction(tables, await readCatalogues(client)));
-  const found = new Map(rows.map((row) => [row.place, row]));
-  const described = tables.map((table, index) => {
-    const row = found.get(index + 1);
-    return row && withReason(table, asProduction(table, row), stays);
+  const has = await readCatalogues(client);
+  const found = withoutLinks(tables, await describe(client, has, tables, stays));
+  const partitionsOf = ({ partitionBy, ...table }: DeclaredTable, index: number): DeclaredTable[] =>
+    (partitionBy === undefined ? [] : (found[index]?.partitioning?.partitions ?? [])).map(
+      ({ schema, name }) => ({ ...table, schema, table: name }),
+    );
+  const described = (await describe(client, has, tables.flatMap(partitionsOf))).values();
+  return found.map((one, index): ProductionTable | undefined => {
+    if (one === undefined) return undefined;
+    const { partitioning, ...production } = one;
+    if (partitioning === null || tables[index]!.partitionBy === undefined) return production;
+    const partitions = partitioning.partitions.flatMap((known): ProductionPartition[] => {
+      const partition = described.next().value;
+      if (partition === undefined) return [];
+      const dependents = partition.dependents.filter(({ kind }) => !ofItsTable.has(kind));
+      return [{ ...partition, partitioning: undefined, dependents, ...known }];
+    });
+    return { ...production, partitioning: { ...partitioning, partitions } };
   });
-  return withPartitionings(client, tables, withoutLinks(tables, described));
 };

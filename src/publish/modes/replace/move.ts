@@ -5,9 +5,9 @@ import { quoteName, quoteText } from '../../../db/sql.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
 import { inheritGrants } from '../../table/grants.ts';
 import { builtName, productionName, type TableNames } from '../../../db/names.ts';
-import type { Catalogues } from '../../table/extensions.ts';
 import { oldIndexName } from './keep.ts';
-import { ProductionChanged, selectFingerprints, type ProductionTable } from '../../table/production.ts';
+import { selectFingerprints } from '../../table/dependents.ts';
+import { ProductionChanged, readCatalogues, type ProductionTable } from '../../table/production.ts';
 import type { BuiltState } from '../../table/table-state.ts';
 
 /** A built table or partition, and the one that it replaces. */
@@ -62,11 +62,11 @@ export const moveIn = (move: Move): readonly string[] => {
 };
 
 /** SQL that raises 40001 ("try the transaction again") if a table differs from the plan. */
-export const checkUnchanged = (moves: readonly Move[], has: Catalogues): string => {
+export const checkUnchanged = async (client: Client, moves: readonly Move[]): Promise<string> => {
   const expected = moves.flatMap(({ production }) => production?.fingerprint ?? []);
   const found = selectFingerprints(
     moves.map(({ table }) => table),
-    has,
+    await readCatalogues(client),
   );
   const body = `begin
     if array(select fingerprint from (${found}) found order by place) <> ${quoteText(`{${expected.join(',')}}`)}::text[] then

@@ -24,7 +24,6 @@ import { copyConstraints, refuseTaken } from '../../alter/fit-partitions.ts';
 import { locksText, waitText, writersText } from './many.ts';
 import { mustKeepRows } from '../../table/partition-shape.ts';
 import type { ProductionPartition } from '../../table/production.ts';
-import { readCatalogues } from '../../table/production.ts';
 import { builtStates } from '../../table/table-state.ts';
 import { checkRowSecurity, giveRowSecurity } from '../../table/row-security.ts';
 import { checkViews, replaceViews } from '../../table/views.ts';
@@ -191,7 +190,6 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
   await prepare(client, exchanges).catch((cause: unknown) => {
     throw refusalOfAny(plans, cause);
   });
-  const has = await readCatalogues(client);
   const views = viewsOver(exchanges);
   const secured = securedBy(exchanges);
   return {
@@ -199,7 +197,7 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
     locked: exchanges.flatMap(lockedOf),
     touched: referredBy(exchanges),
     last: [
-      checkUnchanged(exchanges.flatMap(watchedOf), has),
+      await checkUnchanged(client, exchanges.flatMap(watchedOf)),
       ...checkViews(views),
       ...checkRowSecurity(secured),
       ...exchanges.flatMap(exchange),

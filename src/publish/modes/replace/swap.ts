@@ -13,7 +13,6 @@ import { declaredOn } from '../../table/attributes.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
 import type { Strategy, PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
-import type { Catalogues } from '../../table/extensions.ts';
 import { inheritGrants } from '../../table/grants.ts';
 import { inherit } from '../../aside/inherit.ts';
 import { isKept, moveAway, returnNames } from './keep.ts';
@@ -21,7 +20,7 @@ import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from 
 import { builtName, namesInProduction, productionName } from '../../../db/names.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 import { hideSequences, nameSequences, takeOver } from './sequences.ts';
-import { readCatalogues, type ProductionTable } from '../../table/production.ts';
+import type { ProductionTable } from '../../table/production.ts';
 import { refusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
@@ -106,8 +105,8 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
 };
 
 /** Statements under locks that block readers. */
-const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
-  checkUnchanged(swaps, has),
+const swapStatements = async (client: Client, swaps: readonly BuiltOver[]): Promise<readonly string[]> => [
+  await checkUnchanged(client, swaps),
   ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
   ...swaps.flatMap((swap) => {
     const { table } = swap;
@@ -141,9 +140,8 @@ export const swap: Strategy = {
     await prepareSwaps(client, plans).catch((cause: unknown) => {
       throw refusalOfAny(plans, cause);
     });
-    const has = await readCatalogues(client);
     const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
-    return { locked: namesInProduction(plans), touched, last: swapStatements(plans, has) };
+    return { locked: namesInProduction(plans), touched, last: await swapStatements(client, plans) };
   },
 
   oidInProduction: ({ builtAs }) => builtAs.oid,
