@@ -8,7 +8,7 @@ import type { DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
 import { numbered, type TableColumn } from '../table/table-state.ts';
 import { attributeList, attributesOf, type Part } from '../table/attributes.ts';
-import type { Declared } from '../table/contract.ts';
+import type { Declared } from '../table/attribute.ts';
 import { serverColumnsOf, writtenTypes } from '../table/server-columns.ts';
 
 interface AttributeChanges {

@@ -4,9 +4,8 @@ import { withPath, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import type { RowChanges } from '../../core/model.ts';
 import { checkCopied } from '../aside/build-table.ts';
-import { foreignKeysOf } from '../table/foreign-keys.ts';
+import { foreignKeysOf, targetAt } from '../table/foreign-keys.ts';
 import { dropForeignKeys, makeForeignKeys, obsoleteKeys, violationOf } from '../aside/make-foreign-keys.ts';
-import { followsDeletes, parentsFirst } from '../table/written-order.ts';
 import type { PublishPlan, Rest } from '../modes/contract.ts';
 import { lockTables, type Locksmith } from '../locks.ts';
 import { namesInProduction, productionName } from '../../db/names.ts';
@@ -31,6 +30,32 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
   plans.filter(({ strategy }) => strategy.writes),
   plans.filter(({ strategy }) => !strategy.writes),
 ];
+
+/** Sorts tables so that referenced tables come first. Tables in a cycle come in any order. */
+const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => {
+  const tables = plans.map(({ table }) => table);
+  const ordered = new Set<PublishPlan>();
+  const visited = new Set<PublishPlan>();
+  const visit = (plan: PublishPlan): void => {
+    if (visited.has(plan)) return;
+    visited.add(plan);
+    for (const key of foreignKeysOf(plan.table)) {
+      const parent = plans[targetAt(plan.table, key, tables)];
+      if (parent !== undefined) visit(parent);
+    }
+    ordered.add(plan);
+  };
+  for (const plan of plans) visit(plan);
+  return [...ordered];
+};
+
+/** True if deletes in one of these tables also delete or change rows of this one. */
+const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): boolean => {
+  const tables = plans.map((plan) => plan.table);
+  return foreignKeysOf(table).some(
+    (key) => key.onDelete !== 'no action' && targetAt(table, key, tables) !== -1,
+  );
+};
 
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));

@@ -2,12 +2,63 @@
 // here.
 
 import type { Client } from '../../db/client.ts';
-import { comments } from './comments.ts';
-import type { Attribute, Declared } from './contract.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import type { Attribute, Declared, Setting } from './attribute.ts';
 import { identity } from './server-columns.ts';
-import { statistics } from './statistics.ts';
 import { storage } from './storage.ts';
 import { tablespace } from './tablespace.ts';
+
+/** Comments on a table and on its columns. */
+const comments: Attribute = {
+  ofWhole: true,
+  ofPart: false,
+  blocksReaders: false,
+
+  // Reads the catalogue, because obj_description and col_description start a query per call: one
+  // for each column of each partition.
+  select: (oid) => `
+    select concat_ws(' ', 'comment', attname), description
+      from pg_description left join pg_attribute on attrelid = objoid and attnum = objsubid
+      where objoid = ${oid} and classoid = 'pg_class'::regclass`,
+
+  settings: ({ comment, attributes }) => [
+    ...(comment === undefined
+      ? []
+      : [
+          {
+            key: 'comment',
+            value: comment,
+            sql: (table: string) => `comment on table ${table} is ${quoteText(comment)}`,
+          },
+        ]),
+    ...Object.entries(attributes?.columnComments ?? {}).map(([column, text]): Setting => ({
+      key: `comment ${column}`,
+      value: text,
+      sql: (table) => `comment on column ${table}.${quoteName(column)} is ${quoteText(text)}`,
+    })),
+  ],
+};
+
+/**
+ * Statistics targets of columns: how closely `analyze` looks at their values. Partitions get the
+ * target of their table.
+ */
+const statistics: Attribute = {
+  ofWhole: true,
+  ofPart: true,
+  blocksReaders: false,
+
+  select: (oid) => `
+    select 'statistics ' || attname, attstattarget::text
+      from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped and attstattarget >= 0`,
+
+  settings: ({ attributes }) =>
+    Object.entries(attributes?.statistics ?? {}).map(([column, target]) => ({
+      key: `statistics ${column}`,
+      value: String(target),
+      sql: (table) => `alter table ${table} alter column ${quoteName(column)} set statistics ${target}`,
+    })),
+};
 
 const attributes: readonly Attribute[] = [comments, statistics, storage, tablespace, identity];
 

@@ -8,7 +8,7 @@ import type { AttributesSpec, ServerColumnSpec } from '../../core/declaration/sh
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteText, searchPath } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-import type { Attribute } from './contract.ts';
+import type { Attribute } from './attribute.ts';
 
 export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonly ServerColumnSpec[] =>
   attributes?.serverColumns ?? [];

@@ -4,7 +4,7 @@ import type { AttributesSpec } from '../../core/declaration/shape.ts';
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-import type { Attribute } from './contract.ts';
+import type { Attribute } from './attribute.ts';
 
 /** The `with` clause for a new table: rows must obey the fillfactor from the first one. */
 export const storageClause = (attributes: AttributesSpec | undefined): string => {

@@ -3,7 +3,7 @@
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
-import type { Attribute } from './contract.ts';
+import type { Attribute } from './attribute.ts';
 
 /** SQL: the name of the tablespace with this oid; 0 means the database's default. */
 const nameOf = (oid: string): string =>

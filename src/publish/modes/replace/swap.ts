@@ -8,7 +8,7 @@
 // dropping. Proved by test/modes/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../../../db/client.ts';
-import { quoteName } from '../../../db/sql.ts';
+import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
 import type { Strategy, PublishPlan } from '../contract.ts';
@@ -17,9 +17,9 @@ import { inheritGrants } from '../../table/grants.ts';
 import { inherit } from '../../aside/inherit.ts';
 import { isKept, moveAway, returnNames } from './keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './move.ts';
-import { builtName, namesInProduction, productionName } from '../../../db/names.ts';
+import { builtName, fittingName, namesInProduction, productionName } from '../../../db/names.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
-import { hideSequences, nameSequences, takeOver } from './sequences.ts';
+
 import type { ProductionTable } from '../../table/production.ts';
 import { refusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
@@ -72,6 +72,51 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
   const drops = keys.map(({ name }) => `drop constraint ${quoteName(name)}`);
   return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
 };
+
+// Sequences of identity columns keep their names, and no number is given twice.
+
+/** Temporary sequence names: of the new table before the swap, of the old one after it. */
+const waitingSequence = ({ builtAs }: BuiltOver, place: number): string =>
+  `etl_new_${builtAs.oid}_seq_${place}`;
+const oldSequence = (oid: number, place: number): string => `etl_old_${oid}_seq_${place}`;
+
+/** Call this before a new table is moved: its sequences move with it. */
+const hideSequences = (swap: BuiltOver): readonly string[] =>
+  swap.builtAs.sequences.map(
+    ({ name }, place) =>
+      `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, place))};`,
+  );
+
+/** Under the lock on the old table: new sequences continue its numbers and free its names. */
+const takeOver = (swap: BuiltOver): readonly string[] => {
+  const { table, builtAs, production } = swap;
+  const old = production?.sequences ?? [];
+  return [
+    ...builtAs.sequences.flatMap(({ column }, place) => {
+      const before = old.find((one) => one.column === column);
+      if (before === undefined) return [];
+      const name = quoteName(table.schema, waitingSequence(swap, place));
+      return [
+        `select setval(${quoteText(name)}, last_value, is_called) from (
+          select last_value, is_called from ${quoteName(table.schema, before.name)} union all select last_value, is_called from ${name}
+          order by 1 desc, 2 desc limit 1) s;`,
+      ];
+    }),
+    ...old.map(
+      ({ name }, place) =>
+        `alter sequence ${quoteName(table.schema, name)} rename to ${quoteName(oldSequence(production!.oid, place))};`,
+    ),
+  ];
+};
+
+/** Call this once the old table's sequences are renamed. */
+const nameSequences = (swap: BuiltOver): readonly string[] =>
+  swap.builtAs.sequences.map(({ column }, place) => {
+    const { table, production } = swap;
+    const before = production?.sequences.find((one) => one.column === column);
+    const name = before?.name ?? fittingName(`${table.table}_${column}_seq`);
+    return `alter sequence ${quoteName(table.schema, waitingSequence(swap, place))} rename to ${quoteName(name)};`;
+  });
 
 /** Copies the properties of old tables to built ones, and moves these into production's schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
