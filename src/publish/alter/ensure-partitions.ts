@@ -29,8 +29,8 @@ export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise
   const needed = table.partitions ?? (await findPartitions(client, table, spec, table.rowsFrom, name));
   const missing = needed.filter(({ key }) => !known.has(key));
   if (missing.length === 0) return;
-  const coming = missing.map(({ names }) => ({ table: names }));
-  await refuseTaken(client, [{ plan, coming, leaving: [] }]);
+  const added = missing.map(({ names }) => ({ table: names }));
+  await refuseTaken(client, [{ plan, added, removed: [] }]);
   const owner = production!.owner === null ? '' : quoteName(production!.owner);
   await client.query(
     missing

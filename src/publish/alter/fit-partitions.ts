@@ -10,15 +10,15 @@ import { refuseShape } from '../table/shape.ts';
 
 interface Fitting {
   readonly plan: BuiltOver;
-  readonly coming: readonly { readonly table: TableNames }[];
-  readonly leaving: readonly ProductionPartition[];
+  readonly added: readonly { readonly table: TableNames }[];
+  readonly removed: readonly ProductionPartition[];
 }
 
 /** Refuses if another object has the name of a new partition. Errors: ETL_PUBLISH_SHAPE. */
 export const refuseTaken = async (client: Client, all: readonly Fitting[]): Promise<void> => {
-  const wanted = all.flatMap(({ plan, coming, leaving }) => {
-    const free = new Set(leaving.map(({ name }) => name));
-    return coming.flatMap(({ table }) =>
+  const wanted = all.flatMap(({ plan, added, removed }) => {
+    const free = new Set(removed.map(({ name }) => name));
+    return added.flatMap(({ table }) =>
       free.has(table.table) ? [] : [{ owner: plan.table.table, ...table }],
     );
   });
@@ -43,7 +43,7 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
  * an earlier run declared will be dropped.
  */
 export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
-  const tables = all.filter(({ coming }) => coming.length > 0);
+  const tables = all.filter(({ added }) => added.length > 0);
   const { rows } = await client.query(
     `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype as kind
       from unnest($1::oid[]) with ordinality as t (oid, place) join pg_constraint k on k.conrelid = t.oid
@@ -51,7 +51,7 @@ export const copyConstraints = async (client: Client, all: readonly Fitting[]): 
       order by t.place, k.conname`,
     [tables.map(({ plan }) => plan.production!.oid)],
   );
-  const statements = tables.flatMap(({ plan: { table: whole, production, builtAs }, coming }, index) => {
+  const statements = tables.flatMap(({ plan: { table: whole, production, builtAs }, added }, index) => {
     const declared = new Set([
       ...whole.constraints.map(({ name }) => name),
       ...(production!.published?.constraints ?? []),
@@ -71,7 +71,7 @@ export const copyConstraints = async (client: Client, all: readonly Fitting[]): 
     ];
     return parts.length === 0
       ? []
-      : coming.map(({ table }) => `alter table ${builtName(table)} ${parts.join(', ')};`);
+      : added.map(({ table }) => `alter table ${builtName(table)} ${parts.join(', ')};`);
   });
   if (statements.length > 0) await client.query(statements.join('\n'));
 };

@@ -3,14 +3,14 @@
 
 import type { IndexSpec } from '../../core/declaration/declaration.ts';
 import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
-import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
+import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { setDeclared } from '../table/attributes.ts';
 import { addServerColumns, columnText, serverColumnsOf } from '../table/server-columns.ts';
 import { createAs, indexStorage, type IndexStorage } from '../table/storage.ts';
-import { buildConstraints } from '../table/constraints.ts';
+import { buildConstraints, onPath } from '../table/constraints.ts';
 import type { Building } from './building.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
@@ -65,7 +65,6 @@ const addPrimaryKey = async (
   return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
 };
 
-/** Statements of one query share a transaction: the search path for `where` ends with it. */
 const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage): Query => {
   const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
@@ -74,8 +73,7 @@ const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage)
     storage(index.name, index.using),
   ];
   if (index.where === undefined) return { text: parts.join('\n') };
-  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
-  return { text: `${path(names.path)};\n${parts.join('\n')}\nwhere ${index.where}\n;${path([])}` };
+  return onPath(names.path, `${parts.join('\n')}\nwhere ${index.where}`);
 };
 
 /** Indexes that people made on a production table, as DDL for the new table. */

@@ -6,12 +6,7 @@
 import { askPrepared, runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-
-/** A built table by its name, and the oid of the table that it replaces. */
-export interface Heir {
-  readonly name: string;
-  readonly oldOid: number;
-}
+import type { Heir } from '../table/grants.ts';
 
 /** Storage and compression of columns whose type is unchanged. */
 const storage = `
@@ -61,8 +56,8 @@ const options = `
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
-      select h.place, h.name, h.name::regclass as oid, h.old
-        from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
+      select h.place, h.oid::regclass::text as name, h.oid, h.old
+        from unnest($1::oid[], $2::oid[]) with ordinality as h (oid, old, place)
     ),
     commented as materialized (
       select classoid, objoid, description from pg_description
@@ -104,7 +99,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       union all ${commentsOnParts}
     ) statements
     order by place, step`,
-  values: [heirs.map(({ name }) => name), heirs.map(({ oldOid }) => oldOid)],
+  values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
 });
 
 /** Copies properties to built tables; declared properties are set later. */

@@ -16,6 +16,7 @@ import {
   type TestedColumn,
   type TestKind,
 } from './contract.ts';
+import { btreeOperator } from '../table/table-state.ts';
 import { testKinds } from './registry.ts';
 
 /** The result of a test, before its tolerance is applied. */
@@ -50,16 +51,9 @@ const charactersKept = 200;
 const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
     from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
 
-/** SQL: an operator of a type's default B-tree. PostgreSQL, "Operator Classes and Families". */
-const operatorOf = (strategy: number, sign: string): string => `coalesce(
-    (select format('operator(%I.%s)', n.nspname, o.oprname)
-      from pg_opclass c
-      join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-      join pg_amop p on p.amopfamily = c.opcfamily and p.amopstrategy = ${strategy}
-        and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
-      join pg_operator o on o.oid = p.amopopr
-      join pg_namespace n on n.oid = o.oprnamespace
-      where c.opcdefault and c.opcintype = b.oid),
+/** SQL: a comparison operator of the type `b`, with its schema; null if the type has none. */
+const operatorOf = (strategy: 1 | 3, sign: string): string => `coalesce(
+    ${btreeOperator(strategy, 'c.opcdefault and c.opcintype = b.oid')},
     case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
       then 'operator(pg_catalog.${sign})' end)`;
 

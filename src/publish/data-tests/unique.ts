@@ -1,12 +1,9 @@
 // unique: no two rows have the same values in the columns.
 
 import { quoteName, quoteNames } from '../../db/sql.ts';
+import { haveSame } from '../table/table-state.ts';
 import { equalityOf } from './accepted.ts';
 import { columnOf, defineTest, row, type SetKind, type TestOptions } from './contract.ts';
-
-/** SQL: true if two rows, by their aliases, have the same values in these columns. */
-const haveSame = (names: readonly string[], equals: readonly string[], a: string, b: string): string =>
-  names.map((name, at) => `${a}.${quoteName(name)} ${equals[at]!} ${b}.${quoteName(name)}`).join(' and ');
 
 export const unique = {
   per: 'set',
@@ -23,12 +20,12 @@ export const unique = {
     const equals = names.map((name) => equalityOf(columnOf(columns, name)));
     if (keys.some((key) => key.every((name) => names.includes(name)))) return undefined;
     const isKnown = names.map((name) => `${row}.${quoteName(name)} is not null`).join(' and ');
-    const comes = `exists (select from ${brought} b where ${haveSame(names, equals, 'b', row)})`;
+    const comes = `exists (select from ${brought} b where ${haveSame({ columns: names, equals }, 'b', row)})`;
     const isNew = brought === rows ? '' : `and ${comes}`;
     return `with twice as materialized (
         select ${quoteNames(names)} from ${rows} ${row} where ${isKnown} and ${current} ${isNew} group by ${quoteNames(names)} having count(*) > 1
       )
-      select ${row}.* from ${brought} ${row} join twice t on ${haveSame(names, equals, 't', row)} where ${current}`;
+      select ${row}.* from ${brought} ${row} join twice t on ${haveSame({ columns: names, equals }, 't', row)} where ${current}`;
   },
   problem: ({ columns }) => `another row has the same ${columns.join(', ')}`,
 } satisfies SetKind;

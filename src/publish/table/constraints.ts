@@ -27,7 +27,15 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
-/** Statements of one query share a transaction: the search path ends with the query. */
+/**
+ * A statement that finds names on this search path. Statements of one query share a transaction, so
+ * the path ends with the query.
+ */
+export const onPath = (path: readonly string[], statement: string): Query => {
+  const set = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+  return { text: `${set(path)};\n${statement}\n;${set([])}` };
+};
+
 const addConstraints = (
   names: TableNames,
   constraints: readonly OwnConstraint[],
@@ -36,8 +44,7 @@ const addConstraints = (
   const added = constraints.map(
     (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint, storage)}`,
   );
-  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
-  return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
+  return onPath(names.path, `alter table ${builtName(names)} ${added.join(', ')}`);
 };
 
 /** Turns the server's refusal of a constraint into our error; returns other errors unchanged. */

@@ -11,7 +11,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteText, type Query } from '../../db/sql.ts';
 
 /** A new table, and the table that it replaces. */
-export interface GrantHeir {
+export interface Heir {
   readonly oid: number;
   readonly oldOid: number;
 }
@@ -72,7 +72,7 @@ const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
  * except that a grant with grant option precedes the grants that depend on it, and grants on a
  * table precede grants on its columns.
  */
-const selectGrants = (heirs: readonly GrantHeir[]): Query => ({
+const selectGrants = (heirs: readonly Heir[]): Query => ({
   text: `
     with recursive heir as materialized (
       select h.place, n.oid, o.oid as old, n.relacl as acl, o.relacl as old_acl, n.relowner as owner, k.kind,
@@ -115,7 +115,7 @@ const selectGrants = (heirs: readonly GrantHeir[]): Query => ({
  * Copies the privileges of old tables to new ones. Call it inside a transaction, after the new
  * tables have their owners and are in a schema that all grantors may use.
  */
-export const inheritGrants = async (client: Client, heirs: readonly GrantHeir[]): Promise<void> => {
+export const inheritGrants = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectGrants(heirs));
   if (rows.length === 0) return;
   const { own } = rows[0];

@@ -6,9 +6,10 @@
 
 import type { AttributesSpec, ServerColumnSpec } from '../../core/declaration/shape.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
-import { quoteName, quoteText, searchPath } from '../../db/sql.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
+import { onPath } from './constraints.ts';
 
 export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonly ServerColumnSpec[] =>
   attributes?.serverColumns ?? [];
@@ -65,10 +66,8 @@ const numberingOf = async (
 export const addServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const column of serverColumnsOf(names.attributes)) {
     const numbering = column.kind === 'identity' ? await numberingOf(client, names, column.name) : undefined;
-    const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
     const add = `alter table ${builtName(names)} add column ${columnClause(column, numbering?.options)}`;
-    // Statements of one query share a transaction: the search path ends with the query.
-    await runQuery(client, { text: `${path(names.path)};\n${add};\n${path([])}` });
+    await runQuery(client, onPath(names.path, add));
     if (numbering !== undefined)
       await client.query(
         `alter table ${builtName(names)} alter column ${quoteName(column.name)} set start with ${numbering.start}`,

@@ -56,7 +56,11 @@ export interface TableConstraint {
 }
 
 /** SQL: true if the rows with aliases `a` and `b` have equal keys, as the index compares. */
-export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
+export const haveSame = (
+  { columns, equals }: Pick<TableIndex, 'columns' | 'equals'>,
+  a: string,
+  b: string,
+): string =>
   columns
     .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
     .join(' and ');
@@ -105,16 +109,19 @@ export const columnList = (oid: string): string => `
       order by attnum)
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
-/** SQL: the equality operator of an operator class. PostgreSQL, "Operator Classes and Families". */
-const equality = (opclass: string): string => `coalesce(
+/**
+ * SQL: an operator of the B-tree operator class that meets `condition` on the alias `c`, with its
+ * schema. Strategies: 1 is less, 3 equal. PostgreSQL, "Operator Classes and Operator Families".
+ */
+export const btreeOperator = (strategy: 1 | 3, condition: string): string => `
     (select format('operator(%I.%s)', n.nspname, o.oprname)
       from pg_opclass c
       join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-      join pg_amop a on a.amopfamily = c.opcfamily and a.amopstrategy = 3
+      join pg_amop a on a.amopfamily = c.opcfamily and a.amopstrategy = ${strategy}
         and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
       join pg_operator o on o.oid = a.amopopr
       join pg_namespace n on n.oid = o.oprnamespace
-      where c.oid = ${opclass}), 'operator(pg_catalog.=)')`;
+      where ${condition})`;
 
 /**
  * SQL: the indexes of the table with this oid, as JSON, written as if on the table `production`.
@@ -128,7 +135,7 @@ export const indexList = (oid: string, production: string): string => `
       'columns', array(select a.attname::text from unnest(i.indkey) with ordinality as u (attnum, place)
         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.attnum
         where u.place <= i.indnkeyatts order by u.place),
-      'equals', array(select ${equality('u.opclass')} from unnest(i.indclass) with ordinality as u (opclass, place)
+      'equals', array(select coalesce(${btreeOperator(3, 'c.oid = u.opclass')}, 'operator(pg_catalog.=)') from unnest(i.indclass) with ordinality as u (opclass, place)
         order by u.place),
       'ddl', replace(replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), made.on_production),
         format(' ON %I.%I USING ', n.nspname, t.relname), made.on_production)) order by x.relname)

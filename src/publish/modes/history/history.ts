@@ -26,11 +26,10 @@ import { comparedColumns, selectVersions } from './versions.ts';
 
 /** SQL: true if the production row `o` has a key of the run. */
 export const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
-  const places = [...key.columns.keys()].filter((place) => key.columns[place] !== mode.versions!.from);
+  const kept = [...key.columns.keys()].filter((at) => key.columns[at] !== mode.versions!.from);
   const own = {
-    ...key,
-    columns: places.map((place) => key.columns[place]!),
-    equals: places.map((place) => key.equals[place]!),
+    columns: kept.map((at) => key.columns[at]!),
+    equals: kept.map((at) => key.equals[at]!),
   };
   return `exists (select from ${rowsFrom} n where ${haveSame(own, 'n', 'o')})`;
 };
@@ -50,7 +49,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       ? `coalesce(t.${quoteName(name)}, o.${quoteName(name)}) as ${quoteName(name)}`
       : `t.${quoteName(name)}`,
   );
-  const place = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
+  const identity = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
   await prepareJoin(client, plan, table.staged);
   await createDifferences(
     client,
@@ -62,7 +61,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
         full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
     // Materialized: versions are computed from these rows and compared with them.
-    `with _etl_touched as materialized (select ${place}o.* from ${rows} o where ${isTouched(table, key)})`,
+    `with _etl_touched as materialized (select ${identity}o.* from ${rows} o where ${isTouched(table, key)})`,
   );
 };
 

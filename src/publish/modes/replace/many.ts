@@ -15,8 +15,8 @@ const secondsEach = 15e-6;
 const waitSecondsMin = 0.1;
 
 /** How long readers will wait. Before loading, the number of new partitions is unknown. */
-export const waitText = (plan: PublishPlan, leaving: number): readonly string[] => {
-  const exchanged = Math.max(leaving, plan.table.partitions?.length ?? 0);
+export const waitText = (plan: PublishPlan, removed: number): readonly string[] => {
+  const exchanged = Math.max(removed, plan.table.partitions?.length ?? 0);
   const seconds =
     exchanged * Math.max(exchanged, plan.production!.partitioning!.partitions.length) * secondsEach;
   if (seconds < waitSecondsMin) return [];
@@ -40,9 +40,9 @@ const locksEach = 4;
  */
 export const locksText = (
   { table, builtAs, production }: PublishPlan,
-  leaving: number,
+  removed: number,
 ): readonly string[] => {
-  const exchanged = Math.max(leaving, table.partitions?.length ?? 0);
+  const exchanged = Math.max(removed, table.partitions?.length ?? 0);
   const locks = exchanged * (locksEach + 2 * builtAs.indexes.length);
   const { locksMax } = production!;
   return locks <= locksMax

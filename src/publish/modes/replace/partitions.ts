@@ -34,17 +34,17 @@ import {
   heirsOf,
   lockedOf,
   moveWholeIn,
-  namesIn,
+  removal,
   securedBy,
   takePlace,
   takesPlace,
   viewsOver,
-  type Coming,
+  type AddedPartition,
   type Exchange,
 } from './whole.ts';
 
 /** The partitions of production that will be replaced: all, or the touched ones. */
-const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
+const removedOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
   const replaced = table.touched && new Set(table.touched.keys);
   const before = production?.partitioning?.partitions ?? [];
   return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
@@ -68,12 +68,12 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
         'an earlier version has no partitions, and the table has',
         'Load its files again.',
       );
-    const coming = table.partitions.map((one): Coming => {
+    const added = table.partitions.map((one): AddedPartition => {
       const old = before.find(({ bound }) => keyOfBound(table.partitionBy!, bound) === one.key);
       const { oid } = states.next().value!;
       return { built: one, table: one.names, builtAs: { oid }, production: old };
     });
-    return { plan, coming, leaving: leavingOf(plan) };
+    return { plan, added, removed: removedOf(plan) };
   });
 };
 
@@ -97,24 +97,22 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   );
   await copyConstraints(client, exchanged);
   const statements = [
-    ...exchanges.flatMap(({ plan, coming }) => [
+    ...exchanges.flatMap(({ plan, added }) => [
       ...(plan.production === undefined || takesPlace(plan)
         ? declaredOn(builtName(plan.table), plan.table, 'whole')
         : []),
-      ...coming.flatMap(({ table }) => declaredOn(builtName(table), plan.table, 'part')),
+      ...added.flatMap(({ table }) => declaredOn(builtName(table), plan.table, 'part')),
     ]),
     ...whole.flatMap(moveWholeIn),
-    ...exchanged.flatMap(({ plan, coming, leaving }) => [
-      ...coming.map(
+    ...exchanged.flatMap(({ plan, added, removed }) => [
+      ...added.map(
         ({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`,
       ),
-      ...leaving.flatMap((production) =>
-        freeNames({ table: namesIn(plan, production.name), builtAs: { oid: 0 }, production }),
-      ),
-      ...coming.flatMap((one) => moveIn({ ...one, production: one.production ?? plan.production })),
+      ...removed.flatMap((partition) => freeNames(removal(plan, partition))),
+      ...added.flatMap((one) => moveIn({ ...one, production: one.production ?? plan.production })),
     ]),
-    ...first.flatMap(({ plan, coming }) => [
-      ...coming.flatMap(({ table }) => [
+    ...first.flatMap(({ plan, added }) => [
+      ...added.flatMap(({ table }) => [
         dropBound(builtName(table)),
         `alter table ${builtName(table)} set schema ${quoteName(table.schema)};`,
       ]),
@@ -126,11 +124,11 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
 };
 
 /** The table without the partitions that are removed: these need no changes. */
-const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): PublishPlan => {
+const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): PublishPlan => {
   const production = plan.production!;
   const { partitioning } = production;
   if (partitioning === undefined) return plan;
-  const partitions = partitioning.partitions.filter((one) => !leaving.includes(one));
+  const partitions = partitioning.partitions.filter((one) => !removed.includes(one));
   return { ...plan, production: { ...production, partitioning: { ...partitioning, partitions } } };
 };
 
@@ -140,8 +138,8 @@ const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
 
 /** Drops foreign keys of removed partitions, which would block deletes in the referenced tables. */
 const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
-  const left = exchanges.flatMap(({ plan, leaving }) =>
-    takesPlace(plan) ? [] : leaving.map(({ oid }) => oid),
+  const left = exchanges.flatMap(({ plan, removed }) =>
+    takesPlace(plan) ? [] : removed.map(({ oid }) => oid),
   );
   if (referredBy(exchanges).length === 0 || left.length === 0) return [];
   const body = `declare drops text; begin
@@ -154,20 +152,20 @@ const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
 };
 
 /** Statements under locks that block readers. */
-const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
+const exchange = ({ plan, added, removed }: Exchange): readonly string[] => {
   const { table, production } = plan;
   const name = productionName(table);
   if (production === undefined)
     return [`alter table ${quoteName(table.schema, waitingName(plan))} rename to ${quoteName(table.table)};`];
-  if (takesPlace(plan)) return takePlace({ plan, coming, leaving });
-  const { drop, key, make } = keyChanges(stayingOf({ plan, leaving }));
+  if (takesPlace(plan)) return takePlace({ plan, added, removed });
+  const { drop, key, make } = keyChanges(stayingOf({ plan, removed }));
   return [
-    ...leaving.flatMap((old) => [
+    ...removed.flatMap((old) => [
       `alter table ${name} detach partition ${quoteName(old.schema, old.name)};`,
       `alter table ${quoteName(old.schema, old.name)} set schema ${quoteName(table.buildSchema)};`,
     ]),
     ...[...drop, ...key, ...make].map(({ sql }) => `${sql};`),
-    ...coming.flatMap((one) => [
+    ...added.flatMap((one) => [
       `alter table ${quoteName(table.schema, waitingName(one))} rename to ${quoteName(one.table.table)};`,
       `alter table ${name} attach partition ${productionName(one.table)} ${one.built.bound};`,
       dropBound(productionName(one.table)),
@@ -176,13 +174,9 @@ const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
 };
 
 /** Tables whose fingerprints the last query compares with the plan. */
-const watchedOf = ({ plan, leaving }: Exchange): readonly Move[] => [
+const watchedOf = ({ plan, removed }: Exchange): readonly Move[] => [
   plan,
-  ...leaving.map((production) => ({
-    table: namesIn(plan, production.name),
-    builtAs: { oid: 0 },
-    production,
-  })),
+  ...removed.map((partition) => removal(plan, partition)),
 ];
 
 const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Rest> => {
@@ -232,12 +226,12 @@ export const partitions: Strategy = {
   notice: (plan) => {
     const { schema, table, touched } = plan.table;
     if (plan.production === undefined) return undefined;
-    const leaving = leavingOf(plan);
-    const notices = [...locksText(plan, leaving.length)];
+    const removed = removedOf(plan);
+    const notices = [...locksText(plan, removed.length)];
     if (takesPlace(plan)) notices.push(...writersText(plan));
     if (!takesPlace(plan)) {
-      notices.push(...waitText(plan, leaving.length));
-      const { texts } = keyChanges(stayingOf({ plan, leaving }));
+      notices.push(...waitText(plan, removed.length));
+      const { texts } = keyChanges(stayingOf({ plan, removed }));
       const when = touched === undefined ? 'for a moment' : 'while all partitions change';
       if (texts.length > 0) notices.push(`readers and writers wait ${when}: ${texts.join(', ')}`);
     }

@@ -120,12 +120,10 @@ const nameSequences = (swap: BuiltOver): readonly string[] =>
 
 /** Copies the properties of old tables to built ones, and moves these into production's schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
-  await inherit(
-    client,
-    swaps.flatMap(({ table, production }) =>
-      production === undefined ? [] : [{ name: builtName(table), oldOid: production.oid }],
-    ),
+  const heirs = swaps.flatMap(({ builtAs, production }) =>
+    production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
   );
+  await inherit(client, heirs);
   await inheritDefaults(
     client,
     swaps.filter(({ production }) => production === undefined),
@@ -141,12 +139,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
       ...swaps.flatMap(returnNames),
     ].join('\n'),
   );
-  await inheritGrants(
-    client,
-    swaps.flatMap(({ builtAs, production }) =>
-      production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
-    ),
-  );
+  await inheritGrants(client, heirs);
 };
 
 /** Statements under locks that block readers. */

@@ -10,8 +10,7 @@ import { quoteName } from '../../../db/sql.ts';
 import { isBound, madeByHand } from '../../table/constraints-by-hand.ts';
 import type { PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
-import type { GrantHeir } from '../../table/grants.ts';
-import type { Heir } from '../../aside/inherit.ts';
+import type { Heir } from '../../table/grants.ts';
 import { builtName, productionName, type TableNames } from '../../../db/names.ts';
 import type { BuiltPartition } from '../../table/tables.ts';
 import { moveAway } from './keep.ts';
@@ -23,15 +22,15 @@ import type { ViewOver } from '../../table/views.ts';
 import { dropBound } from '../../aside/build-partitions.ts';
 
 /** A new partition, with the one that it replaces. */
-export interface Coming extends Move {
+export interface AddedPartition extends Move {
   readonly built: BuiltPartition;
 }
 
 /** The partitions of one table that are added and removed. */
 export interface Exchange {
   readonly plan: PublishPlan;
-  readonly coming: readonly Coming[];
-  readonly leaving: readonly ProductionPartition[];
+  readonly added: readonly AddedPartition[];
+  readonly removed: readonly ProductionPartition[];
 }
 
 /** True if a column is not null, though neither this declaration nor an earlier one says so. */
@@ -74,30 +73,26 @@ export const takesPlace = (over: BuiltOver): boolean =>
   over.table.touched === undefined &&
   keepersOf(over).length === 0;
 
-/** The names of a table's partition in production. */
-export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({
-  ...table,
-  table: name,
-  built: name,
+/** A partition of production that is removed, with its names. */
+export const removal = ({ table }: BuiltOver, production: ProductionPartition): Move => ({
+  table: { ...table, table: production.name, built: production.name },
+  builtAs: { oid: 0 },
+  production,
 });
 
 /** New tables, and the old ones whose properties they take. */
-export const heirsOf = ({ plan, coming }: Exchange): readonly (Heir & GrantHeir)[] => [
-  ...(takesPlace(plan)
-    ? [{ name: builtName(plan.table), oid: plan.builtAs.oid, oldOid: plan.production!.oid }]
-    : []),
-  ...coming.flatMap(({ table, builtAs, production: old }) =>
-    old === undefined ? [] : [{ name: builtName(table), oid: builtAs.oid, oldOid: old.oid }],
+export const heirsOf = ({ plan, added }: Exchange): readonly Heir[] => [
+  ...(takesPlace(plan) ? [{ oid: plan.builtAs.oid, oldOid: plan.production!.oid }] : []),
+  ...added.flatMap(({ builtAs, production: old }) =>
+    old === undefined ? [] : [{ oid: builtAs.oid, oldOid: old.oid }],
   ),
 ];
 
 /** Moves the new table and its partitions into production's schema, without blocking readers. */
-export const moveWholeIn = ({ plan, coming, leaving }: Exchange): readonly string[] => [
+export const moveWholeIn = ({ plan, added, removed }: Exchange): readonly string[] => [
   ...freeNames(plan),
-  ...leaving.flatMap((production) =>
-    freeNames({ table: namesIn(plan, production.name), builtAs: { oid: 0 }, production }),
-  ),
-  ...coming.flatMap((one) => [
+  ...removed.flatMap((partition) => freeNames(removal(plan, partition))),
+  ...added.flatMap((one) => [
     dropBound(builtName(one.table)),
     ...moveIn({ ...one, production: one.production ?? plan.production }),
   ]),
@@ -113,15 +108,15 @@ const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] 
 };
 
 /** Statements under locks that block readers. */
-export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[] => {
+export const takePlace = ({ plan, added, removed }: Exchange): readonly string[] => {
   const { table } = plan;
   const rename = (from: string, to: string): string =>
     `alter table ${quoteName(table.schema, from)} rename to ${quoteName(to)};`;
   return [
     ...dropForeignKeys(plan),
-    ...leaving.map(({ name, oid }) => rename(name, `etl_old_${oid}`)),
+    ...removed.map(({ name, oid }) => rename(name, `etl_old_${oid}`)),
     ...moveAway(plan),
-    ...coming.map((one) => rename(waitingName(one), one.table.table)),
+    ...added.map((one) => rename(waitingName(one), one.table.table)),
     rename(waitingName(plan), table.table),
   ];
 };
@@ -140,7 +135,7 @@ export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] =
 };
 
 /** Quoted names of the tables that are locked against readers. */
-export const lockedOf = ({ plan, leaving }: Exchange): readonly string[] =>
+export const lockedOf = ({ plan, removed }: Exchange): readonly string[] =>
   plan.production === undefined
     ? []
-    : [productionName(plan.table), ...leaving.map(({ schema, name }) => quoteName(schema, name))];
+    : [productionName(plan.table), ...removed.map(({ schema, name }) => quoteName(schema, name))];

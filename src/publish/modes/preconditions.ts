@@ -1,12 +1,16 @@
-// Refuses new tables whose index names are taken by other objects in the production schema. Proved
-// by test/modes/publish-protects.test.ts, "one that was only renamed".
+// Checks before anything is loaded that publishing would find index names and privileges.
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from './contract.ts';
+import { productionName } from '../../db/names.ts';
 import { adviceTaken } from '../refusals.ts';
 
-/** Call before loading: publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED. */
+/**
+ * Refuses new tables whose index names are taken in the production schema: publishing would fail
+ * with 42P07. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/publish-protects.test.ts, "one that
+ * was only renamed".
+ */
 export const refuseTakenNames = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
     strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
@@ -33,4 +37,28 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
       problem: `indexes of the new table need names that are taken: ${taken}`,
       hint: adviceTaken,
     });
+};
+
+/**
+ * Refuses existing tables for which publishing as planned lacks privileges. An owner has them all,
+ * unless somebody revoked them. Errors: ETL_PERMISSION.
+ */
+export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
+  const needed = plans
+    .filter(({ production }) => production !== undefined)
+    .flatMap((plan) =>
+      (plan.strategy.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
+    );
+  if (needed.length === 0) return;
+  // A privilege on columns may be enough.
+  const { rows } = await client.query<{ user: string; action: string | null }>(
+    `select current_user as "user", string_agg(privilege || ' rows of table ' || name::regclass, '; ') as action
+      from unnest($1::text[], $2::text[]) as n (name, privilege)
+      where not case privilege when 'delete' then has_table_privilege(name, privilege)
+        else has_any_column_privilege(name, privilege) end`,
+    [needed.map(([name]) => name), needed.map(([, privilege]) => privilege)],
+  );
+  const { user, action } = rows[0]!;
+  if (action !== null)
+    throw new EtlError('ETL_PERMISSION', { user, action, problem: 'the privilege is missing' });
 };
