@@ -21,7 +21,7 @@ const advice: Readonly<Record<string, string>> = {
     'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or drop the foreign key for the duration of the run.',
   '23505': 'Two rows have the same key: correct the files, or the key.',
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
-  '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
+  '23502': 'A column of the table allows no nulls: declare it so in the pipeline, or correct the files.',
   '42P07': adviceTaken,
   '42501':
     'Grant the privilege to the user of the run, or to the role for which a trigger, view or policy of the table needs it.',

@@ -166,7 +166,7 @@ describe('append', () => {
     write('02.csv', '3:7');
     await run(pipeline('append', { indexes: [index('pieces')] }));
     expect(notices).toContain(
-      'shop.sale: writers wait, and readers may also wait: index sale_pieces_idx is made',
+      'shop.sale: writers wait, and readers may also wait: index sale_pieces_idx is created',
     );
     expect(await rowsOf(`select indexname from pg_indexes where tablename = 'sale' order by 1`)).toEqual([
       { indexname: 'sale_pieces_idx' },

@@ -206,7 +206,7 @@ describe('a violation publishes nothing, and names the records', () => {
     const failure = await failureOf(run(pipeline({ publish: 'append', checks: { few: 'pieces < 6' } })));
     expect(failure).toMatchObject({
       code: 'ETL_PUBLISH_SHAPE',
-      message: expect.stringMatching(/constraint few cannot be made.*violated by some row/),
+      message: expect.stringMatching(/constraint few cannot be created.*violated by some row/),
     });
     expect(await constraints()).toEqual(['sale_pkey PRIMARY KEY (id)']);
   });

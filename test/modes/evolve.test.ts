@@ -162,7 +162,7 @@ describe('a table that stays', () => {
       '(4,1,5000000000)',
     ]);
     expect(notices[0]).toMatch(
-      /alter column "id" type bigint, .* type timestamp without time zone, add column "note" text, which writes the table of 8192 bytes and its indexes again/,
+      /alter column "id" type bigint, .* type timestamp without time zone, add column "note" text, which rewrites the table \(8192 bytes\) and its indexes/,
     );
     expect(await rowsOf(`select indexname from pg_indexes where tablename = 'sale' order by 1`)).toEqual([
       { indexname: 'sale_code_idx' },

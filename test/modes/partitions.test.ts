@@ -360,7 +360,7 @@ it('a check by hand that the server would write otherwise is refused before anyt
   const refused = await failureOf(run(own()));
   expect(refused).toMatchObject({
     code: 'ETL_PUBLISH_SHAPE',
-    message: expect.stringContaining('the server would write their check "known" otherwise') as unknown,
+    message: expect.stringContaining('the server would write their check "known" differently') as unknown,
   });
   const loaded = await rowsOf(
     'select c.* from etl.chunk c join etl.source_file f on f.id = c.file_id where f.run_id = (select max(id) from etl.run)',
@@ -482,7 +482,7 @@ describe('what is in production is refused, before anything is loaded,', () => {
     await database.query(
       'alter table shop.sale drop more; alter table shop.sale detach partition shop.sale_2026_05',
     );
-    expect((await failureOf(run())).message).toContain('shop.sale_2026_05 cannot be made');
+    expect((await failureOf(run())).message).toContain('shop.sale_2026_05 cannot be created');
   });
 });
 

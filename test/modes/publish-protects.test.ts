@@ -227,7 +227,7 @@ describe('a table that is to be made again is moved away as the hint says, and t
       'that stays with its partitions, and has other columns',
       byName,
       { ...byName, columns: { id: column.bigint('id'), name: column.text('name') } },
-      'stays when its partitions are replaced',
+      'is kept when its partitions are replaced',
     ],
   ])('%s', async (_, before, after, problem) => {
     await run(table(before));

@@ -250,7 +250,7 @@ describe('rollback', () => {
     write('b.csv', '2:2');
     await run();
     expect(notices.find((text) => text.includes('in place'))).toContain(
-      'rows that are kept are copied first',
+      'the old rows are copied into the kept version first',
     );
     expect((await rollback()).tables[0]).toMatchObject({ table: 'sale', rows: 1, strategy: 'in place' });
     expect(await production()).toBe('1:1 = 1');

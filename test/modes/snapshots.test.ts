@@ -383,8 +383,8 @@ it('says which tables it cannot keep beside one whose rows are written', async (
   addCity();
   files.write('big.sql', 'select id, name, people from city where people > 115000');
   const replaced =
-    'geo.big will be replaced by new tables while rows are written to geo.city: a transaction with a snapshot from before the ' +
-    'publication may see new rows of the former and old rows of the latter';
+    'geo.big will be replaced by new tables while rows are written to geo.city: a transaction with an older ' +
+    'snapshot may see new rows of the former and old rows of the latter';
   const plan = await planPipeline(appended, {
     databaseUrl: database.url,
     directory: files.directory,

@@ -109,7 +109,7 @@ const scenes: readonly Scene[] = [
     change: { publish: { mode: 'merge', by: 'rebuild' } },
     again: {},
     ddl: '',
-    warned: ['geo.city: 2 rows of 2 change, so it was built again, and is swapped'],
+    warned: ['geo.city: 2 rows of 2 change, so a new table was built and is swapped in'],
     isSameTable: false,
     file: 'city-2.csv',
     content: 'id,name,people\n2,Trier,120001\n3,Jena,120001\n2,Trier,120002\n',

@@ -331,19 +331,19 @@ describe('a partition that somebody takes away while a night looks at it', () =>
       'dropped',
       drop,
       'ETL_INCOMPLETE',
-      '2 rows of "shop"."sale_2026_01" were to stay, and somebody has dropped it',
+      '2 rows of "shop"."sale_2026_01" should have been kept, but it was dropped',
     ],
     [
       'changed',
       'delete from shop.sale where id = 2',
       'ETL_INCOMPLETE',
-      '2 rows of "shop"."sale_2026_01" were to stay, and 1 were found',
+      '2 rows of "shop"."sale_2026_01" should have been kept, but 1 were found',
     ],
     [
       'detached',
       'alter table shop.sale detach partition shop.sale_2026_01',
       'ETL_PUBLISH_SHAPE',
-      'its partition shop.sale_2026_01 cannot be made, because something else has that name',
+      'its partition shop.sale_2026_01 cannot be created, because another object has that name',
     ],
   ])('and is %s after that ends it with an error that says so', async (_, sql, code, message) => {
     const matches = (effect: Effect): boolean =>

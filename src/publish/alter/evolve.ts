@@ -113,7 +113,7 @@ const retyping = (
   }
   const users = columnUsers.filter(({ column }) => column === name).map((user) => user.name);
   if (users.length === 0) return { name, alter, problem, needs: 'retype', ...widening };
-  const first = `${users.join(', ')} must be dropped before, and created again after it`;
+  const first = `${users.join(', ')} must be dropped first, and created again afterwards`;
   return { name, alter, problem: `${problem}; ${first}`, needs: undefined };
 };
 
@@ -206,7 +206,7 @@ export const evolutionOf = (
   const statement = statementOf(table, changes);
   const rewrites = changes.some((change) => change.rewrites === true);
   const rewritten = rewrites
-    ? `, which writes the table of ${production.size} and its indexes again: a transaction with a snapshot from before the publication will see it empty`
+    ? `, which rewrites the table (${production.size}) and its indexes: a transaction with an older snapshot will see it empty`
     : '';
   const filled = changes.filter(({ isFilled }) => isFilled === true);
   const undefaulted = filled.map(({ name }) => ({ alter: `alter column ${quoteName(name)} drop default` }));

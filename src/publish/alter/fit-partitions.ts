@@ -32,8 +32,8 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
   if (rows.length > 0)
     refuseShape(
       rows[0].owner,
-      `its partition ${rows[0].name} cannot be made, because something else has that name`,
-      'Drop it, or move it to another schema: under another name it would keep the names of its indexes.',
+      `its partition ${rows[0].name} cannot be created, because another object has that name`,
+      'Drop that object, or move it to another schema. Renaming is not enough: its indexes would keep their names.',
     );
 };
 

@@ -37,7 +37,7 @@ const isSameList = (a: readonly string[], b: readonly string[]): boolean => a.jo
 
 /** Restores properties of a re-created index: replica identity and clustering. */
 const restored = (target: string, index: TableIndex | undefined, name: string): readonly KeyStep[] => {
-  const failure = `index ${name} cannot be what it was`;
+  const failure = `index ${name} cannot get its role back (replica identity or clustering)`;
   const alter = (what: string): KeyStep => ({
     sql: `alter table ${target} ${what} ${quoteName(name)}`,
     failure,
@@ -58,7 +58,7 @@ export const makeIndex = (
   { name, ddl }: TableIndex,
   old: TableIndex | undefined,
 ): readonly KeyStep[] => [
-  { sql: ddl, failure: `index ${name} cannot be made` },
+  { sql: ddl, failure: `index ${name} cannot be created` },
   ...restored(productionName(table), old, name),
 ];
 
@@ -73,7 +73,7 @@ const primaryKeyChanges = (
   if (isSameList(old?.columns ?? [], wanted)) return none;
   if (production.dependents.some(({ kind }) => kind === 'primary key')) return none;
   const target = productionName(table);
-  const text = wanted.length === 0 ? 'goes' : `becomes ${listed(wanted)}`;
+  const text = wanted.length === 0 ? 'is dropped' : `becomes ${listed(wanted)}`;
   const failure = wanted.length === 0 ? 'cannot be dropped' : `cannot become ${listed(wanted)}`;
   const was = old === undefined ? '' : ` ${listed(old.columns)}`;
   const step = (sql: string): KeyStep => ({
@@ -106,8 +106,8 @@ const indexChanges = (
   const replaced = changed.flatMap(({ name }) => before(name) ?? []);
   return {
     texts: [
-      ...changed.map(({ name }) => `index ${name} is made`),
-      ...gone.map(({ name }) => `index ${name} goes`),
+      ...changed.map(({ name }) => `index ${name} is created`),
+      ...gone.map(({ name }) => `index ${name} is dropped`),
     ],
     drop: [...gone, ...replaced].map((index) => dropIndex(table, index)),
     make: changed.flatMap((index) => makeIndex(table, index, before(index.name))),
@@ -176,14 +176,14 @@ const constraintChanges = (
   const replaced = changed.flatMap(({ name }) => found(production, name) ?? []);
   return {
     texts: [
-      ...changed.map(({ kind, name }) => `${kind} ${name} is made`),
-      ...gone.map(({ name }) => `constraint ${name} goes`),
+      ...changed.map(({ kind, name }) => `${kind} ${name} is created`),
+      ...gone.map(({ name }) => `constraint ${name} is dropped`),
     ],
     drop: [...gone, ...replaced].map(({ name }) =>
       step(name, `drop constraint ${quoteName(name)}`, 'dropped'),
     ),
     make: changed.map(({ name }) =>
-      step(name, `add constraint ${quoteName(name)} ${found(built, name)!.clause}`, 'made'),
+      step(name, `add constraint ${quoteName(name)} ${found(built, name)!.clause}`, 'created'),
     ),
   };
 };

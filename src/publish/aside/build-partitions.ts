@@ -59,7 +59,7 @@ const addKept = async (
   if (kept === undefined) return 0;
   const list = quoteNames(columns);
   const incomplete = (found: string, cause?: unknown): EtlError => {
-    const problem = `${plural(kept.rows, 'row')} of ${kept.from} were to stay, and ${found}`;
+    const problem = `${plural(kept.rows, 'row')} of ${kept.from} should have been kept, but ${found}`;
     return new EtlError('ETL_INCOMPLETE', { table, problem }, { cause });
   };
   const { rowCount } = await client
@@ -68,7 +68,7 @@ const addKept = async (
       [kept.files],
     )
     .catch((cause: unknown) => {
-      throw codeOf(cause) === '42P01' ? incomplete('somebody has dropped it', cause) : cause;
+      throw codeOf(cause) === '42P01' ? incomplete('it was dropped', cause) : cause;
     });
   if (rowCount !== kept.rows)
     throw incomplete(`${formatCount(rowCount ?? 0)} were found (did somebody change them?)`);

@@ -212,7 +212,7 @@ const analyzeColumns = async (
     });
   const what = left.length === 0 ? 'expressions in indexes' : left.join(', ');
   announce(
-    `${names.table}: the server has no statistics of ${what}, because \`analyze\` stops there: ${messageOf(cause)}; it plans queries on them badly`,
+    `${names.table}: the server has no statistics of ${what}, because \`analyze\` fails there: ${messageOf(cause)}; queries that use them may be planned badly`,
   );
 };
 

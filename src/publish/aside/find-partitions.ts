@@ -92,7 +92,7 @@ export const findKeys = async (
   if (type === undefined || (spec.by === 'range' && times === undefined))
     return refuseShape(
       table,
-      `partitionBy names ${spec.column}, which is ${type ?? 'no column of its SQL'}`,
+      `partitionBy names ${spec.column}, which is ${type ?? 'not a column of its SQL'}`,
       'range needs a date or a timestamp.',
     );
   const text = times === undefined ? textOf(type) : 'part::date::text';

@@ -49,8 +49,8 @@ export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined 
 export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
   const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
   return (
-    `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with a snapshot from before the ` +
-    'publication may see new rows of the former and old rows of the latter'
+    `${replaced.join(', ')} will be replaced by new tables while rows are written to ${name}: a transaction with an older ` +
+    'snapshot may see new rows of the former and old rows of the latter'
   );
 };
 

@@ -87,9 +87,7 @@ const otherCase = (ranges: readonly Range[]): Range[] =>
   );
 
 const refuse = (what: string): never => {
-  throw new PatternRefused(
-    `${what}, which PostgreSQL does not read as JavaScript does; write it without, or use expect.sql`,
-  );
+  throw new PatternRefused(`${what}, which PostgreSQL reads differently; avoid it, or use expect.sql`);
 };
 
 class Translator {
@@ -152,7 +150,7 @@ class Translator {
       while (this.#next() !== '>');
     }
     const text = this.#alternatives();
-    if (!this.#takes(')')) refuse('has a group that does not end');
+    if (!this.#takes(')')) refuse('has a group without an end');
     return `(?:${text})`;
   }
 
@@ -194,10 +192,10 @@ class Translator {
       this.#at += 1;
       const [to] = this.#member();
       if (first.length > 1 || from![0] !== from![1] || to![0] !== to![1])
-        refuse('has a class with a range of classes');
+        refuse('has a range that begins or ends with a class');
       ranges.push([from![0], to![1]]);
     }
-    if (ranges.length === 0) return isNegated ? '.' : refuse('has a class of no character');
+    if (ranges.length === 0) return isNegated ? '.' : refuse('has an empty class');
     return bracket(this.#withCase(ranges), isNegated);
   }
 
@@ -229,8 +227,7 @@ class Translator {
     const [all = '', short, long] = form.exec(rest) ?? refuse(`has \\${letter} without a number`);
     this.#at += all.length;
     const code = Number.parseInt(short ?? long ?? '', 16);
-    if (except([]).every(([from, to]) => code < from || code > to))
-      refuse('has a NUL or half of a character');
+    if (except([]).every(([from, to]) => code < from || code > to)) refuse('has a NUL or a surrogate');
     return [code, code];
   }
 }
@@ -242,7 +239,7 @@ const flagsKnown = /^[isu]*$/;
 export const serverPattern = (pattern: RegExp): string => {
   const { flags } = pattern;
   if (!flagsKnown.test(flags) || (flags.includes('i') && flags.includes('u')))
-    throw new PatternRefused(`has the flags ${flags}; i or u, and s, are all that it may have`);
+    throw new PatternRefused(`has the flags ${flags}; allowed are s, and either i or u`);
   // `***:` selects advanced regular expressions, whatever the server's default.
   return `***:${new Translator(pattern).all()}`;
 };

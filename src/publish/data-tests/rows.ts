@@ -24,7 +24,7 @@ export const rows = {
     const [unknown] = Object.keys(others);
     const percent =
       typeof change === 'string' && /^\d+(\.\d+)?%$/.test(change) ? Number(change.slice(0, -1)) : null;
-    if (unknown !== undefined) add(`knows min, max and change, not \`${unknown}\``);
+    if (unknown !== undefined) add(`accepts min, max and change, not \`${unknown}\``);
     else if (min === undefined && max === undefined && change === undefined) add('needs min, max or change');
     else if (!isCount(min) || !isCount(max)) add('needs numbers of rows for min and max');
     else if (change !== undefined && percent === null) add("needs a share such as '20%' for change");

@@ -159,7 +159,7 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   const dependents = [
     ...others,
     ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : []),
-    ...(isUnlike ? [{ kind: 'foreign key to', name: 'another table than before' }] : []),
+    ...(isUnlike ? [{ kind: 'foreign key to', name: 'a different table' }] : []),
   ];
   // A declared foreign key of the table to itself is deferred, and the server refuses `alter table`
   // while its checks are pending.

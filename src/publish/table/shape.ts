@@ -51,7 +51,7 @@ export const movingAway = (
     kind === 'p'
       ? `do $$ declare t regclass; begin for t in select relid from pg_partition_tree(${quoteText(name)}) loop execute format('alter table %s set schema ${elsewhere}', t); end loop; end $$;`
       : `alter table ${name} set schema ${elsewhere};`;
-  return `move it to another schema, so that the next run makes it again, without the grants, indexes and other properties that people gave it: \`create schema ${elsewhere}; ${move}\``;
+  return `move it to another schema, so that the next run creates it again, without the grants, indexes and other properties that people gave it: \`create schema ${elsewhere}; ${move}\``;
 };
 
 /** Refuses a view or other object with the table's name. Errors: ETL_PUBLISH_REFUSED. */

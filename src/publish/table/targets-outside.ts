@@ -53,7 +53,7 @@ export const checkTargetsOutside = async (
     const { hasKey, mayRefer, role } = (await client.query(selectKeys, [target, key.to])).rows[0];
     const to = `${target.replaceAll('"', '')} (${key.to.join(', ')})`;
     if (!hasKey)
-      refuse(`${to} is neither the primary key nor unique`, 'Make it unique there, or refer to a key.');
+      refuse(`${to} is neither the primary key nor unique`, 'Make it unique there, or reference a key.');
     if (!mayRefer)
       refuse(
         'the privilege REFERENCES is missing',

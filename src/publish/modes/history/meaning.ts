@@ -11,8 +11,8 @@ export const history = ({ changed, gone, deleted, from, to, at }: HistorySpec): 
   changed,
   gone,
   rowsKnownBy: 'key',
-  lostByRefresh: at === undefined ? 'versions whose times are those of earlier runs' : undefined,
+  lostByRefresh: at === undefined ? 'versions dated by earlier runs' : undefined,
   deletes: deleted.length > 0,
   versions: { from, to, at },
-  whyNotRows: () => 'rows are versions by their key, which depend on what was there before',
+  whyNotRows: () => 'rows are versions of keys, and depend on earlier runs',
 });

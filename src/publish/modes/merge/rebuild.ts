@@ -147,7 +147,7 @@ const build = async (client: Client, over: BuiltOver, counts: Differences): Prom
   });
   const wanted = read.rows + counts.insert - counts.remove;
   if (rows !== wanted) {
-    const problem = `it was to be built again with ${plural(wanted, 'row')}, and has ${formatCount(rows)}`;
+    const problem = `the rebuilt table should have ${plural(wanted, 'row')}, and has ${formatCount(rows)}`;
     throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
   }
   const renames = await makeIndexes(client, names, oid);
@@ -213,14 +213,14 @@ export const rebuild: Strategy = {
   name: 'rebuild',
   writes: false,
   holdsWriters: true,
-  summary: 'Merged by building the table again',
+  summary: 'Merged by rebuilding the table',
 
   takes: (_, __, found) => found?.rebuilt !== undefined,
 
   mayTake: mayRebuild,
 
   notice: ({ table, found }) =>
-    `${table.schema}.${table.table}: ${plural(changedRows(found!.counts), 'row')} of ${formatCount(found!.rebuilt!.read.rows)} change, so it was built again, and is swapped`,
+    `${table.schema}.${table.table}: ${plural(changedRows(found!.counts), 'row')} of ${formatCount(found!.rebuilt!.read.rows)} change, so a new table was built and is swapped in`,
 
   apply: async (client, plans) => {
     for (const { table, found } of plans) {

@@ -60,7 +60,7 @@ const refuseConstraint = (
   { dependents }: ProductionTable,
   { constraint, columns }: TableIndex,
 ): never => {
-  const problem = `rows trade values of constraint ${constraint}, and must be replaced by key because of ${dependentsText(dependents)}`;
+  const problem = `rows exchange values of constraint ${constraint}, but must be replaced by key because of ${dependentsText(dependents)}`;
   const names = columns.map((column) => `'${column}'`);
   const list = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
   const hint = `Drop constraint ${constraint} and declare index(${list}, { unique: true }) instead.`;
@@ -182,9 +182,9 @@ export const inPlace: Strategy = {
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =
       texts.length === 0
-        ? 'readers see the old rows until the end, writers wait'
+        ? 'readers see the old rows until the commit, writers wait'
         : `writers wait, and readers may also wait: ${texts.join(', ')}`;
-    const kept = isKept(plan) ? '; rows that are kept are copied first' : '';
+    const kept = isKept(plan) ? '; the old rows are copied into the kept version first' : '';
     return (
       `${schema}.${table}: rows are replaced in place because of ${inPlaceReasons(plan.table, plan.production!)}; ` +
       `${readers}, and the table needs a vacuum afterwards${kept}`

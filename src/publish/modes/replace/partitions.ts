@@ -65,7 +65,7 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
     if (table.partitions === undefined)
       return refuseShape(
         table.table,
-        'an earlier version has no partitions, and the table has',
+        'the earlier version has no partitions, but the table has',
         'Load its files again.',
       );
     const added = table.partitions.map((one): AddedPartition => {
@@ -212,7 +212,7 @@ export const partitions: Strategy = {
     if (difference !== '')
       refuseShape(
         table,
-        `${schema}.${table} stays when its partitions are replaced, and its columns differ from the declaration: ${difference}`,
+        `${schema}.${table} is kept when its partitions are replaced, but its columns differ from the declaration: ${difference}`,
         `Change the columns of the table or of the declaration; or ${movingAway(names, production)}.`,
       );
   },

@@ -52,8 +52,8 @@ const lookAt = async <T>(
   }
   return refuseShape(
     names.table,
-    `partitions of ${names.schema}.${names.table} were dropped, one after the other, while the run looked at them`,
-    'Run again when nobody drops them.',
+    `partitions of ${names.schema}.${names.table} were dropped again and again while the run read them`,
+    'Run again when nobody drops partitions.',
   );
 };
 

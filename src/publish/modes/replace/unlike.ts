@@ -90,7 +90,7 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
     );
     return rows[0]!.unlike.map((place): Dependent => {
       const { kind, name } = probes[place]!;
-      return { kind, name: `${name} (the server would write it otherwise)` };
+      return { kind, name: `${name} (the server would write it differently)` };
     });
   });
 };
@@ -131,7 +131,7 @@ export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promi
   const name = quoteName(unlike.name);
   refuseShape(
     table.table,
-    `its partitions cannot be replaced, because the server would write their check ${name} otherwise than that of ${whole}`,
-    `Make it again as the server writes it: alter table ${whole} drop constraint ${name}, add constraint ${name} ${unlike.definition};`,
+    `its partitions cannot be replaced, because the server would write their check ${name} differently from that of ${whole}`,
+    `Create it again as the server writes it: alter table ${whole} drop constraint ${name}, add constraint ${name} ${unlike.definition};`,
   );
 };

@@ -11,7 +11,7 @@ import { isBound, madeByHand } from '../../table/constraints-by-hand.ts';
 import type { PublishPlan } from '../contract.ts';
 import type { BuiltOver } from '../../table/built-over.ts';
 import type { Heir } from '../../table/grants.ts';
-import { builtName, productionName, type TableNames } from '../../../db/names.ts';
+import { builtName, productionName } from '../../../db/names.ts';
 import type { BuiltPartition } from '../../table/tables.ts';
 import { moveAway } from './keep.ts';
 import { freeNames, moveIn, waitingName, type Move } from './move.ts';
@@ -62,8 +62,8 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
     ...dependents.filter((dependent) => !isCarried(production, dependent)),
     ...views.flatMap(({ isReplaceable, name }) => one(!isReplaceable, 'view', name)),
     ...constraints.flatMap((key) => one(isBound(production, key), 'foreign key', key.name)),
-    ...one(hasOwnNotNull(over, production), 'a column', 'that takes no null'),
-    ...one(published?.isMade !== true, 'that', 'no run has made it'),
+    ...one(hasOwnNotNull(over, production), 'a column', 'that allows no nulls'),
+    ...one(published?.isMade !== true, 'a table', 'that no run created'),
   ];
 };
 

@@ -73,7 +73,7 @@ describe('a wrong test', () => {
     [expected.matches('code', 'a' as never), 'needs a RegExp'],
     [
       expected.matches('code', /a(?=b)/),
-      'has a lookaround or a modifier, which PostgreSQL does not read as JavaScript does',
+      'has a lookaround or a modifier, which PostgreSQL reads differently',
     ],
     [expected.references('id', 'sales.id'), 'refers to `sales`, which is not a table of this pipeline'],
     [expected.references('id', 'declared.m'), 'refers to `m`, which is not a column of declared'],
@@ -84,7 +84,7 @@ describe('a wrong test', () => {
     [expected.rows({}), 'needs min, max or change'],
     [expected.rows({ min: 2, max: 1 }), 'has a min above its max'],
     [expected.rows({ change: '20' as never }), "needs a share such as '20%' for change"],
-    [expected.rows({ minimum: 1 } as never), 'knows min, max and change, not `minimum`'],
+    [expected.rows({ minimum: 1 } as never), 'accepts min, max and change, not `minimum`'],
     [expected.fresh('id', '2 days'), 'needs a date or timestamp, and `id` is not one'],
     [expected.fresh('at', '2 moons' as never), "needs an age such as '12 hours'"],
     [expected.sql(''), 'needs the path of a file'],
