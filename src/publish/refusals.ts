@@ -29,7 +29,7 @@ const advice: Readonly<Record<string, string>> = {
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
 /** Turns the server's refusal into our error; returns other errors unchanged. */
-export const refusalOf = (table: string, cause: unknown): unknown => {
+export const publishRefusal = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const details = {
     table,
@@ -54,7 +54,10 @@ export const rowsWithheld = (table: string, production: ProductionTable, problem
  * For a statement on several tables: names the table that the server named, or else all tables. An
  * error raised by a trigger names none.
  */
-export const refusalOfAny = (plans: readonly { readonly table: TableNames }[], cause: unknown): unknown => {
+export const publishRefusalOfAny = (
+  plans: readonly { readonly table: TableNames }[],
+  cause: unknown,
+): unknown => {
   const { table = plans.map((plan) => plan.table.table).join(', ') } = cause as { table?: string };
-  return refusalOf(table, cause);
+  return publishRefusal(table, cause);
 };

@@ -192,7 +192,7 @@ export interface Evolution {
   readonly rewrites: boolean;
 }
 
-/** Readers of this table also wait for the tables that foreign keys connect to it. */
+/** Longest wait for referenced tables, which the statement locks, too, while readers wait. */
 const lockMs = 2_000;
 
 /** The changes that `refuseUnfit` accepts. */

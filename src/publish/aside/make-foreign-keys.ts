@@ -20,7 +20,7 @@ import {
   targetName,
 } from '../table/foreign-keys.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
-import { refusalOf } from '../refusals.ts';
+import { publishRefusal } from '../refusals.ts';
 
 /** SQL: the keys that a table will have: of new rows, and of rows that are kept. */
 const keysOf = (target: BuiltTable, to: readonly string[]): string => {
@@ -149,7 +149,9 @@ const makeAll = async (
     const keys = making.flatMap(({ key }) => key ?? []);
     throw (
       violationOf(tables, cause) ??
-      (keys.length === making.length ? refusedByServer(table, keys, cause) : refusalOf(table.table, cause))
+      (keys.length === making.length
+        ? refusedByServer(table, keys, cause)
+        : publishRefusal(table.table, cause))
     );
   });
 };

@@ -67,7 +67,7 @@ const parts: Readonly<Record<string, string>> = {
   range_bounds_histogram: 'text',
 };
 
-/** The functions may be called before a condition is evaluated, so `found` is materialized. */
+/** The server may call these functions before it evaluates conditions: hence `materialized`. */
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (

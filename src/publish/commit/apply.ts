@@ -11,7 +11,7 @@ import { lockTables, type Locksmith } from '../locks.ts';
 import { namesInProduction, productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../table/tables.ts';
 import type { ViewOver } from '../table/views.ts';
-import { refusalOf, refusalOfAny } from '../refusals.ts';
+import { publishRefusal, publishRefusalOfAny } from '../refusals.ts';
 
 /** Locks and statements for the last query of the transaction, and the verified row counts. */
 export interface Applied {
@@ -110,7 +110,7 @@ const applyWritten = async (
   if (written.length > 0)
     await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
       (cause: unknown) => {
-        throw violationOf(tables, cause) ?? refusalOfAny(written, cause);
+        throw violationOf(tables, cause) ?? publishRefusalOfAny(written, cause);
       },
     );
   return rests;
@@ -152,7 +152,7 @@ export const applyAll = async (
         const had = before.get(table) ?? null;
         checkCopied(table, copied.get(table), plan.table.staged);
         const verified = plan.strategy.verify?.(client, plan, had).catch((cause: unknown) => {
-          throw refusalOf(table, cause);
+          throw publishRefusal(table, cause);
         });
         rows.set(table, (await verified) ?? plan.strategy.rowsAtLeast(plan.table, had));
         if (plan.table.mode.rowsKnownBy === 'key')

@@ -149,7 +149,7 @@ const scan = async (
     // Find the failing test: the server parses each one alone, without reading rows.
     await client.query('rollback to savepoint tests');
     for (const one of tests) await prepareShared(client, one, from);
-    // Each one alone is valid: the query took too long, or met an invalid value.
+    // Each test alone is valid: their query took too long, or met an invalid value.
     throw asRefused(tests[0]!.spec, 0, cause);
   }
 };

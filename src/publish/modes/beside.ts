@@ -7,13 +7,13 @@ import { quoteNames } from '../../db/sql.ts';
 import type { PublishPlan, Strategy, Rest, Seen } from './contract.ts';
 import { refuseUnfit } from '../alter/evolve.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
-import { refusalOf } from '../refusals.ts';
+import { publishRefusal } from '../refusals.ts';
 
 /** The server's refusal as our error. Rows that violate a declared check are named later. */
 const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown): unknown => {
   if (cause instanceof DuplicateRows) return cause;
   const checks = constraints.filter(({ kind }) => kind === 'check');
-  return rowsRefusedBy(table, checks, cause) ?? refusalOf(table, cause);
+  return rowsRefusedBy(table, checks, cause) ?? publishRefusal(table, cause);
 };
 
 /** Writes each table. `write` returns keys and indexes to make after the rows of all tables. */

@@ -27,7 +27,7 @@ export interface PublishPlan extends BuiltOver {
 
 /** Work that `apply` leaves for later. */
 export interface Rest {
-  /** To be called after the rows of all tables: a deferred foreign key may check several. */
+  /** To be called after all rows are written: a deferred foreign key may check several tables. */
   readonly finish?: () => Promise<void>;
   /** Views that the last query locks against readers, before the tables that they read. */
   readonly views?: readonly ViewOver[];

@@ -10,7 +10,7 @@ import type { BuiltTable } from '../table/tables.ts';
 import { builtStates, columnsOf, writtenColumns } from '../table/table-state.ts';
 import type { Seen } from './contract.ts';
 import { modeOf } from './registry.ts';
-import { refusalOf } from '../refusals.ts';
+import { publishRefusal } from '../refusals.ts';
 
 /** Adds generated columns, which the server will compute. Identity columns have no value yet. */
 const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
@@ -54,7 +54,7 @@ export const refuseHiddenRows = async (
   await client
     .query(`set local row_security = off; select from ${quoteName(schema, name)} limit 0`)
     .catch((cause: unknown) => {
-      throw refusalOf(name, cause);
+      throw publishRefusal(name, cause);
     });
 };
 

@@ -14,7 +14,7 @@ import { checkPlanned, insertPublished, replacedText } from '../../publish/commi
 import { ChangedByHand } from '../../publish/table/by-hand.ts';
 import { insertKept, isKept } from '../../publish/modes/replace/keep.ts';
 import { lockViews } from '../../publish/table/views.ts';
-import { refusalOfAny } from '../../publish/refusals.ts';
+import { publishRefusalOfAny } from '../../publish/refusals.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { refuseOtherSchemas } from '../../db/session/access.ts';
@@ -138,7 +138,7 @@ const commit = async (
       ].join('\n'),
     );
   }).catch((cause: unknown) => {
-    throw refusalOfAny(byWriting(plans)[1], publishingError(context, cause));
+    throw publishRefusalOfAny(byWriting(plans)[1], publishingError(context, cause));
   });
 };
 

@@ -30,7 +30,7 @@ import { builtName, partName, productionName, rebuiltName, type TableNames } fro
 import { isOnePiece } from '../../table/own-rows.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
 import { placelessClause } from '../../table/table-state.ts';
-import { refusalOf } from '../../refusals.ts';
+import { publishRefusal } from '../../refusals.ts';
 import { swap } from '../replace/swap.ts';
 
 /**
@@ -204,7 +204,7 @@ export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<F
     const rebuilt = await tryBuild(client, over, counts);
     return rebuilt === undefined ? { counts } : { counts, rebuilt };
   }).catch((cause: unknown) => {
-    throw refusalOf(table.table, cause);
+    throw publishRefusal(table.table, cause);
   });
 };
 

@@ -20,7 +20,7 @@ import { builtName, productionName } from '../../../db/names.ts';
 import { rowsWith, type BuiltTable } from '../../table/tables.ts';
 import { productionTables, type ProductionTable } from '../../table/production.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
-import { refusalOf, rowsWithheld } from '../../refusals.ts';
+import { publishRefusal, rowsWithheld } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from '../../table/table-state.ts';
 
@@ -108,7 +108,7 @@ const replaceByKey = async (
 /** The server's refusal as our error. 0A000: this kind of table (Citus) refuses a statement. */
 const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
   const { schema, table } = names;
-  if (codeOf(cause) !== '0A000') return refusalOf(table, cause);
+  if (codeOf(cause) !== '0A000') return publishRefusal(table, cause);
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
   const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}.`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
@@ -177,7 +177,7 @@ export const inPlace: Strategy = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    // Every run says so, and the user could not change anything: stay silent.
+    // No notice: it would be the same in every run, and the user could not change anything.
     const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =

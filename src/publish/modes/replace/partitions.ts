@@ -28,7 +28,7 @@ import { builtStates } from '../../table/table-state.ts';
 import { checkRowSecurity, giveRowSecurity } from '../../table/row-security.ts';
 import { checkViews, replaceViews } from '../../table/views.ts';
 import { refuseUnlikeChecks, unlikeOf } from './unlike.ts';
-import { refusalOfAny } from '../../refusals.ts';
+import { publishRefusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import {
   heirsOf,
@@ -182,7 +182,7 @@ const watchedOf = ({ plan, removed }: Exchange): readonly Move[] => [
 const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Rest> => {
   const exchanges = await exchangesOf(client, plans);
   await prepare(client, exchanges).catch((cause: unknown) => {
-    throw refusalOfAny(plans, cause);
+    throw publishRefusalOfAny(plans, cause);
   });
   const views = viewsOver(exchanges);
   const secured = securedBy(exchanges);

@@ -21,7 +21,7 @@ import { builtName, fittingName, namesInProduction, productionName } from '../..
 import type { DeclaredTable } from '../../table/tables.ts';
 
 import type { ProductionTable } from '../../table/production.ts';
-import { refusalOfAny } from '../../refusals.ts';
+import { publishRefusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
 
@@ -87,7 +87,7 @@ const hideSequences = (swap: BuiltOver): readonly string[] =>
       `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, place))};`,
   );
 
-/** Under the lock on the old table: new sequences continue its numbers and free its names. */
+/** Under the lock on the old table: continues the numbers of its sequences, frees their names. */
 const takeOver = (swap: BuiltOver): readonly string[] => {
   const { table, builtAs, production } = swap;
   const old = production?.sequences ?? [];
@@ -176,7 +176,7 @@ export const swap: Strategy = {
 
   apply: async (client, plans) => {
     await prepareSwaps(client, plans).catch((cause: unknown) => {
-      throw refusalOfAny(plans, cause);
+      throw publishRefusalOfAny(plans, cause);
     });
     const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
     return { locked: namesInProduction(plans), touched, last: await swapStatements(client, plans) };
