@@ -56,10 +56,7 @@ const queueMsMax = 1_600;
 /** We queue for this share of the time waited so far: passes short transactions, not long ones. */
 const queuedShare = 1 / 3;
 
-/**
- * Total time for tries. The transaction keeps its other locks between tries, so writers wait, and
- * in the second case readers do, too.
- */
+/** Time for all tries. Writers wait between them, too; in the second case also readers. */
 const triesMs = 10_000;
 const triesWithReadersMs = 1_000;
 
@@ -228,10 +225,7 @@ export interface Locksmith {
   ) => Promise<void>;
 }
 
-/**
- * Creates the locksmith of one publishing transaction; it remembers how long each holder has held
- * tables. `onWait` may throw to stop the waiting.
- */
+/** Remembers how long each holder has held tables. `onWait` may throw to stop the waiting. */
 export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,

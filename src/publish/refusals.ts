@@ -50,10 +50,7 @@ export const rowsWithheld = (table: string, production: ProductionTable, problem
   return new EtlError('ETL_PUBLISH_WITHHELD', { table, problem, cause });
 };
 
-/**
- * For a statement on several tables: names the table that the server named, or else all tables. An
- * error raised by a trigger names none.
- */
+/** Names the table that the server named, or else all. An error of a trigger names none. */
 export const publishRefusalOfAny = (
   plans: readonly { readonly table: TableNames }[],
   cause: unknown,

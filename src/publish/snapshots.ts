@@ -65,10 +65,7 @@ const selectHolders = `
       coalesce(h.is_older, false) as "isOlder"
     from look l left join holder h on true order by h.since, h.pid`;
 
-/**
- * Returns a function that lists the sessions which still hold a snapshot from before its first
- * call. A session that takes a new snapshot is no longer listed.
- */
+/** Returns a function that lists sessions with a snapshot from before its first call. */
 export const createSnapshotWatch = (client: Client): (() => Promise<readonly SnapshotHolder[]>) => {
   let first: Pick<Found, 'limit' | 'oldest'> | undefined;
   let held: ReadonlySet<string> | undefined;

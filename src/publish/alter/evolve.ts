@@ -15,7 +15,6 @@ import { refuseShape } from '../table/shape.ts';
 import { numbered, type TableColumn } from '../table/table-state.ts';
 import { widens } from './widening.ts';
 
-/** A difference between declaration and table. */
 interface ColumnChange {
   readonly name: string;
   /** The clause after `alter table x`. */
@@ -23,7 +22,6 @@ interface ColumnChange {
   /** True if existing rows get a constant; the column's default is dropped afterwards. */
   readonly isFilled?: boolean;
   readonly rewrites?: boolean;
-  /** The difference, for people. */
   readonly problem: string;
   /** The lowest `evolve` level that makes the change; undefined: a run never makes it. */
   readonly needs: Evolve | undefined;
@@ -153,8 +151,7 @@ const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name 
   versions?.to === name;
 
 /**
- * Refuses the table unless every declared column exists or will be added, and every other column
- * can do without a value. Errors: ETL_PUBLISH_SHAPE.
+ * Errors: ETL_PUBLISH_SHAPE unless declared columns exist or are added, and others are optional.
  */
 export const refuseUnfit = (
   table: DeclaredTable,
@@ -186,9 +183,7 @@ export const refuseUnfit = (
 export interface Evolution {
   readonly texts: readonly string[];
   readonly messages: readonly string[];
-  /**
-   * True if the server rewrites all rows: older snapshots see none (PostgreSQL, "MVCC Caveats").
-   */
+  /** True if the server rewrites all rows: older snapshots see none ("MVCC Caveats"). */
   readonly rewrites: boolean;
 }
 
@@ -219,10 +214,7 @@ export const evolutionOf = (
   return { texts: [statement + rewritten], messages: [statements.join(';\n')], rewrites };
 };
 
-/**
- * Expressions that give the columns of the declaration to production's rows, for queries that read
- * them together with new rows before the table is altered.
- */
+/** SQL: production's rows with the declared columns, to be read before the table is altered. */
 export const evolvedColumns = (
   table: DeclaredTable,
   columns: readonly TableColumn[],

@@ -27,7 +27,6 @@ export interface KeyChanges {
   readonly drop: readonly KeyStep[];
   readonly key: readonly KeyStep[];
   readonly make: readonly KeyStep[];
-  /** True if a step blocks readers. */
   readonly blocksReaders: boolean;
 }
 

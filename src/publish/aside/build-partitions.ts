@@ -48,9 +48,7 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   await inheritStatistics(client, names);
 };
 
-/**
- * Adds the production rows that a partition keeps. Errors: ETL_INCOMPLETE if their count changed.
- */
+/** Adds the production rows that a partition keeps. Errors: ETL_INCOMPLETE if the count changed. */
 const addKept = async (
   client: Client,
   { names: { table }, columns }: PartitionedTable,

@@ -121,9 +121,7 @@ export const makeServerColumns = async (client: Client, names: TableNames): Prom
   });
 };
 
-/**
- * Declared keys, constraints, indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, buildIndex().
- */
+/** Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, and those of `buildIndex`. */
 export const buildDeclared = async ({
   client,
   names,
@@ -190,10 +188,7 @@ export const buildOwnOf = async (
 const analyze = (client: Client, what: string): Promise<unknown> =>
   withTransaction(client, () => client.query(`analyze ${what}`));
 
-/**
- * Analyzes column by column, after `analyze` failed at a value of one of them: for example, a bound
- * of a numrange that no double can hold.
- */
+/** Called after `analyze` failed at one value, such as a bound of a numrange that is no double. */
 const analyzeColumns = async (
   client: Client,
   names: TableNames,
@@ -216,10 +211,7 @@ const analyzeColumns = async (
   );
 };
 
-/**
- * Gives a filled table statistics, as detailed as production's. `announce` reports columns that
- * cannot be analyzed; without it, they are an error.
- */
+/** `announce` reports columns that cannot be analyzed; without it, they are an error. */
 export const completeStatistics = async (
   client: Client,
   names: TableNames,
@@ -253,9 +245,7 @@ export const buildAside = async (work: Building): Promise<void> => {
   );
 };
 
-/**
- * Errors: ETL_INCOMPLETE unless staging has all copied rows; `copied`: undefined skips the check.
- */
+/** Errors: ETL_INCOMPLETE unless staging has all copied rows; `copied` undefined: not checked. */
 export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
   if (copied === undefined || copied === found) return;
   const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;

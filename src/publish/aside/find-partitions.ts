@@ -139,10 +139,7 @@ export const partNames = (names: TableNames, name: string): TableNames => ({
 const oidOf = async (client: Client, name: string): Promise<number> =>
   (await client.query('select coalesce(to_regclass($1)::oid, 0) as oid', [name])).rows[0].oid;
 
-/**
- * Finds the partitions that the rows need. `parent`: quoted name of the partitioned table. Errors:
- * ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
- */
+/** `parent`: quoted name of the partitioned table. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE. */
 export const findPartitions = async (
   client: Client,
   names: TableNames,
@@ -178,10 +175,7 @@ const isScattered = (parts: readonly PartRows[]): boolean => {
   return known.reduce((sum, [first, last]) => sum + last! - first! + 1, 0) > readsMax * blocks;
 };
 
-/**
- * Returns the source and its partitions. If the partitions' rows are interleaved, the source is
- * sorted first, so that each row is read only once.
- */
+/** Sorts the source if rows of partitions are interleaved, so that each row is read only once. */
 export const gathered = async (
   partitioned: PartitionedTable,
 ): Promise<{ source: string; parts: readonly PartRows[] }> => {

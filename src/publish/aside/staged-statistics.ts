@@ -20,7 +20,6 @@ export interface StagedStatistics {
 /** Functions of PostgreSQL 18. Managed servers may forbid them. */
 const functions = ['attribute', 'relation'].map((of) => `pg_catalog.pg_restore_${of}_stats("any")`);
 
-/** True if the session may write statistics. */
 export const mayRestoreStatistics = async (client: Client): Promise<boolean> => {
   const { rows } = await client.query(
     `select bool_and(coalesce(has_function_privilege(to_regprocedure(name), 'execute'), false)) as may

@@ -17,10 +17,7 @@ export const refuseGone = ({ table }: Name): never => {
   throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
 };
 
-/**
- * Throws if the server refused something and one of these tables no longer exists; otherwise
- * returns. Errors: ETL_PUBLISH_OVERTAKEN.
- */
+/** Errors: ETL_PUBLISH_OVERTAKEN if `error` is a refusal and one of these tables is gone. */
 export const refuseIfGone = async (
   client: Client,
   tables: readonly Name[],

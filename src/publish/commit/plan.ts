@@ -23,9 +23,7 @@ import { refuseOtherPartitioning } from '../table/partition-shape.ts';
 import { refuseOther } from '../table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from '../table/table-state.ts';
 
-/**
- * A table to publish. `like`: quoted name of a table with its columns; undefined: SQL makes them.
- */
+/** `like`: quoted name of a table with the columns of `table`; undefined: SQL makes them. */
 export interface Target {
   readonly table: DeclaredTable;
   readonly like: string | undefined;

@@ -29,10 +29,7 @@ const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
 const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boolean =>
   strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
-/**
- * Plans after which older snapshots see the table empty. An earlier version that returns is not one
- * of them: its rows are old enough.
- */
+/** Plans that older snapshots see as empty tables; not for a version that returns: it is old. */
 export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
   ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),
   ...plans.filter(isRewritten),

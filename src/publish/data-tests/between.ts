@@ -7,10 +7,7 @@ type Bound = string | number | bigint | null;
 
 export const between = {
   per: 'row',
-  /**
-   * Every value is at least `min` and at most `max`; a null value passes, and a null bound means no
-   * bound: `expect.between('price', 0, 1e6)`.
-   */
+  /** Every value is in bounds; null passes, or is no bound: `expect.between('price', 0, 1e6)`. */
   define: <const Name extends string>(column: Name, min: Bound, max: Bound, options: TestOptions = {}) =>
     defineTest('between', [column], { min, max }, options),
   read: ({ columns: [name], of }, asked) => {

@@ -7,13 +7,9 @@ import type { Severity, TestSpec } from '../../core/declaration/data-test.ts';
 
 /** Options of every test. */
 export interface TestOptions {
-  /**
-   * error (default): a failing test prevents publishing. warn: the run reports it and publishes.
-   */
+  /** error (default): a failing test prevents publishing. warn: the run reports and publishes. */
   readonly severity?: Severity;
-  /**
-   * Failing rows to tolerate: a number, or a share of tested rows such as '0.1%'. Default: none.
-   */
+  /** Failing rows to tolerate: a number, or a share of rows such as '0.1%'. Default: none. */
   readonly max?: number | `${number}%`;
   /** Name of the test, unique in its table. Default: made from its kind and columns. */
   readonly name?: string;

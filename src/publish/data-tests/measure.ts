@@ -223,10 +223,7 @@ const measureSet = async (
   };
 };
 
-/**
- * Runs all tests of a table and returns the results in the same order. Runs inside the caller's
- * transaction, with the search path of our sessions. Errors: TestRefused.
- */
+/** Runs all tests in the caller's transaction; results in the same order. Errors: TestRefused. */
 export const measureTests = async (
   client: Client,
   tests: readonly TestSpec[],

@@ -27,7 +27,6 @@ const textRanges: readonly Range[] = [
   [0xe000, 0x10ffff],
 ];
 
-/** All characters except these. */
 const except = (ranges: readonly Range[]): Range[] =>
   ranges.reduce<Range[]>(
     (left, [first, last]) =>

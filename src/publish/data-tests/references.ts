@@ -43,10 +43,7 @@ const over = ({ of: { isOurs } }: Pick<TestSpec, 'of'>) => (isOurs === true ? 'a
 
 export const references = {
   per: 'set',
-  /**
-   * Every value exists there as published; null passes: `expect.references('wban',
-   * 'station.wban')`.
-   */
+  /** Every value exists there; null passes: `expect.references('wban', 'station.wban')`. */
   define: <const Name extends string>(column: Name, to: string, options: TestOptions = {}) =>
     defineTest('references', [column], { to }, options),
   read: ({ of: { to } }, asked) => {

@@ -44,9 +44,7 @@ export interface Strategy {
   readonly name: string;
   /** True: writes into the existing table, whose writers wait. False: a new table replaces it. */
   readonly writes: boolean;
-  /**
-   * Blocks writers from the start although it swaps: the new table contains rows of the old one.
-   */
+  /** Blocks writers from the start although it swaps: the new table contains old rows. */
   readonly holdsWriters?: true;
   /** Text of a run's summary before the names of tables with this strategy. */
   readonly summary?: string;

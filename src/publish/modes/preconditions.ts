@@ -39,10 +39,7 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
     });
 };
 
-/**
- * Refuses existing tables for which publishing as planned lacks privileges. An owner has them all,
- * unless somebody revoked them. Errors: ETL_PERMISSION.
- */
+/** Errors: ETL_PERMISSION if a privilege is missing. Owners have all, unless they were revoked. */
 export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const needed = plans
     .filter(({ production }) => production !== undefined)

@@ -79,10 +79,7 @@ const viewsOf = async (
   return new Map([[name, rows.whole], ...(isAll ? unchanged : changes)]);
 };
 
-/**
- * Creates the wanted views in the build schema; returns the statements that drop them. Other
- * sessions that create views of the same table wait meanwhile.
- */
+/** Creates the wanted views in the build schema; returns statements that drop them. */
 export const showRows = async (
   client: Client,
   table: BuiltTable,

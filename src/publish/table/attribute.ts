@@ -21,7 +21,6 @@ export interface Attribute {
   /** For partitioned tables: does the table itself, and does each partition, have the attribute? */
   readonly ofWhole: boolean;
   readonly ofPart: boolean;
-  /** True if readers wait while the attribute is set. */
   readonly blocksReaders: boolean;
   /** SQL: rows of key and value for the table with this oid. */
   readonly select: (oid: string) => string;

@@ -8,7 +8,6 @@ import { identity } from './server-columns.ts';
 import { storage } from './storage.ts';
 import { tablespace } from './tablespace.ts';
 
-/** Comments on a table and on its columns. */
 const comments: Attribute = {
   ofWhole: true,
   ofPart: false,
@@ -39,10 +38,7 @@ const comments: Attribute = {
   ],
 };
 
-/**
- * Statistics targets of columns: how closely `analyze` looks at their values. Partitions get the
- * target of their table.
- */
+/** Statistics targets: how closely `analyze` looks at columns. Partitions have their table's. */
 const statistics: Attribute = {
   ofWhole: true,
   ofPart: true,

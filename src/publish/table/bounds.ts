@@ -6,7 +6,6 @@ import { fittingName } from '../../db/names.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { identifierBytesMax } from '../../core/limits.ts';
 
-/** A partition that a table has or will have. */
 export interface Partition {
   /** By range: the first day, such as 2024-03-01. By list: the value. By hash: the remainder. */
   readonly key: string;
@@ -69,16 +68,10 @@ const suffixes: Readonly<Record<PartitionUnit, (day: Date) => string>> = {
   year: yearText,
 };
 
-/**
- * One text for bounds of date, timestamp and timestamptz columns: the server ignores the time for a
- * date, and the zone for a timestamp.
- */
+/** For any column: the server ignores the time for a date, and the zone for a timestamp. */
 const boundText = (day: Date): string => quoteText(`${dayText(day)} 00:00:00+00`);
 
-/**
- * Returns the partition with this key; undefined if the key is not a day. `parent`: oid of the
- * partitioned table, for the hash condition.
- */
+/** Undefined if the key is not a day. `parent`: oid of the partitioned table, for a hash. */
 export const partitionOf = (
   table: string,
   spec: PartitionSpec,
@@ -115,10 +108,7 @@ const msOf = (text = '00'): number => {
   return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
 };
 
-/**
- * Returns the day whose midnight in UTC this bound is, whatever the session's time zone; undefined
- * if the bound is not midnight in UTC.
- */
+/** The day that begins with this bound, in any session's time zone; undefined: none in UTC. */
 const dayOfBound = (text: string): Date | undefined => {
   const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
   const day = found === null ? undefined : dayOf(found[1]!);
@@ -142,10 +132,7 @@ const isFirst = (unit: PartitionUnit, day: Date): boolean => {
   return day.getUTCDate() === 1 && day.getUTCMonth() % months === 0;
 };
 
-/**
- * Returns the key of a partition in production, from its bound as the server writes it; undefined
- * if the declaration makes no such partition.
- */
+/** The key of a partition, from the server's text of its bound; undefined: it is not declared. */
 export const keyOfBound = (spec: PartitionSpec, bound: string): string | undefined => {
   if (spec.by === 'list') {
     const found = /^FOR VALUES IN \((.*)\)$/s.exec(bound);

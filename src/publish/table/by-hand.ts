@@ -105,13 +105,9 @@ const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly 
     return leaves ? differing(byHand?.get(name) ?? [], made).map((one) => `${one} of ${name}`) : [];
   });
 
-/** Number of changes that a message names. */
 const shownMax = 5;
 
-/**
- * Thrown inside the publishing transaction: a new table lacks a change that somebody has made on
- * production since the table was built. The table has to be built again.
- */
+/** Thrown while publishing: a new table lacks a change by hand and has to be built again. */
 export class ChangedByHand extends Error {
   /** The changes, for people. */
   readonly what: string;
@@ -123,10 +119,7 @@ export class ChangedByHand extends Error {
   }
 }
 
-/**
- * Refuses to publish if somebody has changed, since the build, what the new tables copied. Call it
- * under a lock that prevents further changes. Errors: ChangedByHand.
- */
+/** Call this under a lock that prevents changes by hand. Errors: ChangedByHand. */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);
   if (tables.length === 0) return;

@@ -33,10 +33,7 @@ export const madeByHand = (production: ProductionTable): readonly TableConstrain
 export const addConstraint = ({ name, clause }: TableConstraint): string =>
   `add constraint ${quoteName(name)} ${clause}`;
 
-/**
- * Makes the checks and unique constraints on new tables and all their partitions. One `alter table`
- * for all of them: every partition is scanned once.
- */
+/** Uses one `alter table` for all constraints of a table, so that rows are read once. */
 export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]): Promise<void> => {
   for (const { table, production } of tables) {
     const made = madeByHand(production!).filter(({ kind }) => kind !== 'f');

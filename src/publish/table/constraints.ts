@@ -27,10 +27,7 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
-/**
- * A statement that finds names on this search path. Statements of one query share a transaction, so
- * the path ends with the query.
- */
+/** Statements of one query share a transaction: the search path ends with the query. */
 export const onPath = (path: readonly string[], statement: string): Query => {
   const set = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
   return { text: `${set(path)};\n${statement}\n;${set([])}` };
@@ -101,10 +98,7 @@ export const buildConstraints = async (
     });
 };
 
-/**
- * Lets the server parse the conditions of checks before anything is loaded. `like`: a table with
- * the same columns. Errors: ETL_CONSTRAINT_REFUSED.
- */
+/** Lets the server parse conditions. `like`: a table of these columns. Errors: ETL_CONSTRAINT_REFUSED. */
 export const checkConditions = async (
   client: Client,
   names: TableNames,

@@ -12,18 +12,12 @@ export interface Dependent {
   readonly name: string;
 }
 
-/**
- * Reasons to keep a table that are not database objects: with a new table, some readers would see a
- * mixture of old and new states (src/publish/commit/uniform.ts).
- */
+/** Reasons that are no objects: a swap would show readers a mixed state (commit/uniform.ts). */
 export const olderSnapshot = 'older snapshot of';
 export const rowsWritten = 'rows written to';
 export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
 
-/**
- * Adds the reason `stays` to the table's dependents, so that the table is kept; not if the run only
- * adds rows, because the table is kept anyway.
- */
+/** Adds `stays` as a reason to keep the table, unless rows are only added to it anyway. */
 export const withReason = <Table extends { readonly dependents: readonly Dependent[] }>(
   { extent, mode }: Pick<DeclaredTable, 'extent' | 'mode'>,
   production: Table,

@@ -12,7 +12,6 @@ export interface DuplicateRow extends LoadedRow {
   readonly isInProduction: boolean;
 }
 
-/** Number of rows that an error names. */
 const namedMax = 5;
 
 /** Thrown when new rows have keys of other rows. The run then finds their files and lines. */
@@ -33,10 +32,7 @@ export class DuplicateRows extends Error {
 const indexText = ({ isPrimary, name, columns }: TableIndex): string =>
   `${isPrimary ? 'primary key' : `index ${name}`} (${columns.join(', ')})`;
 
-/**
- * Returns the first duplicates, by the key that the server named, or else by the first key with
- * duplicates; undefined if there are none.
- */
+/** Returns the first duplicates, preferably by the key that the server named; or undefined. */
 export const findDuplicates = async (
   client: Client,
   plan: BuiltOver,

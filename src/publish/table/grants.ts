@@ -23,10 +23,7 @@ const isSuper = (role: string): string => `(select rolsuper from pg_roles where 
 const isOwn = (grantor: string, owner: string): string =>
   `(${grantor} = current_user::regrole or (${grantor} = ${owner} and ${isSuper('current_user::regrole')}))`;
 
-/**
- * SQL: true if we can make a grant of this role on a table of this owner in this namespace. Before
- * PostgreSQL 16, every member of a role may switch to that role.
- */
+/** SQL: can we make a grant of this role? Before PostgreSQL 16, any member may become the role. */
 const mayGrant = (grantor: string, owner: string, namespace: string): string => `
   (${isOwn(grantor, owner)} or (
     pg_has_role(session_user, ${grantor}, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
@@ -111,10 +108,7 @@ const selectGrants = (heirs: readonly Heir[]): Query => ({
   values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/**
- * Copies the privileges of old tables to new ones. Call it inside a transaction, after the new
- * tables have their owners and are in a schema that all grantors may use.
- */
+/** Call this in a transaction, when new tables have owners and a schema that grantors may use. */
 export const inheritGrants = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectGrants(heirs));
   if (rows.length === 0) return;

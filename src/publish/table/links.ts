@@ -25,10 +25,7 @@ interface Link {
   readonly shown: string | undefined;
 }
 
-/**
- * Returns the foreign keys that are declared now, or were declared in the last run. Keys of a table
- * to itself are left out: they are replaced with the table.
- */
+/** Returns the foreign keys that are or were declared, except keys from a table to itself. */
 const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
   found.flatMap((production, from) => {
     if (production === undefined) return [];

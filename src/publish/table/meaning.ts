@@ -11,9 +11,7 @@ export interface VersionTimes {
   readonly at: string | undefined;
 }
 
-/**
- * A publish mode with a table's options. It has functions: never send it to a thread or hash it.
- */
+/** A publish mode with a table's options. It has functions: never send or hash it. */
 export interface Meaning {
   readonly name: PublishMode;
   /** The mode as messages show it. */

@@ -10,10 +10,7 @@ import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
 
-/**
- * Kinds of dependents that have to see single rows change, or that reference single rows. They
- * would miss the rows of an attached partition.
- */
+/** Kinds of dependents that would miss the rows of a partition when it is attached. */
 const rowKeepers = new Set([
   'foreign key',
   'foreign key to',
@@ -78,10 +75,7 @@ export const refuseUnpartitionable = async (client: Client, table: string, made:
   refuseSeveralTexts(table, rows[0]!.partitioning);
 };
 
-/**
- * Refuses a table that is not partitioned as declared, or that has other partitions than the
- * declaration makes. Errors: ETL_PUBLISH_SHAPE.
- */
+/** Errors: ETL_PUBLISH_SHAPE if the table or a partition is not partitioned as declared. */
 export const refuseOtherPartitioning = (table: DeclaredTable, production: ProductionTable): void => {
   const { partitionBy: spec } = table;
   if (spec === undefined) return;

@@ -7,7 +7,6 @@
 // property decides whether a B-tree may store equal values only once. PostgreSQL, "B-Tree Support
 // Functions", equalimage.
 
-/** A partitioned table, with the names of its partitions. */
 export interface FoundPartitioning {
   /** `by`: range, list or hash. `columns`: the partitioning columns; null for an expression. */
   readonly by: string;
@@ -26,8 +25,7 @@ export interface FoundPartitioning {
 }
 
 /**
- * SQL: how the table with this oid is partitioned, as JSON; null if it is not. Intervals are
- * excluded by name: PostgreSQL 14 to 16 wrongly claim equalimage for them.
+ * SQL: JSON; null if not partitioned. PostgreSQL 14 to 16 wrongly claim equalimage of intervals.
  */
 export const partitioningOf = (oid: string): string => `
   (select json_build_object('text', pg_get_partkeydef(p.partrelid),

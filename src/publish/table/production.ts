@@ -34,7 +34,6 @@ export interface PublishedShape {
   readonly constraints: readonly string[] | null;
 }
 
-/** How a table in production is partitioned. */
 export interface Partitioning extends FoundPartitioning {
   readonly partitions: readonly ProductionPartition[];
 }
@@ -52,10 +51,7 @@ export interface ProductionTable extends TableState {
   /** `views` and `security` are read for partitioned tables only. */
   readonly views: readonly ViewOver[];
   readonly security: RowSecurity | null;
-  /**
-   * Hash of dependents and grants: the properties that other sessions can change in spite of the
-   * lock that protects columns and indexes.
-   */
+  /** Hash of dependents and grants: others can change these under the lock on the table. */
   readonly fingerprint: string;
   /** True if a foreign key of another table points here: rows must be replaced by key. */
   readonly isReferenced: boolean;
@@ -79,10 +75,7 @@ export interface ProductionTable extends TableState {
   readonly partitioning?: Partitioning | undefined;
 }
 
-/**
- * Thrown inside the publishing transaction if a table or its dependents have changed since the
- * plan. Publishing then starts over.
- */
+/** Thrown while publishing if a table has changed since the plan; publishing starts over. */
 export class ProductionChanged extends Error {}
 
 /** SQL: true if the strategy creates the table. The other strategies write into an existing one. */
@@ -198,10 +191,7 @@ const describe = async (
   });
 };
 
-/**
- * Describes production tables; undefined for a table that does not exist. `stays`: a reason to keep
- * the tables in place, whatever depends on them.
- */
+/** `stays`: a reason to keep tables. Returns undefined for a table that does not exist. */
 export const productionTables = async (
   client: Client,
   tables: readonly DeclaredTable[],

@@ -11,14 +11,12 @@ export interface LoadedRow {
   readonly key: string;
 }
 
-/** A rule that rows must satisfy. */
 export type RowRule =
   | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
   | PartitionRule
   | UniqueRule
   | ForeignKeyRule;
 
-/** Every row must belong to a partition. */
 interface PartitionRule {
   readonly kind: 'partition key';
   /** SQL: true for a row that belongs to no partition. */
@@ -53,7 +51,6 @@ export class RowsRefused extends Error {
   }
 }
 
-/** Number of rows that an error names. */
 const namedMax = 5;
 
 /** Length of a row that an error shows by its values. */

@@ -31,10 +31,7 @@ export const columnText = (column: ServerColumnSpec): string =>
     ? `identity column ${column.name}`
     : `generated column ${column.name} (${column.expression})`;
 
-/**
- * Options for the new sequence, which continues after the last number of production's sequence.
- * `start`: the start value of the old sequence, which `restart` uses.
- */
+/** Options to continue production's sequence, and its start value, which `restart` uses. */
 interface Numbering {
   readonly options: string;
   readonly start: string;

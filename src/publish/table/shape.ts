@@ -38,10 +38,7 @@ export const refuseShape = (table: string, problem: string, hint: string): never
 /** Schema for a table that will be re-created. Its indexes move along, which frees their names. */
 const elsewhere = 'earlier';
 
-/**
- * SQL that moves a table away, so that the next run creates it again. Proved by
- * test/modes/publish-protects.test.ts, "as the hint says".
- */
+/** Moves a table away. Proved by test/modes/publish-protects.test.ts, "as the hint says". */
 export const movingAway = (
   { schema, table }: Pick<DeclaredTable, 'schema' | 'table'>,
   { kind }: Pick<ProductionTable, 'kind'>,

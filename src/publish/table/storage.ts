@@ -20,10 +20,7 @@ export const createAs = (names: TableNames): string =>
 /** Returns the `with` clause for a new index, as production's index of this name has it. */
 export type IndexStorage = (name: string, using?: string) => string;
 
-/**
- * Reads storage parameters of production's indexes, which must be set when an index is built. For
- * primary keys, see primaryKeysOf().
- */
+/** Storage must be set when an index is built. For primary keys, see primaryKeysOf(). */
 export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
   const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
     client,

@@ -35,7 +35,6 @@ export interface TableIndex {
   readonly constraint: string | null;
 }
 
-/** A check, unique constraint or foreign key. */
 export interface TableConstraint {
   readonly name: string;
   /** pg_constraint.contype: c check, u unique, f foreign key. */
@@ -86,10 +85,7 @@ export interface BuiltState extends TableState {
 
 const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
-/**
- * SQL: the tables as rows of place, schema and name. Uses literals, because the swap asks again
- * inside a `do` block, which takes no parameters (swap.ts).
- */
+/** SQL: place, schema and name. Literals, because a `do` block takes no parameters (move.ts). */
 export const wantedTables = (tables: readonly TableNames[]): string =>
   `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
     with ordinality as w (schema, name, place)`;

@@ -17,7 +17,6 @@ import type { Meaning } from './meaning.ts';
 export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
   columns.filter(({ stagedOnly }) => stagedOnly !== true);
 
-/** A table as declared. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly constraints: readonly ConstraintSpec[];
@@ -33,9 +32,7 @@ export interface DeclaredTable extends TableNames {
 /** Ids of file versions whose rows are deleted from production. */
 export interface Outgoing {
   readonly files: readonly number[];
-  /**
-   * Subset of `files` that `--unload` removes. They stay recorded, so they are not loaded again.
-   */
+  /** Subset of `files` that `--unload` removes: recorded, so that they are not loaded again. */
   readonly unloaded: readonly number[];
   /** Versions still listed, whose rows a replaced partition keeps. Undefined: not by partition. */
   readonly stays?: readonly number[];
@@ -55,7 +52,6 @@ export interface Touched {
   readonly leaving: readonly { readonly file: number; readonly rows: number }[];
 }
 
-/** A partition in the build schema. */
 export interface BuiltPartition extends Partition {
   readonly names: TableNames;
   readonly rows: number;

@@ -15,10 +15,7 @@ const selectKeys = `select exists (select from pg_index i
         = array(select unnest($2::text[]) order by 1)) as "hasKey",
   has_table_privilege(to_regclass($1), 'references') as "mayRefer", quote_ident(current_user) as role`;
 
-/**
- * Checks that foreign keys can reference tables outside the run. `like`: an existing table with the
- * columns of `table`, if any. Errors: ETL_CONSTRAINT_REFUSED.
- */
+/** `like`: an existing table with the columns of `table`, if any; errors: ETL_CONSTRAINT_REFUSED */
 export const checkTargetsOutside = async (
   client: Client,
   table: DeclaredTable,

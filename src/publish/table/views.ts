@@ -26,10 +26,7 @@ export interface ViewOver {
 const mark = (view: string): string =>
   `encode(sha256(convert_to(row(pg_get_viewdef(${view}.oid), ${view}.reloptions)::text, 'UTF8')), 'hex')`;
 
-/**
- * SQL: true for our own role or a superuser. Parsing a view's query calls the input functions of
- * the types in it: functions of an untrusted role would run as us.
- */
+/** SQL: our role or a superuser. Parsing a query calls functions of its types, which run as us. */
 export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
@@ -89,10 +86,7 @@ export const checkViews = (views: readonly ViewOver[]): readonly string[] =>
 
 const isOther = `raise exception using errcode = '0A000', message = 'a view would not be the same with the new table'`;
 
-/**
- * Statements that redirect the locked views to the tables that now have the old names, and check
- * that nothing else about the views changed.
- */
+/** Statements that redirect views to the new tables, and check that nothing else changed. */
 export const replaceViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0
     ? []

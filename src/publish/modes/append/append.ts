@@ -26,10 +26,7 @@ const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<v
   );
 };
 
-/**
- * Returns the number of written rows. Where other tables reference rows, a row that replaces one of
- * a reloaded file updates it.
- */
+/** Returns the number of written rows. Referenced rows of a reloaded file are updated. */
 const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
   const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);

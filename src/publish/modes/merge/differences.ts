@@ -33,10 +33,7 @@ export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
 const place = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
-/**
- * Creates the table of differences. `kindAndRows`: SQL from the column of the kind on. `given`:
- * common table expressions that it uses.
- */
+/** `kindAndRows`: SQL after the columns. `given`: common table expressions that it uses. */
 export const createDifferences = async (
   client: Client,
   over: BuiltOver,
@@ -175,10 +172,7 @@ const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void
   }
 };
 
-/**
- * Writes what `find` puts into the table of differences. Returns the indexes to make afterwards;
- * the key is needed to find rows, so it is changed first.
- */
+/** Writes what `find` finds; returns indexes to make afterwards. Rows are found by the key. */
 export const writeFound = async (
   client: Client,
   plan: PublishPlan,

@@ -42,9 +42,7 @@ import { swap } from '../replace/swap.ts';
 const changedRow = { itself: 7, index: 4 };
 const anyRow = { itself: 2, index: 0.3 };
 
-/**
- * Microseconds that a rebuild must save: after a swap, every session plans its statements again.
- */
+/** Microseconds to save at least: after a swap, every session plans its statements again. */
 const leastSaved = 200_000;
 
 const changedRows = ({ insert, update, remove }: Differences): number => insert + update + remove;
@@ -172,10 +170,7 @@ const tryBuild = async (
   }
 };
 
-/**
- * True if the table has to be altered first, or has a deferrable key, whose check at the commit
- * would be too late to merge instead.
- */
+/** Must the table be altered first, or is a key checked at the commit, too late to merge? */
 const isAltered = (over: BuiltOver): boolean =>
   keyChanges(over).texts.length > 0 || over.production!.indexes.some(({ isImmediate }) => !isImmediate);
 

@@ -27,10 +27,7 @@ import { haveSame, writtenColumns, type TableIndex } from '../../table/table-sta
 /** SQL: true for rows that are replaced. */
 const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
 
-/**
- * Unique indexes in which a new row takes over the value of another row that is kept: the old value
- * may still be there when the new row is written.
- */
+/** Unique indexes in which a new row takes the value of a kept row, which may still have it. */
 const tradedIndexes = async (
   client: Client,
   table: BuiltTable,

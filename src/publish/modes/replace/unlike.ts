@@ -62,10 +62,7 @@ const lockMs = 1_000;
 /** A `do` block returns nothing, so the result is passed in this setting. */
 const setting = 'etl.unlike';
 
-/**
- * SQL that creates one object, compares and undoes it, and adds its index to `unlike` unless it is
- * the same. An object that cannot be created counts as different.
- */
+/** SQL that creates, compares and undoes one object; notes its index in `unlike` if it differs. */
 const tried = ({ make, isSame }: Probe, place: number): string => `
   begin
     execute ${quoteText(make)};
