@@ -69,12 +69,12 @@ export const foreseenColumns = async (
     table.path,
     columns.map((column) => (column.kind === 'identity' ? 'bigint' : column.type)),
   );
-  return columns.map((column, place) => {
+  return columns.map((column, index) => {
     const was = production?.columns.find(({ name }) => name === column.name);
     const isComputed = was?.filledBy != null && was.filledBy !== numbered;
     return {
       name: column.name,
-      type: types[place]!,
+      type: types[index]!,
       notNull: column.kind === 'identity',
       hasDefault: true,
       filledBy: column.kind === 'identity' ? numbered : isComputed ? was.filledBy : `(${column.expression})`,

@@ -87,9 +87,9 @@ export const buildPartition = async (
   announce: Building['announce'],
 ): Promise<BuiltPartition> => {
   const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = partitioned;
-  const { places, names, key, name, bound, condition, statistics } = part;
+  const { ctids, names, key, name, bound, condition, statistics } = part;
   const built = builtName(names);
-  const at = places === undefined ? '' : `ctid between '${places[0]}'::tid and '${places[1]}'::tid and`;
+  const at = ctids === undefined ? '' : `ctid between '${ctids[0]}'::tid and '${ctids[1]}'::tid and`;
   const conditions = [condition];
   // The condition for a hash partition contains the oid of its table. Production's oid differs from
   // the built table's, so the check needs both.

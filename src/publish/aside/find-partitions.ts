@@ -17,7 +17,7 @@ import { partitionOf, type Partition } from '../table/bounds.ts';
 export interface PartRows extends Partition {
   readonly names: TableNames;
   /** ctids of the first and last row; undefined: unknown (hash). */
-  readonly places: readonly [string, string] | undefined;
+  readonly ctids: readonly [string, string] | undefined;
   /** Number of rows; 0 for hash partitions, which are about equal in size. */
   readonly rows: number;
   /** Production rows of the partition that are kept, by their files. */
@@ -151,26 +151,26 @@ export const findPartitions = async (
   if (spec.by === 'hash')
     return Array.from({ length: spec.partitions }, (_, remainder) => {
       const partition = partitionOf(names.table, spec, String(remainder), oid)!;
-      return { ...partition, names: partNames(names, partition.name), places: undefined, rows: 0 };
+      return { ...partition, names: partNames(names, partition.name), ctids: undefined, rows: 0 };
     });
   const parts: PartRows[] = [];
   for (const found of await findKeys(client, names, spec, source)) {
     const { key, rows, first, last } = found;
     const partition = key === null ? undefined : partitionOf(names.table, spec, key, oid);
     if (partition === undefined) return refuseKey(client, names, spec, source, found);
-    parts.push({ ...partition, names: partNames(names, partition.name), places: [first, last], rows });
+    parts.push({ ...partition, names: partNames(names, partition.name), ctids: [first, last], rows });
   }
   return parts;
 };
 
 /** Block number of a ctid. A partition is read from its first to its last block. */
-const blockOf = (place: string): number => Number(place.slice(1, place.indexOf(',')));
+const blockOf = (ctid: string): number => Number(ctid.slice(1, ctid.indexOf(',')));
 
 /** How often all rows may be read. Writing a row takes about as long as reading it 20 times. */
 const readsMax = 16;
 
 const isScattered = (parts: readonly PartRows[]): boolean => {
-  const known = parts.flatMap(({ places }) => (places === undefined ? [] : [places.map(blockOf)]));
+  const known = parts.flatMap(({ ctids }) => (ctids === undefined ? [] : [ctids.map(blockOf)]));
   const blocks = Math.max(0, ...known.map(([, last]) => last! + 1));
   return known.reduce((sum, [first, last]) => sum + last! - first! + 1, 0) > readsMax * blocks;
 };

@@ -212,9 +212,9 @@ export const makeForeignKeys = async (client: Client, plans: readonly Published[
   );
   const names = rows.map(({ name }): string => name);
   const tables = plans.map(({ table }) => table);
-  for (const [place, plan] of plans.entries()) {
+  for (const [index, plan] of plans.entries()) {
     const making = missingOf(plan, plans, names);
-    if (making.length > 0) await makeAll(client, plan, names[place]!, making, tables);
+    if (making.length > 0) await makeAll(client, plan, names[index]!, making, tables);
     if (plan.production !== undefined && stateOf(plan) === plan.builtAs)
       await completeByHand(client, plan.production, plan.oid);
   }

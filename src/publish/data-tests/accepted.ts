@@ -32,7 +32,7 @@ export const accepted = {
       asked.add('needs a list of at least one value');
       return undefined;
     }
-    const texts = values.map((value, place) => asked.text(`value ${place + 1}`, name!, value));
+    const texts = values.map((value, index) => asked.text(`value ${index + 1}`, name!, value));
     return texts.every((text) => text !== undefined) ? { values: texts } : undefined;
   },
   fails: ({ columns: [name], of: { values } }, columns) => {

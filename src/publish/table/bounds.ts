@@ -114,8 +114,8 @@ const dayOfBound = (text: string): Date | undefined => {
   const day = found === null ? undefined : dayOf(found[1]!);
   if (day === undefined) return undefined;
   const [, , time, sign, offset] = found!;
-  const moment = day.getTime() + msOf(time) - msOf(offset) * (sign === '-' ? -1 : 1);
-  return moment % dayMs === 0 ? new Date(moment) : undefined;
+  const timestamp = day.getTime() + msOf(time) - msOf(offset) * (sign === '-' ? -1 : 1);
+  return timestamp % dayMs === 0 ? new Date(timestamp) : undefined;
 };
 
 const unquoted = (literal: string): string | undefined =>

@@ -158,9 +158,9 @@ const foreignKeyDescription = `
  * SQL: the constraint `k` as `alter table` takes it. The server's text lacks storage parameters and
  * tablespace of the index, which must stand before `deferrable`. PostgreSQL, "CREATE TABLE".
  */
-const clauseWith = (place: string): string => `
+const clauseWith = (tablespace: string): string => `
   (select left(t.whole, length(t.whole) - length(t.ending))
-      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '') || ${place} || t.ending
+      || coalesce(' with (' || array_to_string(x.reloptions, ', ') || ')', '') || ${tablespace} || t.ending
     from (select pg_get_constraintdef(k.oid) as whole, case when k.contype not in ('p', 'u') or not k.condeferrable then ''
         when k.condeferred then ' DEFERRABLE INITIALLY DEFERRED' else ' DEFERRABLE' end as ending) t
       left join pg_class x on k.contype in ('p', 'u') and x.oid = k.conindid left join pg_tablespace s on s.oid = x.reltablespace)`;

@@ -30,7 +30,7 @@ export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
   writtenColumns(builtAs.columns).map(({ name }) => name);
 
 /** Columns that identify the existing row. */
-const place = (over: BuiltOver): string =>
+const identity = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
 /** `kindAndRows`: SQL after the columns. `given`: common table expressions that it uses. */
@@ -46,7 +46,7 @@ export const createDifferences = async (
   // Without statistics, the server finds the rows by ctid; so autovacuum must not analyze.
   await client.query(
     `create unlogged table ${diff} with (autovacuum_enabled = false) as
-      ${given} select ${columns.join(', ')}, ${place(over)} ${kindAndRows}`,
+      ${given} select ${columns.join(', ')}, ${identity(over)} ${kindAndRows}`,
   );
 };
 

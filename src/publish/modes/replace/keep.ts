@@ -1,6 +1,6 @@
 // Keeps the replaced table as an earlier version, and restores names if a version returns.
 //
-// A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are
+// A swap moves the old table into etl_kept with its indexes; rows that are replaced in index are
 // copied there. The kept table is named after the oid of the table, which is unique at the time,
 // and the run that loaded its rows.
 
@@ -25,7 +25,7 @@ const versionOf = ({ published }: ProductionTable): number => published?.run ?? 
 const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;
 
 /** Name of an index on a replaced table. */
-export const oldIndexName = (oid: number, place: number): string => `etl_old_${oid}_${place}`;
+export const oldIndexName = (oid: number, index: number): string => `etl_old_${oid}_${index}`;
 
 /** Moves the old table away, under locks that block readers. */
 export const moveAway = (plan: BuiltOver): readonly string[] => {
@@ -43,7 +43,7 @@ export const moveAway = (plan: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Copies rows that are about to be replaced in place. `rows`: what to copy, for `from`. */
+/** Copies rows that are about to be replaced in index. `rows`: what to copy, for `from`. */
 export const copyAway = async (client: Client, plan: BuiltOver, rows: string): Promise<void> => {
   if (!isKept(plan)) return;
   const name = quoteName(keptSchema, keptName(plan.production));
@@ -54,8 +54,8 @@ export const copyAway = async (client: Client, plan: BuiltOver, rows: string): P
 /** Restores the names of the indexes of a version that returns. */
 export const returnNames = ({ table, builtAs }: BuiltOver): readonly string[] =>
   (table.returns?.indexes ?? []).map(
-    (name, place) =>
-      `alter index ${quoteName(table.schema, oldIndexName(builtAs.oid, place))} rename to ${quoteName(name)};`,
+    (name, index) =>
+      `alter index ${quoteName(table.schema, oldIndexName(builtAs.oid, index))} rename to ${quoteName(name)};`,
   );
 
 /** Records the tables that these plans keep as earlier versions. */

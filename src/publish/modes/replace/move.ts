@@ -43,8 +43,8 @@ export const inheritDefaults = async (client: Client, moves: readonly Move[]): P
 /** Renames old indexes to free their names; readers do not wait. PostgreSQL, "ALTER INDEX". */
 export const freeNames = ({ table, production }: Move): readonly string[] =>
   (production?.indexes ?? []).map(
-    ({ name }, place) =>
-      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, place))};`,
+    ({ name }, index) =>
+      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, index))};`,
   );
 
 /** Statements that move a table. */

@@ -76,15 +76,15 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
 // Sequences of identity columns keep their names, and no number is given twice.
 
 /** Temporary sequence names: of the new table before the swap, of the old one after it. */
-const waitingSequence = ({ builtAs }: BuiltOver, place: number): string =>
-  `etl_new_${builtAs.oid}_seq_${place}`;
-const oldSequence = (oid: number, place: number): string => `etl_old_${oid}_seq_${place}`;
+const waitingSequence = ({ builtAs }: BuiltOver, index: number): string =>
+  `etl_new_${builtAs.oid}_seq_${index}`;
+const oldSequence = (oid: number, index: number): string => `etl_old_${oid}_seq_${index}`;
 
 /** Call this before a new table is moved: its sequences move with it. */
 const hideSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(
-    ({ name }, place) =>
-      `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, place))};`,
+    ({ name }, index) =>
+      `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, index))};`,
   );
 
 /** Under the lock on the old table: continues the numbers of its sequences, frees their names. */
@@ -92,10 +92,10 @@ const takeOver = (swap: BuiltOver): readonly string[] => {
   const { table, builtAs, production } = swap;
   const old = production?.sequences ?? [];
   return [
-    ...builtAs.sequences.flatMap(({ column }, place) => {
+    ...builtAs.sequences.flatMap(({ column }, index) => {
       const before = old.find((one) => one.column === column);
       if (before === undefined) return [];
-      const name = quoteName(table.schema, waitingSequence(swap, place));
+      const name = quoteName(table.schema, waitingSequence(swap, index));
       return [
         `select setval(${quoteText(name)}, last_value, is_called) from (
           select last_value, is_called from ${quoteName(table.schema, before.name)} union all select last_value, is_called from ${name}
@@ -103,19 +103,19 @@ const takeOver = (swap: BuiltOver): readonly string[] => {
       ];
     }),
     ...old.map(
-      ({ name }, place) =>
-        `alter sequence ${quoteName(table.schema, name)} rename to ${quoteName(oldSequence(production!.oid, place))};`,
+      ({ name }, index) =>
+        `alter sequence ${quoteName(table.schema, name)} rename to ${quoteName(oldSequence(production!.oid, index))};`,
     ),
   ];
 };
 
 /** Call this once the old table's sequences are renamed. */
 const nameSequences = (swap: BuiltOver): readonly string[] =>
-  swap.builtAs.sequences.map(({ column }, place) => {
+  swap.builtAs.sequences.map(({ column }, index) => {
     const { table, production } = swap;
     const before = production?.sequences.find((one) => one.column === column);
     const name = before?.name ?? fittingName(`${table.table}_${column}_seq`);
-    return `alter sequence ${quoteName(table.schema, waitingSequence(swap, place))} rename to ${quoteName(name)};`;
+    return `alter sequence ${quoteName(table.schema, waitingSequence(swap, index))} rename to ${quoteName(name)};`;
   });
 
 /** Copies the properties of old tables to built ones, and moves these into production's schema. */

@@ -110,7 +110,7 @@ const findAmong = async (
     const key = keys.get(oid);
     const left = key === undefined ? undefined : partitionOf(names.table, spec, key, 0);
     if (left !== undefined && !all.has(left.key))
-      all.set(left.key, { ...left, names: partNames(names, left.name), places: undefined, rows: 0 });
+      all.set(left.key, { ...left, names: partNames(names, left.name), ctids: undefined, rows: 0 });
   }
   const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';

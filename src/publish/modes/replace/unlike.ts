@@ -63,14 +63,14 @@ const lockMs = 1_000;
 const setting = 'etl.unlike';
 
 /** SQL that creates, compares and undoes one object; notes its index in `unlike` if it differs. */
-const tried = ({ make, isSame }: Probe, place: number): string => `
+const tried = ({ make, isSame }: Probe, index: number): string => `
   begin
     execute ${quoteText(make)};
     execute ${quoteText(`select ${isSame}`)} into same;
     raise exception using errcode = 'ETL00';
   exception
-    when sqlstate 'ETL00' then if same is not true then unlike := unlike || ${place}; end if;
-    when others then unlike := unlike || ${place};
+    when sqlstate 'ETL00' then if same is not true then unlike := unlike || ${index}; end if;
+    when others then unlike := unlike || ${index};
   end;`;
 
 /** Returns the objects of a table that would change when they are copied to a new table. */
@@ -85,8 +85,8 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
     const { rows } = await client.query<{ unlike: readonly number[] }>(
       `select current_setting('${setting}')::json as unlike`,
     );
-    return rows[0]!.unlike.map((place): Dependent => {
-      const { kind, name } = probes[place]!;
+    return rows[0]!.unlike.map((index): Dependent => {
+      const { kind, name } = probes[index]!;
       return { kind, name: `${name} (the server would write it differently)` };
     });
   });

@@ -1,4 +1,4 @@
-// Which regular expressions PostgreSQL can read as JavaScript does; test/integration/data-tests.test.ts compares what they match.
+// Which patterns are translated for PostgreSQL; test/integration/data-tests.test.ts compares matches.
 
 import { describe, expect, it } from 'vitest';
 import { PatternRefused, serverPattern } from '../../../../src/publish/data-tests/pattern.ts';

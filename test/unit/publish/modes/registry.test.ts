@@ -1,4 +1,4 @@
-// What a mode means, and what it does.
+// Checks that the meaning of each mode agrees with its implementation.
 
 import { expect, it } from 'vitest';
 import type { PublishSpec } from '../../../../src/core/declaration/declaration.ts';

@@ -1,4 +1,4 @@
-// Names and bounds of partitions, and which of them a bound in production is.
+// Names and bounds of partitions, and the partition that a bound in production belongs to.
 
 import { describe, expect, it } from 'vitest';
 import type { PartitionSpec } from '../../../../src/core/declaration/declaration.ts';

@@ -1,4 +1,4 @@
-// tableOrder and prerequisites: what is built before what; and cycles, which definePipeline refuses.
+// The order in which tables are built, and cycles, which definePipeline refuses.
 
 import { describe, expect, it } from 'vitest';
 import type { TableSpec } from '../../../../src/core/declaration/declaration.ts';
