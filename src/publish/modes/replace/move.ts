@@ -47,7 +47,6 @@ export const freeNames = ({ table, production }: Move): readonly string[] =>
       `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, index))};`,
   );
 
-/** Statements that move a table. */
 export const moveIn = (move: Move): readonly string[] => {
   const { table, production } = move;
   const waiting = waitingName(move);
