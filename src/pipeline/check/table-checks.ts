@@ -5,20 +5,25 @@ import type {
   ColumnSpec,
   Dialect,
   FieldRef,
+  FilterSpec,
   IndexSpec,
   PartitionSpec,
+  PublishSpec,
   Reading,
   SourceTableSpec,
   TableSpec,
 } from '../../core/declaration/declaration.ts';
 import { fieldsOf, mainName } from '../../format/records/file-fields.ts';
 import { neededFields } from '../../format/rows/header-check.ts';
+import { meaningOf } from '../../publish/modes/meanings.ts';
 import { columnsMax } from '../../core/limits.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { newName, oldName } from '../../db/names.ts';
 import { timeTypes, type Known } from './declared-values.ts';
 import { derivedProblem, nameProblem } from '../names.ts';
 import type { Problems } from '../problems.ts';
+import type { PublishedTable } from './modes/contract.ts';
+import { declaredMode } from './modes/registry.ts';
 import { isOfFiles } from './server-column-spec.ts';
 
 interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'missing' | 'extra'> {
@@ -139,9 +144,13 @@ const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): bo
   (typeof ref !== 'number' &&
     fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
 
+/** Returns the filters of records that delete or end the row of their key. */
+const deletedOf = ({ publish }: SourceTableSpec): readonly FilterSpec[] =>
+  typeof publish === 'object' && 'deleted' in publish ? publish.deleted : [];
+
 /** Refuses a constant that no column and no filter names: the name is probably misspelt. */
 export const checkConstants = (table: SourceTableSpec, problems: Problems): void => {
-  const needed = neededFields(table.columns, table.filter);
+  const needed = neededFields(table.columns, [...table.filter, ...deletedOf(table)]);
   for (const { source, format } of table.readings)
     for (const name of Object.keys(source.constants)) {
       const { placeOf } = fieldsIn([name], format.dialect);
@@ -159,10 +168,9 @@ export const checkHeaders = (table: SourceTableSpec, problems: Problems): void =
   for (const reading of table.readings) {
     if (reading.format.dialect.header === true) continue;
     const problemOf = fieldProblemsOf(table, reading);
-    for (const { name, headers, test } of table.columns) {
-      const column = problems.at(test === undefined ? `column ${name}` : 'publish.deleted');
-      for (const ref of headers) column.add(problemOf(ref));
-    }
+    for (const { name, headers } of table.columns)
+      for (const ref of headers) problems.at(`column ${name}`).add(problemOf(ref));
+    for (const ref of neededFields([], deletedOf(table))) problems.at('publish.deleted').add(problemOf(ref));
     for (const ref of neededFields([], table.filter)) problems.at('filter').add(problemOf(ref));
   }
 };
@@ -239,4 +247,29 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
           .add(`SQL of merged tables reads rows of ${name} under this name; choose another name`);
       problems.at(`table ${name}`).add(derivedProblem('name for SQL', made));
     }
+};
+
+/**
+ * Checks the mode of a table, and the keys whose meaning depends on the mode.
+ *
+ * @param table `staging` is undefined for a derived table.
+ */
+export const checkPublish = (
+  table: PublishedTable<PublishSpec> & Pick<TableSpec, 'evolve' | 'keep'>,
+  known: Known,
+  columns: readonly ColumnSpec[],
+  problems: Problems,
+): void => {
+  const { stays, takesParts, mayBeDerived, changed } = meaningOf(table.publish);
+  if (!stays && table.evolve !== undefined)
+    problems.add('evolve has no effect on a table that every run replaces; remove evolve');
+  if (takesParts && table.keep !== undefined)
+    problems.add("keep needs publish: 'replace', which is the default; remove keep");
+  if (table.staging === undefined && mayBeDerived !== true)
+    return problems.add(
+      "is made from other tables, and can only be replaced or merged; remove publish, or use 'merge'",
+    );
+  if (table.staging === undefined && takesParts && changed !== 'error')
+    problems.add('has no files; remove changed');
+  declaredMode(table.publish).check(table, known, columns, problems);
 };

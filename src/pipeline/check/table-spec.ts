@@ -19,21 +19,13 @@ import { withTargets } from './foreign-key-spec.ts';
 import { csvSourceSchema } from '../declare/csv.ts';
 import { readingsOf } from './csv-spec.ts';
 import { filterSchema } from '../declare/filter.ts';
-import { checkHistory, withVersions } from './history-spec.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { isOfFiles, readServerColumns } from './server-column-spec.ts';
-import { checkDerived, checkMerge, stagedForMerge } from './merge-spec.ts';
 import { tableNameProblem } from '../names.ts';
-import {
-  checkEvolve,
-  checkKeep,
-  lineageOf,
-  lineageSchema,
-  publishSchema,
-  withLineage,
-} from './publish-spec.ts';
+import { lineageOf, lineageSchema, withLineage } from './lineage-spec.ts';
+import { declaredMode, publishSchema } from './modes/registry.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
 import { choice, mustBe, strict, wholeNumber, type Problems } from '../problems.ts';
 import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
@@ -45,6 +37,7 @@ import {
   checkIndexColumns,
   checkKey,
   checkPartitions,
+  checkPublish,
   checkRelationNames,
   checkShownNames,
   checkStaging,
@@ -171,8 +164,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkPartitions({ ...table, indexes }, ofFiles, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
   const attributes = readAttributes(table, serverColumns, known, problems);
-  checkMerge({ ...table, name }, ofFiles, problems);
-  checkHistory({ ...table, name }, table.lineage, columns, problems);
+  checkPublish({ ...table, name }, ofFiles, columns, problems);
   if (readings === undefined) return undefined;
   const { transform, comment } = table;
   const { row: _, source: _source, lineage, partitionBy, tests: _tests, ...keys } = withoutRead(table);
@@ -181,7 +173,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     name,
     kind: 'source',
     readings,
-    columns: [...columns, ...stagedForMerge(table.publish)],
+    columns,
     indexes,
     ...constraints,
     ...attributes,
@@ -190,13 +182,12 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     ...(partitionBy && { partitionBy }),
     ...(row && { row }),
   };
-  checkEvolve(spec, problems);
   checkHeaders(spec, problems);
   checkConstants(spec, problems);
   if (isVerbatim)
     for (const what of readings.flatMap(({ format }) => verbatimProblems(format.dialect)))
       problems.at('csv').addOnce(what);
-  return withLineage(withVersions(spec), lineage, problems);
+  return withLineage(declaredMode(spec.publish).complete(spec, spec.publish), lineage, problems);
 };
 
 const derivedTable = (
@@ -212,16 +203,13 @@ const derivedTable = (
       problems.add(
         `from names \`${source}\`, which is not a table of this pipeline${didYouMean(source, tables)}`,
       );
-  checkEvolve(table, problems);
-  checkKeep(table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const { row: written, partitionBy, tests: _tests, ...keys } = withoutRead(table);
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(table.primaryKey, known, [], problems);
   checkIndexColumns(indexes, known, problems);
-  checkDerived(table.publish, problems);
-  checkMerge({ ...keys, name }, known, problems);
+  checkPublish({ ...keys, name }, known, [], problems);
   checkPartitions({ ...table, indexes }, known, [], problems);
   const constraints = readConstraints(name, table, known, problems);
   const attributes = readAttributes(table, undefined, known, problems);

@@ -1,7 +1,7 @@
 // Every mistake in csv(…), index(…) and filters: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
-import { env, index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';
+import { csv, env, index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';
 import {
   columns,
   problemsOf,
@@ -146,6 +146,16 @@ const csvCases: readonly Case[] = [
       'table obs, column wban: csv(…, { header: […] }) has two fields that match `WBAN`, at positions 1 and 3',
     ],
   },
+  ...(['merge', 'history'] as const).map((mode) => ({
+    name: `a field of \`deleted\` that the given header lacks, with ${mode}`,
+    definition: withTable({
+      source: csv('a.csv', { header: ['WBAN', 'Wind'] }),
+      columns,
+      primaryKey: ['wban'],
+      publish: { mode, deleted: present('Gone') },
+    }),
+    problems: ['table obs, publish.deleted: csv(…, { header: […] }) has no field `Gone`; known: WBAN, Wind'],
+  })),
   {
     name: 'a constant that nobody names',
     definition: withCsv([{ path: 'a.csv', constants: { regoin: 'a' } }], {}),

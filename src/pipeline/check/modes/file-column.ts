@@ -1,0 +1,32 @@
+// The column _file, which modes need that replace or delete the rows of single files.
+
+import type { IndexSpec, PublishSpec } from '../../../core/declaration/declaration.ts';
+import { fileColumn, partName } from '../../../db/names.ts';
+import { meaningOf } from '../../../publish/modes/meanings.ts';
+import { derivedProblem } from '../../names.ts';
+import type { Problems } from '../../problems.ts';
+import type { PublishedTable } from './contract.ts';
+
+/** An index to find the rows of a file. A brin index is enough, because these rows are adjacent. */
+export const fileIndex = (table: string): IndexSpec => ({
+  name: `${table}_${fileColumn}_idx`,
+  columns: [fileColumn],
+  using: 'brin',
+  unique: false,
+  where: undefined,
+  include: [],
+});
+
+/** Checks that the table can have the column _file, if its mode needs the column. */
+export const checkFileColumn = (
+  { name, staging, publish }: PublishedTable<PublishSpec>,
+  problems: Problems,
+): void => {
+  const { fileNeed } = meaningOf(publish);
+  if (fileNeed !== undefined && staging === 'text')
+    problems.add(
+      `${fileNeed} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
+    );
+  for (const made of [partName(name), ...(fileNeed === undefined ? [] : [fileIndex(name).name])])
+    problems.add(derivedProblem('name for appending', made));
+};

@@ -1,0 +1,85 @@
+// 'merge' as declared, and the staging columns that it needs.
+
+import { z } from 'zod';
+import { changedChoices, type ColumnSpec, type MergeSpec } from '../../../core/declaration/declaration.ts';
+import { didYouMean } from '../../../core/nearest.ts';
+import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../../db/names.ts';
+import { neededFields } from '../../../format/rows/header-check.ts';
+import { filterSchema } from '../../declare/filter.ts';
+import { derivedProblem } from '../../names.ts';
+import { choice, mustBe, strict, type Problems } from '../../problems.ts';
+import type { Known } from '../declared-values.ts';
+import { madeColumn } from '../made-column.ts';
+import type { DeclaredMode } from './contract.ts';
+
+const columnName = z.string(mustBe('the name of a column'));
+const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";
+
+/**
+ * Staging columns with the file and line of a record, which tell the last record of a key, and with
+ * the result of the filter `deleted`.
+ */
+export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
+  const { file, line, deleted: marked } = mergeColumns;
+  // With missing: 'null', a file without the fields of `deleted` deletes no rows.
+  const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
+  return [
+    madeColumn(file, 'bigint', { headers: [], lineage: '_file', stagedOnly: true }),
+    madeColumn(line, 'bigint', { headers: [], lineage: '_line', stagedOnly: true }),
+    ...(deleted.length === 0 ? [] : [madeColumn(marked, 'boolean', { ...test, stagedOnly: true })]),
+  ];
+};
+
+/** Refuses declared columns with the names of those staging columns. `need` names the need for them. */
+export const refuseStagedNames = (known: Known, need: string, problems: Problems): void => {
+  const made: readonly string[] = Object.values(mergeColumns);
+  for (const column of known?.filter((one) => made.includes(one)) ?? [])
+    problems.at(`column ${column}`).add(`has a name that ${need}; choose another name`);
+};
+
+/** Checks that the columns of `update` and `newer` exist and are not in the primary key. */
+const checkColumns = (
+  { update = [], newer }: MergeSpec,
+  primaryKey: readonly string[],
+  known: Known,
+  problems: Problems,
+): void => {
+  const check = (key: string, name: string): void => {
+    if (known?.includes(name) === false)
+      problems.at(key).add(`\`${name}\` is not a column of the table${didYouMean(name, known)}`);
+    else if (primaryKey.includes(name))
+      problems.at(key).add(`\`${name}\` is in the primaryKey, by which rows are merged; leave it out`);
+  };
+  for (const name of update) check('publish.update', name);
+  if (newer === undefined) return;
+  check('publish.newer', newer);
+  if (update.length > 0 && !update.includes(newer))
+    problems
+      .at('publish.update')
+      .add(`leaves out \`${newer}\`, so that newer: '${newer}' would always see the first value; add it`);
+};
+
+export const merge = {
+  schema: strict({
+    mode: z.literal('merge'),
+    changed: choice(changedChoices).default('error'),
+    gone: z.enum(['keep'], { error: () => unloads }).default('keep'),
+    update: z.array(columnName, mustBe('a list of columns')).min(1, mustBe('a list of columns')).optional(),
+    newer: columnName.optional(),
+    deleted: filterSchema,
+    twice: choice(['last', 'reject']).default('last'),
+    by: choice(['upsert', 'rebuild']).optional(),
+  }).transform((written): MergeSpec => ({ ...written, update: written.update, newer: written.newer })),
+  check: ({ name, primaryKey, staging, publish }, known, _columns, problems) => {
+    if (primaryKey.length === 0)
+      problems.add("publish: 'merge' needs a primaryKey, by which rows are merged; declare one");
+    if (staging === 'none') problems.add("publish: 'merge' needs staging: 'typed' or 'text'; remove staging");
+    if (staging !== 'typed' && publish.deleted.length > 0)
+      problems.add('deleted looks at fields of records, and here SQL makes the rows; remove it');
+    checkColumns(publish, primaryKey, known, problems);
+    refuseStagedNames(known, 'merging needs', problems);
+    for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)])
+      problems.add(derivedProblem('name for merging', other));
+  },
+  complete: (table, { deleted }) => ({ ...table, columns: [...table.columns, ...stagedFor(deleted)] }),
+} satisfies DeclaredMode<MergeSpec>;
