@@ -108,7 +108,7 @@ it('deletes old runs and all that is theirs, and leaves whatever is needed', asy
         { file: 'appended/3.csv', rows: 1 },
       ],
       notCompared: [
-        { file: 'appended/1.csv', reason: 'run 5 was pruned, and which 1 record it left out is not known' },
+        { file: 'appended/1.csv', reason: 'run 5 was pruned, so it is not known which 1 record it left out' },
       ],
     },
   ]);

@@ -1,10 +1,10 @@
-// Where the recount of files and production differ.
+// Compares the recount of files with production.
 
 import type { LoadedFile } from '../../ledger/production/loaded-files.ts';
 import type { ComparedColumn } from './compared-columns.ts';
 import type { CountedFile } from './count-file.ts';
 import type { VerifyDifference } from './report.ts';
-import { decimalText, type ColumnSums, type RowSums } from './tally.ts';
+import { decimalText, type ColumnSums, type RowSums } from './row-sums.ts';
 
 type What = VerifyDifference['what'];
 
@@ -16,7 +16,7 @@ const difference = (
   found: unknown,
 ): VerifyDifference => ({ file, column, what, expected: String(expected), found: String(found) });
 
-/** A checksum as people can compare it: its last 64 bits. */
+/** Formats the last 64 bits of a checksum in hexadecimal. */
 const shown = (hash: bigint): string => BigInt.asUintN(64, hash).toString(16).padStart(16, '0');
 
 const compareColumn = (
@@ -35,7 +35,10 @@ const compareColumn = (
   return differences;
 };
 
-/** Rows of a file, or of all of them, with those of production. Where the number of rows differs, so do the columns. */
+/**
+ * Compares the rows of one file, or of all files (`null`), with production. `pairing` is reported
+ * only if rows and columns are equal: then values were exchanged between rows.
+ */
 export const compareRows = (
   file: string | null,
   columns: readonly ComparedColumn[],
@@ -54,7 +57,7 @@ export const compareRows = (
   return [...rows, ...ofColumns, ...mixed];
 };
 
-/** The counts of a file with those of the bookkeeping. */
+/** Compares the counts of a file with the bookkeeping. */
 export const compareCounts = (
   { name, records, rows, rejected, filtered }: LoadedFile,
   counted: CountedFile,

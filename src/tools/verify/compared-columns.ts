@@ -1,29 +1,29 @@
-// Which columns of a table are compared, and how.
+// Decides which columns of a table are compared, and how.
 
 import type { ColumnSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { publishedColumns } from '../../publish/table/tables.ts';
 import { valuePrinter, type PrintValue } from '../print-value.ts';
 import type { NotVerified } from './report.ts';
-import type { Comparing } from './tally.ts';
+import type { Comparing } from './row-sums.ts';
 
-/** A column of production that values of a record make. */
+/** A column of production with values from the files. */
 export interface ComparedColumn {
   readonly spec: ColumnSpec;
   readonly comparing: Comparing;
-  /** The value as the server prints it. */
+  /** Prints a value as the server does. */
   readonly print: PrintValue;
 }
 
 export interface ComparedColumns {
   readonly columns: readonly ComparedColumn[];
-  /** Of production, that has the id of each row's file. */
+  /** The column with the id of each row's file; undefined if the table has none. */
   readonly fileColumn: string | undefined;
   readonly notCompared: readonly NotVerified[];
 }
 
 const numbers = new Set(['smallint', 'integer', 'bigint', 'numeric']);
 
-/** Types whose values the server writes otherwise than the file. */
+/** Types whose values only the server can convert, with the reason why they are not compared. */
 const rewritten: Readonly<Record<string, string>> = {
   jsonb: 'the server writes jsonb differently from the file: only its nulls are compared',
   of: 'the server reads values of its type: only its nulls are compared',
@@ -31,7 +31,9 @@ const rewritten: Readonly<Record<string, string>> = {
 
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** The usual number is written as it is printed. */
+/**
+ * Prints a numeric. Most numbers are written in files as the server prints them, so this is faster.
+ */
 const numericPrinter = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);
   const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };
@@ -43,10 +45,10 @@ const numericPrinter = (column: ColumnSpec): PrintValue => {
   };
 };
 
-/** Printed values of a column that are remembered. */
+/** Size of the cache of printed values, per column. */
 const printedMax = 8_192;
 
-/** Columns have the same values again and again, and some are dear to print. */
+/** Adds a cache to a printer: values of a column often repeat, and some are slow to print. */
 const remembered = (print: PrintValue): PrintValue => {
   const printed = new Map<string, string>();
   return (text) => {
@@ -59,7 +61,7 @@ const remembered = (print: PrintValue): PrintValue => {
   };
 };
 
-/** Types that are printed as the file writes them; no text of them is kept. */
+/** Types that are printed unchanged, so that a cache would only cost memory. */
 const asTheyAre = new Set(['text', 'varchar', 'json', 'jsonb', 'of']);
 
 const printerOf = (column: ColumnSpec): PrintValue => {
@@ -69,7 +71,7 @@ const printerOf = (column: ColumnSpec): PrintValue => {
 };
 
 const reasonOf = (column: ColumnSpec): string | undefined =>
-  column.lineage === undefined ? rewritten[column.type] : 'the run has made it, not the file';
+  column.lineage === undefined ? rewritten[column.type] : 'its values come from the run, not from the files';
 
 export const comparedColumns = (table: SourceTableSpec): ComparedColumns => {
   const kept = publishedColumns(table);

@@ -1,4 +1,5 @@
-// Counts a file again: its bytes through csv-parse, the column readers in JavaScript, and sums of what they give.
+// Recounts a file: parses it with csv-parse, reads the values with the column readers in
+// JavaScript, and sums the results.
 
 import { correctionsOfFile, rejectsOfFile, type LoadedFile } from '../../ledger/production/loaded-files.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -15,9 +16,12 @@ import type { RejectCode } from '../../core/model.ts';
 import { openInput } from '../../input/input.ts';
 import type { ComparedColumn } from './compared-columns.ts';
 import { withoutRecords } from './cut-records.ts';
-import { createTally, type RowSums } from './tally.ts';
+import { createRowSums, type RowSums } from './row-sums.ts';
 
-/** Rejects that csv-parse and the column readers cannot foresee: bytes that are no record, no text, or nothing for the server. */
+/**
+ * Codes of rejects that csv-parse and the column readers cannot find: bytes that are not a record,
+ * not text, or that the server refused. Such records are cut out of the file before it is parsed.
+ */
 const bytesAtFault: readonly RejectCode[] = [
   'quote',
   'record_too_long',
@@ -28,7 +32,7 @@ const bytesAtFault: readonly RejectCode[] = [
   'server',
 ];
 
-/** A file as it is now, the same as the one that is in production. */
+/** A listed file whose content is the content that was loaded. */
 export type ListedFile = Omit<NewFile, 'ordinal'>;
 
 export interface CountedFile {
@@ -38,7 +42,7 @@ export interface CountedFile {
   readonly sums: RowSums;
 }
 
-/** What becomes of a record: false, it is rejected; null, it is filtered; otherwise its values. */
+/** The values of a record; false if it is rejected, null if it is filtered. */
 type Judged = readonly (string | null)[] | false | null;
 
 const judgeOf = (
@@ -50,7 +54,7 @@ const judgeOf = (
   const ofFile = fieldsOf(file, dialect);
   const wanted = file.header.length;
   const keep = createRecordFilter(table.filter, ofFile, dialect);
-  // Columns that production has not may reject a record, too.
+  // Columns that production does not have are read, too, because they may reject a record.
   const compared = new Map(columns.map(({ spec, print }, place) => [spec.name, { place, print }]));
   const readers = table.columns
     .filter(({ lineage }) => lineage === undefined)
@@ -69,22 +73,22 @@ const judgeOf = (
   };
 };
 
-/** Counts what becomes of records. */
+/** Counts rejected and filtered records, and sums the rows of the others. */
 const createCount = (columns: readonly ComparedColumn[]) => {
-  const tally = createTally(columns.map(({ comparing }) => comparing));
+  const rowSums = createRowSums(columns.map(({ comparing }) => comparing));
   const counts = { records: 0, rejected: 0, filtered: 0 };
   return {
     counts,
     take: (judged: Judged): void => {
       if (judged === false) counts.rejected += 1;
       else if (judged === null) counts.filtered += 1;
-      else tally.add(judged);
+      else rowSums.add(judged);
     },
-    sums: tally.sums,
+    sums: rowSums.sums,
   };
 };
 
-/** What is known of a file by its run. */
+/** What the bookkeeping knows about a file. */
 type Known = Pick<LoadedFile, 'id' | 'runId' | 'rejected'>;
 
 const countRecords = async (
@@ -127,8 +131,8 @@ const countRecords = async (
 };
 
 /**
- * Counts a file. A correction counts as what became of it, and the record that it corrects does not. Throws NotForCsvParse with the
- * reason when that cannot be told. Other errors: those of its source, ETL_USER_FUNCTION.
+ * Recounts a file. A corrected record is counted by its correction. Throws NotForCsvParse, with the
+ * reason, if the file cannot be recounted. Other errors: those of its source, ETL_USER_FUNCTION.
  */
 export const countFile = async (
   client: Client,
@@ -143,17 +147,18 @@ export const countFile = async (
   try {
     await countRecords(client, table, file, known, signal, count, columns);
   } catch (error) {
-    // The reject that is missing may have been corrected.
+    // Without `isFault`: the record at which csv-parse fails may be one that was corrected.
     const mayBeOurs = error instanceof NotForCsvParse && corrections.length > 0;
     throw mayBeOurs ? new NotForCsvParse(error.message) : error;
   }
   if (corrections.length > 0) {
-    // Records whose bytes csv-parse reads otherwise than our splitter cannot be found again by their corrections.
+    // Every corrected record must be among the rejects of the recount, otherwise it would count
+    // twice.
     if (count.counts.rejected !== (known.rejected ?? 0) + corrections.length)
-      throw new NotForCsvParse('some of its records were corrected that csv-parse does not reject');
+      throw new NotForCsvParse('csv-parse does not reject some of the records that were corrected');
     const judge = judgeOf(table, file, columns, correctedDialect(table.format.dialect));
     for (const { fields } of corrections) {
-      if (fields === null) throw new NotForCsvParse('corrections of its records are not kept any longer');
+      if (fields === null) throw new NotForCsvParse('corrections of its records are no longer kept');
       count.counts.rejected -= 1;
       count.take(judge(fields));
     }

@@ -1,14 +1,15 @@
-// The bytes of a file without records that the bookkeeping says were rejected for their bytes: csv-parse would stop at them.
+// Cuts records that were rejected for their bytes out of a file, because csv-parse would fail at
+// them.
 
 import { CR, LF } from '../../core/characters.ts';
 
-/** A record: its first byte, and how many lines it has. */
+/** A record to cut out: its first byte in the file, and its number of lines. */
 export interface Cut {
   readonly byte: number;
   readonly lines: number;
 }
 
-/** The place after so many line ends; -1: there are fewer. */
+/** Returns the index after `lines` line ends, and how many line ends the block lacks (`left`). */
 const afterLines = (
   block: Buffer,
   from: number,
@@ -26,8 +27,11 @@ const afterLines = (
 };
 
 /**
- * The bytes without the records, which come in the order of the file. `start`: place of the first byte in the file; `counted` is
- * called for each record that is left out.
+ * Yields the bytes without the given records.
+ *
+ * @param start position of the first byte in the file.
+ * @param cuts the records to cut out, in the order of the file.
+ * @param counted is called for each record that is cut out.
  */
 export async function* withoutRecords(
   bytes: AsyncIterable<Buffer>,
@@ -44,7 +48,7 @@ export async function* withoutRecords(
     for (;;) {
       if (left > 0) ({ at: from, left } = afterLines(block, from, left, newline));
       if (left > 0) break;
-      // The line feed of a carriage return that ended the record.
+      // A file with CR line ends may have a CR LF after a record. The LF belongs to that record.
       if (mayHoldFeed && newline === CR && from < block.length && block[from] === LF) from += 1;
       if (from < block.length) mayHoldFeed = false;
       if (next.done === true || next.value.byte >= end) break;

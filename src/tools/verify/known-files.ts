@@ -1,4 +1,4 @@
-// Files of a table that are in production, with what is listed of them now, or why they cannot be compared.
+// Finds the listed files for the files of a table in production, or why a file cannot be compared.
 
 import { loadedFiles, type LoadedFile } from '../../ledger/production/loaded-files.ts';
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
@@ -14,11 +14,12 @@ import { takeEverything, type Sieve } from '../../run/files/sieve.ts';
 import type { RunSettings } from '../../run/options.ts';
 import type { ListedFile } from './count-file.ts';
 
-/** A file in production: as it is listed, or why it cannot be compared. */
+/** A file in production. */
 export interface KnownFile extends LoadedFile {
+  /** The listed file; undefined if it cannot be compared, for which `reason` is the reason. */
   readonly listed: ListedFile | undefined;
   readonly reason: string;
-  /** Its table was declared otherwise when it was loaded. */
+  /** True if the definition of the table has changed since the file was loaded. */
   readonly isRedefined: boolean;
 }
 
@@ -28,8 +29,9 @@ interface Seen {
 }
 
 /**
- * Takes nothing, and keeps what it has seen of files that are known. With `run`, files that another one has surely loaded are not opened.
- * Proved by test/integration/verify.test.ts, "opens the files of that run".
+ * Makes a sieve that takes no file, and adds the listed files that are in production to `seen`, by
+ * id. With `run`, files that certainly were loaded by another run are not opened. Proved by
+ * test/integration/verify.test.ts, "opens the files of that run".
  */
 const createWatcher = (
   client: Client,
@@ -63,11 +65,14 @@ const createWatcher = (
   },
 });
 
-/** Standard input cannot be read again. */
+/** True if the table is read from standard input, which cannot be read again. */
 const isGivenOnce = ({ readings }: SourceTableSpec): boolean =>
   readings.some(({ source }) => source.locations.includes('-'));
 
-/** Why the files of a table are not listed; undefined: they are. What was listed before a failure is kept. */
+/**
+ * Lists the files of a table into `seen`. Returns why they cannot be listed, or undefined. If the
+ * source no longer exists, files listed before the failure remain in `seen`.
+ */
 const listFiles = async (
   client: Client,
   spec: PipelineSpec,
@@ -105,16 +110,18 @@ const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): str
     before !== null &&
     !isShapedAlike({ staged: before, reading: reading ?? 0 }, { staged, reading: listed.reading })
   )
-    return `the definition of the table, or a parameter, is not the one of run ${file.runId}`;
+    return `the definition of the table, or a parameter, has changed since run ${file.runId}`;
   if (listed.misfit !== undefined) return 'its header does not fit the definition';
   if (file.staged === null && file.records !== file.rows)
-    return `run ${file.runId} was pruned, and which ${plural(file.records - file.rows, 'record')} it left out is not known`;
+    return `run ${file.runId} was pruned, so it is not known which ${plural(file.records - file.rows, 'record')} it left out`;
   return undefined;
 };
 
 /**
- * The files of a table in production. `staged`: hashes of the parts of the definition that shape its rows. `run`: files that others have
- * loaded need not be listed. Errors: those of its sources.
+ * Returns the files of a table in production. Errors: those of its sources.
+ *
+ * @param staged hashes of the definition of the table's rows (stagedHashes).
+ * @param run if set, files of other runs need not be listed.
  */
 export const filesInProduction = async (
   client: Client,

@@ -1,17 +1,20 @@
-// What production's rows add up to, computed by the server in one scan of each table, and written as a recount writes it.
+// Has the server sum the rows of production, in one scan of each table.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { ComparedColumn } from './compared-columns.ts';
-import { decimalOf, type RowSums } from './tally.ts';
+import { decimalOf, type RowSums } from './row-sums.ts';
 
-/** Settings under which values are printed as we print them; reading alone is allowed, and a policy that hides rows is an error. */
+/**
+ * Settings of the transaction: values are printed as print-value.ts does, writing is forbidden, and
+ * row security raises an error instead of hiding rows.
+ */
 const settings = `set transaction read only; set local row_security = off; set local statement_timeout to default;
   set local datestyle = 'ISO, MDY'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'`;
 
 export const readOnly = async (client: Client): Promise<void> => void (await client.query(settings));
 
-/** A text whose hash shows that the server hashes as we do: its processor might read the bytes of a word the other way round. */
+/** A text to test that the server's hash equals textHash: on a big-endian server it does not. */
 export const hashProbe = 'sluice: Prüfsumme';
 
 export const serverHash = async (client: Client, text: string): Promise<bigint> =>
@@ -20,7 +23,7 @@ export const serverHash = async (client: Client, text: string): Promise<bigint> 
       .hash,
   );
 
-/** Columns of the table; undefined: there is none. */
+/** Returns the names of the table's columns, or undefined if the table does not exist. */
 export const columnsThere = async (
   client: Client,
   name: string,
@@ -34,7 +37,7 @@ export const columnsThere = async (
   return rows[0].isThere ? new Set(rows[0].columns ?? []) : undefined;
 };
 
-/** SQL: a hash, turned by some bits. */
+/** Returns SQL that rotates a hash to the left by the index of its column. */
 const turned = (hash: string, place: number): string => {
   const by = place % 64;
   const value = `coalesce(${hash}, 0)`;
@@ -65,7 +68,11 @@ const sumsSql = (
     ${fileColumn === undefined ? '' : 'group by 1'}`;
 };
 
-/** The sums of a table, or of each of its files by id. `columns`: those that the table has. */
+/**
+ * Returns the sums of a table: by file id with `fileColumn`, otherwise one entry with the key null.
+ *
+ * @param columns must exist in the table.
+ */
 export const productionSums = async (
   client: Client,
   name: string,

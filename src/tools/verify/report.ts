@@ -1,26 +1,32 @@
-// Options and result of a recount. Types only, because the library exports them.
+// Options and result of verifyPipeline.
 
 import type { RunOptions } from '../../run/options.ts';
 
+/** Options of verifyPipeline. */
 export interface VerifyOptions extends Pick<
   RunOptions,
   'databaseUrl' | 'connection' | 'params' | 'directory' | 'workingDirectory' | 'signal'
 > {
-  /** Tables that are verified. Default: all. */
+  /** Tables to verify. Default: all. */
   readonly tables?: readonly string[];
-  /** Only files that this run has brought into production. Default: all files in production. */
+  /** Verify only files that this run loaded. Default: all files in production. */
   readonly run?: number;
 }
 
-/** Where a file and production part. */
+/** A difference between a file and production. */
 export interface VerifyDifference {
-  /** null: of all files of the table together. */
+  /** Name of the file; null for all files of the table together. */
   readonly file: string | null;
-  /** null: of the rows as a whole. */
+  /** Name of the column; null for whole rows. */
   readonly column: string | null;
   /**
-   * records, rejected, filtered, rows: how many there are · nulls, sum, checksum: of a column's values · pairing: each column has the
-   * values of the files, but rows have those of others · column: production has no such column · reading: csv-parse stopped.
+   * What differs.
+   *
+   * - records, rejected, filtered, rows: their numbers
+   * - nulls, sum, checksum: the values of a column
+   * - pairing: each column has the right values, but some are in wrong rows
+   * - column: production does not have the column
+   * - reading: csv-parse failed at a record for which no reject is recorded
    */
   readonly what:
     | 'records'
@@ -33,25 +39,25 @@ export interface VerifyDifference {
     | 'pairing'
     | 'column'
     | 'reading';
-  /** By the recount of the files. */
+  /** Value according to the files. */
   readonly expected: string;
-  /** In production, or for records and rejects in the bookkeeping. */
+  /** Value in production; for numbers of records and rejects, in the bookkeeping. */
   readonly found: string;
 }
 
-/** Something that was not compared. */
+/** A file, column or table that was not compared. */
 export interface NotVerified {
-  /** null: the table as a whole. */
+  /** Name of the file; null for the whole table. */
   readonly file: string | null;
-  /** null: the rows as a whole. */
+  /** Name of the column; null for whole rows. */
   readonly column: string | null;
   readonly reason: string;
 }
 
-/** A file that was read again. */
+/** A recounted file. */
 export interface VerifiedFile {
   readonly file: string;
-  /** The run that has brought it into production. */
+  /** The run that loaded the file. */
   readonly run: number;
   readonly records: number;
   readonly rows: number;
@@ -59,25 +65,29 @@ export interface VerifiedFile {
   readonly filtered: number;
 }
 
+/** The result for one table. */
 export interface VerifiedTable {
   readonly table: string;
-  /** not compared: nothing of its rows was. */
+  /** 'not compared' if no rows of the table were compared. */
   readonly outcome: 'same' | 'different' | 'not compared';
-  /** Whether each file was compared with its own rows, or all together with those of the table; null: neither. */
+  /**
+   * file: each file was compared with its own rows · table: all files together were compared with
+   * all rows · null: no rows were compared.
+   */
   readonly by: 'file' | 'table' | null;
-  /** In production; null: they were not counted. */
+  /** Number of rows in production; null if they were not counted. */
   readonly rows: number | null;
-  /** Columns whose values were compared. */
+  /** Number of compared columns. */
   readonly columns: number;
   readonly files: readonly VerifiedFile[];
   readonly differences: readonly VerifyDifference[];
   readonly notCompared: readonly NotVerified[];
 }
 
-/** What a recount of a pipeline's files found in production. */
+/** The result of verifyPipeline. */
 export interface VerifyReport {
   readonly pipeline: string;
-  /** different: one of its tables is · not compared: all are. */
+  /** 'different' if one table is different, 'not compared' if no table was compared. */
   readonly outcome: VerifiedTable['outcome'];
   readonly tables: readonly VerifiedTable[];
   readonly seconds: number;

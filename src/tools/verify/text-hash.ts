@@ -1,12 +1,12 @@
-// The server's own hash of a text, hashtextextended(text, 0): sums of it tell two sets of values apart, in any order.
-//
-// PostgreSQL, src/common/hashfn.c, hash_bytes_extended(): lookup3 by Bob Jenkins, on a server of little-endian bytes.
+// PostgreSQL's hash of a text, hashtextextended(text, 0), in JavaScript. Source:
+// hash_bytes_extended() in PostgreSQL's src/common/hashfn.c, which is lookup3 by Bob Jenkins, on a
+// little-endian server.
 
-/** The halves of the hash: their sums over a million texts are exact numbers. */
+/** The halves of the hash, of which many can be summed as exact doubles. */
 export interface TextHash {
-  /** Signed. */
+  /** Upper half, signed. */
   hi: number;
-  /** Not signed. */
+  /** Lower half, unsigned. */
   lo: number;
 }
 
@@ -17,7 +17,7 @@ const rotate = (value: number, by: number): number => (value << by) | (value >>>
 const encoder = new TextEncoder();
 let bytes = new Uint8Array(1024);
 
-/** Puts the text into `bytes`; returns its length. */
+/** Writes the text to `bytes` as UTF-8 and returns the number of bytes. */
 const encode = (text: string): number => {
   if (bytes.length < text.length * 3) bytes = new Uint8Array(text.length * 4);
   for (let at = 0; at < text.length; at += 1) {
@@ -31,7 +31,7 @@ const encode = (text: string): number => {
 const word = (at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
-/** Bytes [at, end) as a number, the first one lowest; three at most. */
+/** Reads bytes [at, end), at most three, as a little-endian number. */
 const rest = (at: number, end: number): number => {
   let value = 0;
   for (let place = end - 1; place >= at; place -= 1) value = (value << 8) | bytes[place]!;
@@ -62,7 +62,7 @@ export const textHash = (text: string): TextHash => {
     b = (b + a) | 0;
   }
   const left = length - at;
-  // The lowest byte of c is that of the length.
+  // In c, the lowest byte is reserved for the length.
   if (left > 8) c = (c + (rest(at + 8, length) << 8)) | 0;
   if (left > 4) b = (b + (left >= 8 ? word(at + 4) : rest(at + 4, length))) | 0;
   a = (a + (left >= 4 ? word(at) : rest(at, length))) | 0;

@@ -1,6 +1,5 @@
-// Compares the files of a pipeline with production, for the library.
-//
-// The types of what it exports need no package: test/package/production.test.ts compiles them without any.
+// verifyPipeline() of the library. The types of its exports do not need any package:
+// test/package/production.test.ts compiles them without packages.
 
 import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import { onServer } from '../../run/find-server.ts';
@@ -8,9 +7,13 @@ import type { VerifyOptions, VerifyReport } from './report.ts';
 import { verifyOn } from './verify.ts';
 
 /**
- * Counts the files in production again, with csv-parse, and compares them with production's rows; differences are results, not errors. The
- * server is found as by runPipeline. Errors: those of the definition, its files, its functions and the server, ETL_VERIFY_NOTHING,
- * ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
+ * Compares the rows in production with the files from which they were loaded, like `etl verify`.
+ * The files are read in full, with csv-parse instead of our own parser. Nothing is written. A
+ * difference is a result, not an error. The server is found as by runPipeline.
+ *
+ * @throws EtlError ETL_VERIFY_NOTHING: no file is in production · ETL_VERIFY_MOVED: other runs
+ *   publish all the time · ETL_VERIFY_HASH: the server's hashes are different · ETL_SCHEMA_OLDER ·
+ *   errors of the definition, its files, its functions and the server
  */
 export const verifyPipeline = (pipeline: Pipeline, options: VerifyOptions = {}): Promise<VerifyReport> =>
   onServer(options, (client) => verifyOn(pipeline, options, client));

@@ -1,4 +1,4 @@
-// Verifies one table: counts its files again, and compares them with what the server says of its rows.
+// Verifies one table: recounts its files and compares the sums with production.
 
 import type { FilesOfOthers } from '../../ledger/production/loaded-files.ts';
 import type { Client } from '../../db/client.ts';
@@ -11,18 +11,19 @@ import { comparedColumns, type ComparedColumns } from './compared-columns.ts';
 import { countFile, type CountedFile } from './count-file.ts';
 import type { KnownFile } from './known-files.ts';
 import type { NotVerified, VerifiedFile, VerifiedTable, VerifyDifference } from './report.ts';
-import { addRows, noRows, type RowSums } from './tally.ts';
+import { addRows, noRows, type RowSums } from './row-sums.ts';
 
-/** What production has of a table. */
+/** A table in production. */
 export interface Production {
-  /** Undefined: there is no table. */
+  /** Names of its columns; undefined if the table does not exist. */
   readonly there: ReadonlySet<string> | undefined;
+  /** Files that other pipelines loaded into the table. */
   readonly others: FilesOfOthers;
-  /** By file, if its rows say of which file they are; undefined: it was not counted. */
+  /** By file id if the table has the column _file, otherwise by null; undefined: not counted. */
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
 }
 
-/** Why the rows of a table are not those of its records; undefined: each row is one record. */
+/** Returns why the rows of a table are not one per copied record, or undefined if they are. */
 export const whyNotRows = (
   table: SourceTableSpec,
   files: readonly KnownFile[],
@@ -32,22 +33,22 @@ export const whyNotRows = (
   if (table.transform !== undefined) return 'SQL makes its rows from the records';
   if (why === undefined) return undefined;
   const copied = files.reduce((sum, file) => sum + file.rows, 0);
-  // As many rows as records, and none that took the place of another: each record is a row.
+  // If no record has replaced the row of another record, each record is a row.
   if (rows === copied && !files.some(({ isMerged }) => isMerged)) return undefined;
   return why(copied, rows);
 };
 
-const unclear = `its rows do not say of which file they are (\`lineage: ['_file']\`), and not all files could be counted`;
+const unclear = `its rows do not record their file, as \`lineage: ['_file']\` does, and not all files could be counted`;
 
 const unclearOfOthers = ({ pipelines }: FilesOfOthers): string =>
-  `rows of pipeline ${pipelines.join(', ')} are in it, too, and rows do not say of which file they are (\`lineage: ['_file']\`)`;
+  `rows of pipeline ${pipelines.join(', ')} are in it, too, and rows do not record their file, as \`lineage: ['_file']\` does`;
 
 interface Counted {
   readonly file: KnownFile;
   readonly counted: CountedFile;
 }
 
-/** What is found while the files of a table are read. */
+/** Results of recounting the files of a table. */
 interface Findings {
   readonly counted: Counted[];
   readonly differences: VerifyDifference[];
@@ -88,7 +89,7 @@ const countFiles = async (
   return found;
 };
 
-/** Each file with its own rows; those of files of other pipelines are theirs to verify. */
+/** Compares each file with its own rows. Rows of other pipelines' files are ignored. */
 const compareFiles = (
   files: readonly KnownFile[],
   counted: readonly Counted[],
@@ -108,7 +109,7 @@ const compareFiles = (
   ];
 };
 
-/** All files with all rows. */
+/** Compares all files together with all rows. */
 const compareTable = (
   counted: readonly Counted[],
   { columns }: ComparedColumns,
@@ -117,7 +118,7 @@ const compareTable = (
   const none = noRows(columns.map(({ comparing }) => comparing));
   const expected = counted.reduce((sum, { counted: { sums } }) => addRows(sum, sums), none);
   const [only, ...others] = counted;
-  // With one file, its name says where to look.
+  // If there is only one file, the difference can name it.
   const name = only !== undefined && others.length === 0 ? only.file.name : null;
   return compareRows(name, columns, expected, found);
 };
@@ -129,12 +130,14 @@ const verifiedFile = ({ file, counted: { sums, ...counts } }: Counted): Verified
   ...counts,
 });
 
-/** The same fault, found in the ledger and in production, is reported once. */
+/** Removes duplicates: one fault can be found in the ledger and in production. */
 const eachOnce = (differences: readonly VerifyDifference[]): readonly VerifyDifference[] => [
   ...new Map(differences.map((one) => [JSON.stringify(one), one])).values(),
 ];
 
-/** No run has loaded a file with this definition: columns that production lacks are not lost, but to come. */
+/**
+ * True if no run has used the current definition yet, so that missing columns are not lost ones.
+ */
 const isAwaited = (files: readonly KnownFile[]): boolean =>
   files.some(({ isRedefined }) => isRedefined) &&
   files.every(({ isRedefined, staged }) => isRedefined || staged === null);
@@ -159,7 +162,12 @@ export const columnsInProduction = (
   };
 };
 
-/** `wanted`: the files that are asked for, of all that the table has in production. Errors: those of its sources, ETL_USER_FUNCTION. */
+/**
+ * Verifies a table. Errors: those of its sources, ETL_USER_FUNCTION.
+ *
+ * @param files all files that the table has in production.
+ * @param wanted the files to recount.
+ */
 export const verifyTable = async (
   client: Client,
   table: SourceTableSpec,
@@ -184,7 +192,7 @@ export const verifyTable = async (
       expected: String(expected),
       found: `no table ${name}`,
     });
-  } else if (files.length === 0) ofTable('no file of the pipeline is in production of it');
+  } else if (files.length === 0) ofTable('no file of the pipeline is in this table');
   else {
     if (isAwaited(files)) notCompared.push(...columns.missing.map(awaitedColumn));
     else differences.push(...columns.missing.map(missingColumn));

@@ -1,4 +1,5 @@
-// Counts the files of a pipeline again, independently, and compares them with the rows that are in production. It only reads.
+// Verifies production: recounts the files of a pipeline, independently of the load, and compares
+// them with the rows. It only reads.
 
 import { filesOfOthers, standOf } from '../../ledger/production/loaded-files.ts';
 import type { FilesOf } from '../../ledger/production/published-files.ts';
@@ -23,13 +24,13 @@ interface Verifying {
   readonly client: Client;
   readonly spec: PipelineSpec;
   readonly settings: RunSettings;
-  /** Hashes of the parts of each table's definition that shape its rows. */
+  /** By table: hashes of the definition of its rows (stagedHashes). */
   readonly staged: Readonly<Record<string, string>>;
-  /** Only files that this run has loaded are compared. */
+  /** If set, only files that this run loaded are compared. */
   readonly run: number | undefined;
 }
 
-/** Publications that may come while a table is read, before it is given up. */
+/** How often a table is read if runs publish it meanwhile. */
 const triesMax = 3;
 
 const readProduction = async (
@@ -42,7 +43,7 @@ const readProduction = async (
   const there = await columnsThere(client, name);
   const others = await filesOfOthers(client, of);
   if (there === undefined || files.length === 0) return { there, others, sums: undefined };
-  // Values are added up only where they can be compared.
+  // If values cannot be compared, only the rows are counted.
   const why = whyNotRows(table, files, await countRows(client, name));
   const { columns, fileColumn } = columnsInProduction(table, there);
   const isAsked = why === undefined;
@@ -50,7 +51,10 @@ const readProduction = async (
   return { there, others, sums };
 };
 
-/** The files and the rows of a table at one time: whatever is published between is noticed. Errors: ETL_VERIFY_MOVED. */
+/**
+ * Reads the files and the rows of a table at the same state: starts again if a run publishes the
+ * table in between. Errors: ETL_VERIFY_MOVED.
+ */
 const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,
@@ -60,7 +64,8 @@ const readTable = async (
   for (let tries = 0; tries < triesMax; tries += 1) {
     const before = await standOf(client, of);
     const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
-    // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
+    // In isolation level read committed, each statement has a new snapshot. In an older snapshot, a
+    // table that was swapped in the meantime would be empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
       return readProduction(client, of, table, files);
@@ -81,7 +86,9 @@ const derived = (table: string): VerifiedTable => ({
   notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
 });
 
-/** A server that hashes otherwise would differ in every column. */
+/**
+ * Refuses a server with other hashes, on which every column would differ. Errors: ETL_VERIFY_HASH.
+ */
 const checkHash = async (client: Client): Promise<void> => {
   const { hi, lo } = textHash(hashProbe);
   if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))
@@ -93,8 +100,10 @@ const outcomeOf = (tables: readonly VerifiedTable[]): VerifyReport['outcome'] =>
   'not compared';
 
 /**
- * Verifies production over a connection; undefined: there is no server, and so nothing in production. Errors: those of the definition,
- * its files and its functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
+ * Verifies production over a connection. Errors: those of the definition, its files and its
+ * functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
+ *
+ * @param client undefined if there is no server yet, and therefore nothing in production.
  */
 export const verifyOn = async (
   pipeline: Pipeline,

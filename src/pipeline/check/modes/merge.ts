@@ -30,7 +30,7 @@ export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] 
   ];
 };
 
-/** Refuses declared columns with the names of those staging columns. `need` names the need for them. */
+/** Refuses declared columns with names of these staging columns. `need` says what needs them. */
 export const refuseStagedNames = (known: Known, need: string, problems: Problems): void => {
   const made: readonly string[] = Object.values(mergeColumns);
   for (const column of known?.filter((one) => made.includes(one)) ?? [])

@@ -1,4 +1,4 @@
-// Adds up values of columns so that two ways of reading them can be compared, whatever the order of the rows.
+// Sums rows in a way that does not depend on their order, to compare files with production.
 
 import { textHash } from './text-hash.ts';
 
@@ -8,40 +8,40 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** What the values of a column add up to. */
+/** Sums of one column. */
 export interface ColumnSums {
   readonly nulls: number;
-  /** Of the values' hashes; null: the values are not compared. */
+  /** Sum of the hashes of all values; null if the values are not compared. */
   readonly hash: bigint | null;
-  /** Of the values that are numbers; null: they are none. */
+  /** Sum of the numbers; null if the column does not contain numbers. */
   readonly sum: Decimal | null;
 }
 
-/** The rows of a file or a table. */
+/** Sums of the rows of a file or a table. */
 export interface RowSums {
   readonly rows: number;
   readonly columns: readonly ColumnSums[];
-  /** Of hashes of whole rows: values that are exchanged between two rows change it. */
+  /** Sum of the hashes of whole rows. It changes if values are exchanged between two rows. */
   readonly rowHash: bigint;
 }
 
-/** How a column is compared. */
+/** How a column is compared: by values, by values and the sum of numbers, or only by nulls. */
 export type Comparing = 'values' | 'numbers' | 'nulls';
 
-/** A value that was read before is not hashed again. */
+/** A cached value: the halves of its hash, and the number unscaled / 10^scale. */
 interface Known {
   readonly hi: number;
   readonly lo: number;
-  /** NaN: it is no number, or too long a one. */
+  /** NaN if the value is not a number, or has too many digits for a double. */
   readonly unscaled: number;
   readonly scale: number;
 }
 
-/** Values of a column that are remembered, and their longest: more would not pay. */
+/** Maximum number and length of cached values, per column. */
 const knownMax = 4_096;
 const knownLengthMax = 64;
 
-/** Sums of halves are exact numbers up to 2^53, which this many hashes do not reach. */
+/** The sum of this number of 32-bit halves is below 2^53, so it is exact as a double. */
 const hashesMax = 1 << 20;
 const sumMax = 2 ** 52;
 
@@ -54,11 +54,11 @@ const parseDecimal = (text: string): Decimal => {
 
 const isSpecial = (text: string): boolean => /[a-z]/i.test(text);
 
-/** A sum as the server writes it; null: of no values. */
+/** Parses a sum that the server computed. Null, the sum of no values, counts as 0. */
 export const decimalOf = (text: string | null): Decimal =>
   text === null ? { unscaled: 0n, scale: 0 } : parseDecimal(text);
 
-/** Without zeros at the end: two writings of a number are the same text. */
+/** Formats a number without trailing zeros, so that equal numbers have equal texts. */
 export const decimalText = ({ unscaled, scale }: Decimal): string => {
   const sign = unscaled < 0n ? '-' : '';
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
@@ -73,7 +73,7 @@ const addDecimals = (one: Decimal, other: Decimal): Decimal => {
   return { unscaled: scaled(one) + scaled(other), scale };
 };
 
-/** Adds decimal texts: short ones as numbers, by their scale. */
+/** Makes a sum of decimal texts. Short numbers are summed as doubles, with one bucket per scale. */
 const createSum = () => {
   const buckets: number[] = [];
   let total: Decimal = { unscaled: 0n, scale: 0 };
@@ -108,7 +108,7 @@ const known = (text: string, isNumber: boolean): Known => {
   return { hi, lo, unscaled: Number(digits), scale: point === -1 ? 0 : text.length - point - 1 };
 };
 
-/** Adds the values of one column; `add` returns what it knows of a value. */
+/** Makes the sums of one column. `add` returns the hash of the value, or undefined for null. */
 const createColumn = (comparing: Comparing) => {
   const values = new Map<string, Known>();
   const sum = comparing === 'numbers' ? createSum() : undefined;
@@ -141,8 +141,11 @@ const createColumn = (comparing: Comparing) => {
   };
 };
 
-/** Adds rows whose values are written as the server writes them. `turn` of a column: by how many bits its hash is turned in that of its row. */
-export const createTally = (columns: readonly Comparing[]) => {
+/**
+ * Makes the sums of rows whose values are printed as the server prints them. The hash of a row is
+ * the exclusive or of the hashes of its values, each rotated by the index of its column.
+ */
+export const createRowSums = (columns: readonly Comparing[]) => {
   const adders = columns.map(createColumn);
   const turns = columns.map((_, place) => place % 64);
   let [rows, hi, lo, hashes, rowHash] = [0, 0, 0, 0, 0n];
@@ -175,7 +178,7 @@ export const createTally = (columns: readonly Comparing[]) => {
   };
 };
 
-export const noRows = (columns: readonly Comparing[]): RowSums => createTally(columns).sums();
+export const noRows = (columns: readonly Comparing[]): RowSums => createRowSums(columns).sums();
 
 export const addRows = (one: RowSums, other: RowSums): RowSums => ({
   rows: one.rows + other.rows,

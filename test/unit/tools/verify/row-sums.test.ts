@@ -1,11 +1,11 @@
 // Sums and hashes of rows: exact beyond what a number holds, and turned by as many bits as the column has columns before it.
 
 import { expect, it } from 'vitest';
-import { createTally, decimalText, type Comparing } from '../../../../src/tools/verify/tally.ts';
+import { createRowSums, decimalText, type Comparing } from '../../../../src/tools/verify/row-sums.ts';
 import { textHash } from '../../../../src/tools/verify/text-hash.ts';
 
 it('a sum is exact beyond 2^53', () => {
-  const { add, sums } = createTally(['numbers']);
+  const { add, sums } = createRowSums(['numbers']);
   for (let row = 0; row < 1_001; row += 1) add(['9999999999999.9']);
   const [{ sum } = { sum: null }] = sums().columns;
   expect(sum && decimalText(sum)).toBe('10009999999999899.9');
@@ -13,7 +13,7 @@ it('a sum is exact beyond 2^53', () => {
 
 it('the hash of a row has those of its columns, each turned by its place', () => {
   const texts = Array.from({ length: 70 }, (_, place) => `text ${place}`);
-  const { add, sums } = createTally(texts.map((): Comparing => 'values'));
+  const { add, sums } = createRowSums(texts.map((): Comparing => 'values'));
   add(texts);
   const expected = texts.reduce((found, text, place) => {
     const { hi, lo } = textHash(text);
