@@ -1,15 +1,17 @@
 // loadPipelineFile(): imports a user's TypeScript file and returns the pipeline that it exports.
 
+import { lstatSync, mkdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type * as Jiti from 'jiti';
 import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
 import { nearest } from '../core/nearest.ts';
+import { isOwn } from '../core/ownership.ts';
 import * as authoring from './authoring.ts';
 import { isPipeline, type Pipeline } from './define-pipeline.ts';
 import { thrownAt } from './thrown-at.ts';
-import { transpiledDirectory } from './transpiled.ts';
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
@@ -63,6 +65,22 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
       ? `Paths are relative to the working directory, ${process.cwd()}.`
       : `Did you mean ${relative(process.cwd(), resolve(directory, near))}?`;
   throw fileError(path, 'there is no such file', hint);
+};
+
+/**
+ * Returns a directory that only this user can write to, or false if there is none. In jiti's
+ * default directory, which all users share, another user could plant code that runs as a pipeline:
+ * jiti finds cached files only by a hash of the source.
+ */
+const transpiledDirectory = (): string | false => {
+  const directory = join(tmpdir(), `sluice-transpiled-${process.geteuid?.() ?? ''}`);
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return false;
+  }
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  return found !== undefined && found.isDirectory() && isOwn(found) ? directory : false;
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {

@@ -7,17 +7,17 @@ import { didYouMean } from '../core/nearest.ts';
 
 /** The problems of a declaration, one line each: `table sale, column price: must be …`. */
 export class Problems {
-  readonly #place: string;
+  readonly #prefix: string;
   readonly #lines: string[];
 
-  constructor(place = '', lines: string[] = []) {
-    this.#place = place;
+  constructor(prefix = '', lines: string[] = []) {
+    this.#prefix = prefix;
     this.#lines = lines;
   }
 
   /** Returns an object that prefixes the lines it adds with `part`, such as `column wind`. */
   at(part: string): Problems {
-    return new Problems(this.#place === '' ? part : `${this.#place}, ${part}`, this.#lines);
+    return new Problems(this.#prefix === '' ? part : `${this.#prefix}, ${part}`, this.#lines);
   }
 
   /** Number of lines that all parts have added. */
@@ -62,7 +62,7 @@ export class Problems {
   }
 
   #line(what: string): string {
-    return this.#place === '' ? what : `${this.#place}: ${what}`;
+    return this.#prefix === '' ? what : `${this.#prefix}: ${what}`;
   }
 }
 

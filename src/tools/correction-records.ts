@@ -121,7 +121,7 @@ const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): CorrectionCol
 };
 
 /** The run and table of all records in the file. */
-export interface Place {
+export interface Origin {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
@@ -134,12 +134,12 @@ export interface Place {
 }
 
 /** Errors: ETL_RUN_UNKNOWN, ETL_CORRECTIONS. */
-const findPlace = async (
+const findOrigin = async (
   client: Client,
   { line, fields }: ReadRecord,
   { places }: CorrectionColumns,
   invalid: Invalid,
-): Promise<Place> => {
+): Promise<Origin> => {
   const [run, table] = [fields[places.run] ?? '', fields[places.table] ?? ''];
   if (!/^[1-9]\d{0,14}$/.test(run)) throw invalid(line, `${inQuotes(run)} is not the number of a run`);
   const runId = Number(run);
@@ -157,7 +157,7 @@ const findPlace = async (
 };
 
 /** A record of the CSV file, matched with its source file. */
-interface PlacedRecord extends NewCorrection {
+interface CorrectionRecord extends NewCorrection {
   /** Name of the source file. */
   readonly name: string;
   readonly isCorrected: boolean;
@@ -169,7 +169,7 @@ interface PlacedRecord extends NewCorrection {
 const placesOf = (
   { id, name, header }: SourceFile,
   columns: CorrectionColumns,
-  { fieldPlaces: known }: Place,
+  { fieldPlaces: known }: Origin,
   invalid: Invalid,
 ): FieldPlaces => {
   const found = known.get(id) ?? fieldPlaces(columns, header);
@@ -181,10 +181,10 @@ const placesOf = (
 
 /** Returns the fields of a record in the order of the source file. */
 const fieldsAt = ({ line, fields }: ReadRecord, { fields: places, blank }: FieldPlaces, invalid: Invalid) => {
-  const filled = blank.find((place) => fields[place] !== '');
+  const filled = blank.find((index) => fields[index] !== '');
   if (filled !== undefined)
     throw invalid(line, `field ${filled + 1} is ${inQuotes(fields[filled]!)}, and its column has no name`);
-  return places.map((place) => (place === undefined ? '' : fields[place]!));
+  return places.map((index) => (index === undefined ? '' : fields[index]!));
 };
 
 /** Refuses a record with another number of fields than the header. */
@@ -197,14 +197,14 @@ const refuseCount = ({ line, fields }: ReadRecord, count: number, invalid: Inval
   throw invalid(line, `it has ${plural(fields.length, 'field')}, the first line ${count}`, hint);
 };
 
-const placedRecord = (
+const correctionRecord = (
   record: ReadRecord,
   columns: CorrectionColumns,
-  place: Place,
+  origin: Origin,
   invalid: Invalid,
-): PlacedRecord => {
+): CorrectionRecord => {
   const { line, fields } = record;
-  const { runId, table, files } = place;
+  const { runId, table, files } = origin;
   refuseCount(record, columns.count, invalid);
   const of = columns.places;
   const [name, byte] = [fields[of.file]!, fields[of.byte]!];
@@ -218,7 +218,7 @@ const placedRecord = (
   if (file === undefined)
     throw invalid(line, `run ${runId} has loaded no file ${inQuotes(name)} into table ${table}`);
   if (!/^\d{1,15}$/.test(byte)) throw invalid(line, `${inQuotes(byte)} is not the byte of a record`);
-  const places = placesOf(file, columns, place, invalid);
+  const places = placesOf(file, columns, origin, invalid);
   return {
     name,
     fileId: file.id,
@@ -232,8 +232,8 @@ const placedRecord = (
 
 /** What to do with the records: `take` gets them in batches, then `finish` is called once. */
 interface Action {
-  readonly take: (records: readonly PlacedRecord[], place: Place, invalid: Invalid) => Promise<void>;
-  readonly finish?: (place: Place) => Promise<void>;
+  readonly take: (records: readonly CorrectionRecord[], origin: Origin, invalid: Invalid) => Promise<void>;
+  readonly finish?: (origin: Origin) => Promise<void>;
 }
 
 /** Passes the records after the header to the action. */
@@ -243,26 +243,26 @@ const takeRecords = async (
   columns: CorrectionColumns,
   invalid: Invalid,
   { take, finish }: Action,
-): Promise<Place> => {
-  let place: Place | undefined;
-  let batch: PlacedRecord[] = [];
+): Promise<Origin> => {
+  let origin: Origin | undefined;
+  let batch: CorrectionRecord[] = [];
   for await (const record of records) {
     // Spreadsheets write empty rows.
     if (record.fields.every((field) => field === '')) continue;
-    if (place === undefined) {
-      place = await findPlace(client, record, columns, invalid);
+    if (origin === undefined) {
+      origin = await findOrigin(client, record, columns, invalid);
       // A run in progress has already read its corrections, so it would miss these.
-      if (!(await tryLockPipeline(client, place.pipeline))) throw await lockedError(client, place.pipeline);
+      if (!(await tryLockPipeline(client, origin.pipeline))) throw await lockedError(client, origin.pipeline);
     }
-    batch.push(placedRecord(record, columns, place, invalid));
+    batch.push(correctionRecord(record, columns, origin, invalid));
     if (batch.length < correctionsAtOnce) continue;
-    await take(batch, place, invalid);
+    await take(batch, origin, invalid);
     batch = [];
   }
-  if (place === undefined) throw invalid(1, 'it has no records');
-  if (batch.length > 0) await take(batch, place, invalid);
-  await finish?.(place);
-  return place;
+  if (origin === undefined) throw invalid(1, 'it has no records');
+  if (batch.length > 0) await take(batch, origin, invalid);
+  await finish?.(origin);
+  return origin;
 };
 
 /**
@@ -274,7 +274,7 @@ export const withRecords = async (
   name: string,
   workingDirectory: string,
   action: Action,
-): Promise<Place> => {
+): Promise<Origin> => {
   const invalid: Invalid = (line, problem, hint = 'Correct it and try again.') =>
     new EtlError('ETL_CORRECTIONS', { problem: `${name}:${line}: ${problem}`, hint });
   const records = readRecords(resolve(workingDirectory, name), invalid);

@@ -128,8 +128,8 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
     const versions = await knownVersions(client, of, batch);
     const known = new Map(versions.map((one) => [one.place, one]));
     const byLocation = new Map<string, FileState[]>();
-    for (const [place, file] of batch.entries()) {
-      const version = known.get(place);
+    for (const [index, file] of batch.entries()) {
+      const version = known.get(index);
       const state = fileState(table, file, judge(version), version);
       if (!seen.add(file, version)) stateOf.set(file, state);
       const there = byLocation.get(file.location);
@@ -144,12 +144,12 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
       const versions = await versionsAsListed(client, of, batch);
       asListed = new Map(versions.map((one) => [one.place, one]));
       for (const { id } of versions) seen.settle(id);
-      return [...batch.keys()].filter((place) => !asListed.has(place));
+      return [...batch.keys()].filter((index) => !asListed.has(index));
     },
     take: async (batch) => {
       const others = await opened(batch);
-      for (const [place, { file }] of found.entries()) {
-        const version = asListed.get(place);
+      for (const [index, { file }] of found.entries()) {
+        const version = asListed.get(index);
         if (version !== undefined) states.push(fileState(table, version, 'in production', version));
         else states.push(...(others.get(file.location) ?? []));
         others.delete(file.location);
@@ -161,7 +161,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
       const missing = await goneFiles(client, of, seen.listed);
       const others = await statesOfOthers(client, of, spec, seen, moves, missing);
       const other = new Map([...others].map(([file, state]) => [stateOf.get(file), state]));
-      for (const [place, state] of states.entries()) states[place] = other.get(state) ?? state;
+      for (const [index, state] of states.entries()) states[index] = other.get(state) ?? state;
       for (const file of missing) states.push(fileState(table, file, 'gone', file));
       return takeEverything().end();
     },

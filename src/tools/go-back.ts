@@ -136,7 +136,7 @@ const recordReturn = async (
     await runQuery(client, insertPublishedFiles(run, spec.schema, tables));
   }
   await runQuery(client, forgetKept(backs.map(({ version }) => version.id)));
-  const copied = backs.filter((_, place) => built[place]!.buildSchema !== keptSchema);
+  const copied = backs.filter((_, index) => built[index]!.buildSchema !== keptSchema);
   if (copied.length > 0)
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
@@ -153,7 +153,7 @@ export const goBack = async (context: RunContext, to: number, backs: readonly Re
     client,
     backs.map((back) => declaredBack(spec, back)),
   );
-  for (const [place, back] of backs.entries()) built.push(await makeReady(context, back, found[place]));
+  for (const [index, back] of backs.entries()) built.push(await makeReady(context, back, found[index]));
   let runId = 0;
   await publishTables(context, built, {
     judge: (plans) => rowsInProduction(client, plans),

@@ -72,8 +72,8 @@ const shownTable = (table: ReadTable, file: NewFile): ReadTable =>
   table.staging === 'text'
     ? {
         ...table,
-        columns: stagingColumns(table, [file]).map(({ name }, place) =>
-          madeColumn(name, 'text', { headers: [place + 1], nullable: true }),
+        columns: stagingColumns(table, [file]).map(({ name }, index) =>
+          madeColumn(name, 'text', { headers: [index + 1], nullable: true }),
         ),
       }
     : table;
@@ -91,7 +91,7 @@ const previewFile = async (
   const access = { declared: table.source, signal };
   const judge = createRecordJudge(table, file);
   const shown = [...table.columns.entries()].filter(([, column]) => isShown(column));
-  const printers = shown.map(([place, column]) => ({ place, print: printerOf(column) }));
+  const printers = shown.map(([position, column]) => ({ position, print: printerOf(column) }));
   const rows: PreviewRow[] = [];
   const rejects: Reject[] = [];
   let [records, left] = [0, 0];
@@ -105,7 +105,7 @@ const previewFile = async (
       if (judgement === filtered) left += 1;
       else if (Array.isArray(judgement)) {
         const line = block.position.line + block.spans.lines[index]!;
-        rows.push({ line, values: printers.map(({ place, print }) => print(judgement[place])) });
+        rows.push({ line, values: printers.map(({ position, print }) => print(judgement[position])) });
       } else rejects.push(rejectOf(block, index, judgement as Faulty));
     });
     records += taken;

@@ -91,8 +91,8 @@ const printDouble = (bytes: Buffer): string => {
 
 /** Returns the next smaller and the next larger number of single precision. */
 const neighbours = (bytes: Buffer): readonly number[] => {
-  const place = bytes.readInt32BE();
-  return [place - 1, place + 1].map((one) => {
+  const index = bytes.readInt32BE();
+  return [index - 1, index + 1].map((one) => {
     const other = Buffer.alloc(4);
     other.writeInt32BE(one | 0);
     return other.readFloatBE();

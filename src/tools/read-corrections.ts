@@ -6,7 +6,7 @@ import type { Client } from '../db/client.ts';
 import { codeOf, EtlError } from '../core/errors/errors.ts';
 import type { SourceFile } from '../core/model.ts';
 import { localFiles } from '../input/sources/local-files.ts';
-import { plainFile, withRecords, type Place } from './correction-records.ts';
+import { plainFile, withRecords, type Origin } from './correction-records.ts';
 
 /** The result of readCorrections. */
 export interface ReadCorrections {
@@ -23,7 +23,7 @@ export interface ReadCorrections {
 /** Refuses corrections of a file that has changed since, if this machine can see the file. */
 const refuseChanged = async (
   client: Client,
-  { pipeline, runId, table }: Place,
+  { pipeline, runId, table }: Origin,
   corrected: ReadonlyMap<number, SourceFile>,
 ): Promise<void> => {
   const changed = (name: string): EtlError =>
@@ -81,7 +81,7 @@ export const readCorrections = async (
       counts.corrections += given;
       counts.uncorrected += records.length - corrections.length;
     },
-    finish: (place) => refuseChanged(client, place, corrected),
+    finish: (origin) => refuseChanged(client, origin, corrected),
   });
   return { runId, pipeline, table, ...counts };
 };
@@ -110,8 +110,8 @@ export const takeBackCorrections = async (
 ): Promise<Withdrawn> => {
   const counts = { records: 0, withdrawn: 0 };
   const { runId, pipeline, table } = await withRecords(client, name, workingDirectory, {
-    take: async (records, place, invalid) => {
-      const { withdrawn, loadedLine, loadedBy } = await withdrawCorrections(client, place.runId, records);
+    take: async (records, origin, invalid) => {
+      const { withdrawn, loadedLine, loadedBy } = await withdrawCorrections(client, origin.runId, records);
       if (loadedLine !== null)
         throw invalid(
           loadedLine,

@@ -28,7 +28,7 @@ export const dialectProblems = (dialect: Dialect): string[] => {
     problems.push('headerLines has no meaning unless the file has a header; leave it out');
   problems.push(...escapesProblems(dialect), ...trimProblems(dialect));
   if (typeof header !== 'boolean') {
-    const twice = header.find((name, place) => header.indexOf(name) !== place);
+    const twice = header.find((name, index) => header.indexOf(name) !== index);
     if (twice !== undefined)
       problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);
   }
@@ -45,7 +45,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
   if (escape !== quote) problems.push('escape and escapes exclude each other; leave escape out');
   if (`${delimiter}${quote ?? ''}${comment ?? ''}`.includes('\\'))
     problems.push('with escapes, neither delimiter nor quote nor comment can have a backslash');
-  if (trim !== false) problems.push('trim has no place with escapes, whose blanks are data; leave it out');
+  if (trim !== false) problems.push('trim has no index with escapes, whose blanks are data; leave it out');
   if (dialect.quotes === 'lenient') problems.push("quotes: 'lenient' is not read with escapes; leave it out");
   return problems;
 };

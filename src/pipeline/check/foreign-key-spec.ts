@@ -126,9 +126,9 @@ const checkColumns = (
   const own = columnsOf(table);
   if (to.length !== columns.length)
     problems.add(`${columns.length} columns refer to ${to.length}; name as many of the other table`);
-  for (const [place, column] of columns.entries()) {
+  for (const [index, column] of columns.entries()) {
     const from = own?.find((one) => one.name === column);
-    const other = target && columnsOf(target)?.find((one) => one.name === to[place]);
+    const other = target && columnsOf(target)?.find((one) => one.name === to[index]);
     if (from !== undefined && other !== undefined && !canRefer(from.type, other.type))
       problems.add(
         `${column} is ${from.type}, and ${other.name} of table ${target!.name} is ${other.type}; give both the same type`,

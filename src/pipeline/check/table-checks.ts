@@ -126,11 +126,11 @@ export const checkPartitions = (
 };
 
 export const checkColumnNames = (names: readonly string[], known: Known, problems: Problems): void => {
-  names.forEach((name, place) => {
+  names.forEach((name, index) => {
     if (known === undefined) problems.add(nameProblem(name), 'column');
     else if (!known.includes(name))
       problems.add(`\`${name}\` is not a column of the table${didYouMean(name, known)}`);
-    if (names.indexOf(name) !== place) problems.add(`names \`${name}\` twice; remove one`);
+    if (names.indexOf(name) !== index) problems.add(`names \`${name}\` twice; remove one`);
   });
 };
 
@@ -216,10 +216,10 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
     if (primaryKey.length > 0) taken.set(`${name}_pkey`, `the primary key of table ${name}`);
-  const take = (name: string, owner: string, place: string, instead: string): void => {
+  const take = (name: string, owner: string, part: string, instead: string): void => {
     const other = taken.get(name);
     if (other === undefined) taken.set(name, owner);
-    else problems.at(place).add(`the name is taken by ${other}; give another with ${instead}`);
+    else problems.at(part).add(`the name is taken by ${other}; give another with ${instead}`);
   };
   for (const { name: table, constraints = [] } of tables)
     for (const { kind, name } of constraints)

@@ -242,4 +242,4 @@ const readColumns = (written: unknown, problems: Problems): ColumnSpec[] =>
     : [];
 
 const readIndexes = (table: string, written: readonly unknown[], problems: Problems): IndexSpec[] =>
-  written.flatMap((index, place) => indexSpec(index, table, problems.at(`index ${place + 1}`)) ?? []);
+  written.flatMap((one, index) => indexSpec(one, table, problems.at(`index ${index + 1}`)) ?? []);

@@ -65,7 +65,7 @@ const askedOf = (spec: TableSpec, tables: Asked['tables'], problems: Problems): 
 
 const testSpec = (
   input: unknown,
-  place: number,
+  index: number,
   spec: TableSpec,
   tables: Asked['tables'],
   ofTable: Problems,
@@ -73,9 +73,9 @@ const testSpec = (
   const written = input as Partial<TestDefinition> | null | undefined;
   const kind = written?.kind === 'test' ? testKinds[written.test!] : undefined;
   if (kind === undefined)
-    return ofTable.at(`test ${place}`).add("must be made with expect, such as expect.unique('id')");
+    return ofTable.at(`test ${index}`).add("must be made with expect, such as expect.unique('id')");
   const { test, columns, of, options } = written as TestDefinition;
-  const problems = ofTable.at(`test ${place} (${test})`);
+  const problems = ofTable.at(`test ${index} (${test})`);
   const before = problems.count;
   const given = problems.parse(optionsSchema, options);
   if (columns.some((name) => typeof name !== 'string' || name === '')) problems.add('needs names of columns');
@@ -91,7 +91,7 @@ const testSpec = (
 
 const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
   const names = tests.map(({ name }) => name);
-  for (const twice of new Set(names.filter((name, place) => names.indexOf(name) !== place)))
+  for (const twice of new Set(names.filter((name, index) => names.indexOf(name) !== index)))
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
@@ -111,7 +111,7 @@ export const withTests = (
     const { tests = [] } = written[spec.name] as { readonly tests?: readonly unknown[] };
     const here = problems.at(`table ${spec.name}`);
     if (tests.length > testsMax) here.add(`has ${tests.length} tests, and ${testsMax} are allowed`);
-    const checked = tests.flatMap((test, place) => testSpec(test, place + 1, spec, tables, here) ?? []);
+    const checked = tests.flatMap((test, index) => testSpec(test, index + 1, spec, tables, here) ?? []);
     checkNames(checked, here);
     // The key is left out, not undefined: a table without tests must keep its hash.
     return checked.length === 0 ? spec : { ...spec, tests: checked };

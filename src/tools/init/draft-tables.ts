@@ -200,7 +200,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
   const repeats = headerRepeats(columns, header);
-  const decisions = columns.map((column, place) => decideColumn(column, header[place]!, repeats > 0));
+  const decisions = columns.map((column, index) => decideColumn(column, header[index]!, repeats > 0));
   const isTrimmed =
     [...best.dialects.values()].some(({ trim }) => trim === true) || trims(evidence, decisions);
   const dialectOf = (file: DraftFile): Dialect => ({

@@ -165,8 +165,8 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   const drafts = await draftTables(files, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];
-  for (const [place, draft] of drafts.entries())
-    tables.push(await writtenTable(names[place]!, draft, options, drafts));
+  for (const [index, draft] of drafts.entries())
+    tables.push(await writtenTable(names[index]!, draft, options, drafts));
   return {
     tables,
     name: names[0]!,

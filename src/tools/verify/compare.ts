@@ -47,8 +47,8 @@ export const compareRows = (
 ): readonly VerifyDifference[] => {
   const rows =
     expected.rows === found.rows ? [] : [difference(file, null, 'rows', expected.rows, found.rows)];
-  const ofColumns = columns.flatMap(({ spec }, place) =>
-    compareColumn(file, spec.name, expected.columns[place]!, found.columns[place]!),
+  const ofColumns = columns.flatMap(({ spec }, index) =>
+    compareColumn(file, spec.name, expected.columns[index]!, found.columns[index]!),
   );
   const isMixed = rows.length + ofColumns.length === 0 && expected.rowHash !== found.rowHash;
   const mixed = isMixed

@@ -55,7 +55,7 @@ const judgeOf = (
   const wanted = file.header.length;
   const keep = createRecordFilter(table.filter, ofFile, dialect);
   // Columns that production does not have are read, too, because they may reject a record.
-  const compared = new Map(columns.map(({ spec, print }, place) => [spec.name, { place, print }]));
+  const compared = new Map(columns.map(({ spec, print }, index) => [spec.name, { index, print }]));
   const readers = table.columns
     .filter(({ lineage }) => lineage === undefined)
     .map((column) => ({ read: createFieldReader(column, ofFile, dialect), own: compared.get(column.name) }));
@@ -67,7 +67,7 @@ const judgeOf = (
     for (const { read, own } of readers) {
       const text = read(fields);
       if (text !== null && isRefusal(text)) return false;
-      if (own !== undefined) values[own.place] = text === null ? null : own.print(text);
+      if (own !== undefined) values[own.index] = text === null ? null : own.print(text);
     }
     return values;
   };

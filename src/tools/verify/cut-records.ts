@@ -41,9 +41,9 @@ export async function* withoutRecords(
   counted: () => void,
 ): AsyncGenerator<Buffer, void> {
   let next = await cuts.next();
-  let [place, left, mayHoldFeed] = [start, 0, false];
+  let [position, left, mayHoldFeed] = [start, 0, false];
   for await (const block of bytes) {
-    const end = place + block.length;
+    const end = position + block.length;
     let from = 0;
     for (;;) {
       if (left > 0) ({ at: from, left } = afterLines(block, from, left, newline));
@@ -52,7 +52,7 @@ export async function* withoutRecords(
       if (mayHoldFeed && newline === CR && from < block.length && block[from] === LF) from += 1;
       if (from < block.length) mayHoldFeed = false;
       if (next.done === true || next.value.byte >= end) break;
-      const at = next.value.byte - place;
+      const at = next.value.byte - position;
       if (at > from) yield block.subarray(from, at);
       from = Math.max(from, at);
       left = next.value.lines;
@@ -61,6 +61,6 @@ export async function* withoutRecords(
       next = await cuts.next();
     }
     if (left === 0 && from < block.length) yield block.subarray(from);
-    place = end;
+    position = end;
   }
 }

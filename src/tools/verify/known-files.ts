@@ -46,13 +46,13 @@ const createWatcher = (
       const versions = await versionsAsListed(client, of, batch);
       for (const { id } of versions) sightings.settle(id);
       const others = new Set(versions.filter(({ runId }) => runId !== run).map(({ place }) => place));
-      return [...batch.keys()].filter((place) => !others.has(place));
+      return [...batch.keys()].filter((index) => !others.has(index));
     },
   }),
   take: async (batch) => {
     const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
-    for (const [place, file] of batch.entries()) {
-      const version = known.get(place);
+    for (const [index, file] of batch.entries()) {
+      const version = known.get(index);
       if (version !== undefined) seen.set(version.id, { file, version });
       sightings.add(file, version);
     }

@@ -38,8 +38,8 @@ export const columnsThere = async (
 };
 
 /** Returns SQL that rotates a hash to the left by the index of its column. */
-const turned = (hash: string, place: number): string => {
-  const by = place % 64;
+const turned = (hash: string, index: number): string => {
+  const by = index % 64;
   const value = `coalesce(${hash}, 0)`;
   return by === 0 ? value : `((${value} << ${by}) | ((${value} >> ${64 - by}) & ${(1n << BigInt(by)) - 1n}))`;
 };
@@ -50,20 +50,20 @@ const sumsSql = (
   fileColumn: string | undefined,
 ): string => {
   const own = columns.map(({ spec }) => `t.${quoteName(spec.name)}`);
-  const hashed = columns.flatMap(({ comparing }, place) => (comparing === 'nulls' ? [] : [place]));
-  const hashes = hashed.map((place) => `hashtextextended(${own[place]}::text collate "C", 0) as h${place}`);
+  const hashed = columns.flatMap(({ comparing }, index) => (comparing === 'nulls' ? [] : [index]));
+  const hashes = hashed.map((index) => `hashtextextended(${own[index]}::text collate "C", 0) as h${index}`);
   const file = fileColumn === undefined ? 'null::text' : `t.${quoteName(fileColumn)}::text`;
-  const sumOf = ({ comparing, spec }: ComparedColumn, place: number): string => {
+  const sumOf = ({ comparing, spec }: ComparedColumn, index: number): string => {
     if (comparing !== 'numbers') return 'null';
-    const finite = `filter (where ${own[place]} not in ('NaN', 'Infinity', '-Infinity'))`;
-    return `sum(${own[place]}) ${spec.type === 'numeric' ? finite : ''}`;
+    const finite = `filter (where ${own[index]} not in ('NaN', 'Infinity', '-Infinity'))`;
+    return `sum(${own[index]}) ${spec.type === 'numeric' ? finite : ''}`;
   };
   const list = (texts: readonly string[]): string => `array[${texts.join(', ')}]::text[]`;
   return `select ${file} as file, count(*)::float8 as rows,
       ${list(own.map((column) => `count(*) - count(${column})`))} as nulls,
-      ${list(columns.map(({ comparing }, place) => (comparing === 'nulls' ? 'null' : `sum(h.h${place})`)))} as hashes,
+      ${list(columns.map(({ comparing }, index) => (comparing === 'nulls' ? 'null' : `sum(h.h${index})`)))} as hashes,
       ${list(columns.map(sumOf))} as sums,
-      coalesce(sum(${hashed.map((place) => turned(`h.h${place}`, place)).join(' # ') || '0::bigint'}), 0)::text as "rowHash"
+      coalesce(sum(${hashed.map((index) => turned(`h.h${index}`, index)).join(' # ') || '0::bigint'}), 0)::text as "rowHash"
     from ${name} t${hashed.length === 0 ? '' : `, lateral (select ${hashes.join(', ')} offset 0) h`}
     ${fileColumn === undefined ? '' : 'group by 1'}`;
 };
@@ -86,10 +86,10 @@ export const productionSums = async (
       {
         rows: count,
         rowHash: BigInt(rowHash),
-        columns: columns.map(({ comparing }, place) => ({
-          nulls: Number(nulls[place]),
-          hash: comparing === 'nulls' ? null : BigInt(hashes[place] ?? 0),
-          sum: comparing === 'numbers' ? decimalOf(sums[place]) : null,
+        columns: columns.map(({ comparing }, index) => ({
+          nulls: Number(nulls[index]),
+          hash: comparing === 'nulls' ? null : BigInt(hashes[index] ?? 0),
+          sum: comparing === 'numbers' ? decimalOf(sums[index]) : null,
         })),
       },
     ]),

@@ -147,7 +147,7 @@ const createColumn = (comparing: Comparing) => {
  */
 export const createRowSums = (columns: readonly Comparing[]) => {
   const adders = columns.map(createColumn);
-  const turns = columns.map((_, place) => place % 64);
+  const turns = columns.map((_, index) => index % 64);
   let [rows, hi, lo, hashes, rowHash] = [0, 0, 0, 0, 0n];
   const flush = (): void => {
     rowHash += BigInt(hi) * 2n ** 32n + BigInt(lo);
@@ -156,10 +156,10 @@ export const createRowSums = (columns: readonly Comparing[]) => {
   return {
     add: (texts: readonly (string | null)[]): void => {
       let [high, low] = [0, 0];
-      for (let place = 0; place < adders.length; place += 1) {
-        const value = adders[place]!.add(texts[place]!);
+      for (let index = 0; index < adders.length; index += 1) {
+        const value = adders[index]!.add(texts[index]!);
         if (value === undefined) continue;
-        const turn = turns[place]!;
+        const turn = turns[index]!;
         const [from, to] = turn < 32 ? [value.hi, value.lo] : [value.lo, value.hi];
         const by = turn & 31;
         high ^= by === 0 ? from : (from << by) | (to >>> (32 - by));
@@ -183,8 +183,8 @@ export const noRows = (columns: readonly Comparing[]): RowSums => createRowSums(
 export const addRows = (one: RowSums, other: RowSums): RowSums => ({
   rows: one.rows + other.rows,
   rowHash: one.rowHash + other.rowHash,
-  columns: one.columns.map(({ nulls, hash, sum }, place) => {
-    const more = other.columns[place]!;
+  columns: one.columns.map(({ nulls, hash, sum }, index) => {
+    const more = other.columns[index]!;
     return {
       nulls: nulls + more.nulls,
       hash: hash === null || more.hash === null ? null : hash + more.hash,

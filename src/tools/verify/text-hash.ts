@@ -34,7 +34,7 @@ const word = (at: number): number =>
 /** Reads bytes [at, end), at most three, as a little-endian number. */
 const rest = (at: number, end: number): number => {
   let value = 0;
-  for (let place = end - 1; place >= at; place -= 1) value = (value << 8) | bytes[place]!;
+  for (let index = end - 1; index >= at; index -= 1) value = (value << 8) | bytes[index]!;
   return value;
 };
 

@@ -14,12 +14,12 @@ const keyNames = /(?:^|[^a-z])(?:id|key|code|no|nr|num|number|uuid|guid)s?(?:$|[
 const keyTypes = new Set(['date', 'time', 'timestamp', 'uuid']);
 const possibleTypes = new Set([...keyTypes, 'text', 'smallint', 'integer', 'bigint']);
 
-const mayBeInKey = ({ type, isOneToOne, missing, values }: Decision, name: string, place: number): boolean =>
+const mayBeInKey = ({ type, isOneToOne, missing, values }: Decision, name: string, index: number): boolean =>
   missing === 0 &&
   values > 0 &&
   isOneToOne &&
   possibleTypes.has(type) &&
-  (keyTypes.has(type) || place < placesMax || keyNames.test(name));
+  (keyTypes.has(type) || index < placesMax || keyNames.test(name));
 
 /**
  * Returns the columns that can be in a key, by the evidence so far. Names such as `id` come first.
@@ -28,12 +28,12 @@ export const keyColumns = (
   columns: readonly ColumnEvidence[],
   names: readonly string[],
 ): readonly number[] => {
-  const possible = columns.flatMap((column, place) => {
-    const name = names[place]!;
-    return mayBeInKey(decideColumn(column, name), name, place) ? [place] : [];
+  const possible = columns.flatMap((column, index) => {
+    const name = names[index]!;
+    return mayBeInKey(decideColumn(column, name), name, index) ? [index] : [];
   });
-  const isNamed = (place: number): boolean => keyNames.test(names[place]!);
-  return [...possible.filter(isNamed), ...possible.filter((place) => !isNamed(place))];
+  const isNamed = (index: number): boolean => keyNames.test(names[index]!);
+  return [...possible.filter(isNamed), ...possible.filter((index) => !isNamed(index))];
 };
 
 /**
@@ -50,7 +50,7 @@ export const chooseKey = (
 ): readonly number[] | undefined => {
   if (records < recordsMin) return undefined;
   const possible = keyColumns(columns, names);
-  const key = found.find((places) => places.every((place) => possible.includes(place)));
+  const key = found.find((places) => places.every((index) => possible.includes(index)));
   if (key === undefined) return undefined;
   const inOrder = key.toSorted((one, other) => one - other);
   if (key.includes(0)) return inOrder;

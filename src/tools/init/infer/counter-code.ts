@@ -134,11 +134,11 @@ const findSet = v.at.set(
 const slotShift = Math.log2(slot.bytes);
 
 /** True if the text is in the first slot of the set (0), or in the second slot (1). */
-const isInSlot = (place: 0 | 1): Code =>
+const isInSlot = (index: 0 | 1): Code =>
   i64.isZero(
     i64.or(
-      i64.xor(i64.load(v.at.get, slot.low + place * slot.bytes), v.low.get),
-      i64.xor(i64.load(v.at.get, slot.high + place * slot.bytes), v.high.get),
+      i64.xor(i64.load(v.at.get, slot.low + index * slot.bytes), v.low.get),
+      i64.xor(i64.load(v.at.get, slot.high + index * slot.bytes), v.high.get),
     ),
   );
 

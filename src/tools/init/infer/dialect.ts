@@ -161,7 +161,7 @@ const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   const known = records.map((record) => record.fields!);
   if (hasHeader(known.filter(({ length }) => length === known[0]!.length))) return undefined;
   const padded = known.map((record) => (record.length < fields ? [...record, ''] : record));
-  const header = Array.from({ length: fields }, (_, place) => `field_${place + 1}`);
+  const header = Array.from({ length: fields }, (_, index) => `field_${index + 1}`);
   return { dialect: { ...dialect, header, ragged: 'pad' }, records: padded, fields, remarks: [] };
 };
 

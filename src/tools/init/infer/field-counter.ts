@@ -93,7 +93,7 @@ const takeRoutine = (bytes: number): Routine => {
 /** Closes the counter, so that the next one can reuse its memory. */
 export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.push(routine);
 
-const columnAt = (place: number): number => columnsAt + columnLayout.bytes * place;
+const columnAt = (index: number): number => columnsAt + columnLayout.bytes * index;
 
 /** Makes the table of first bytes (firstBytesAt). */
 const firstBytes = (quote: number): Uint8Array => {
@@ -124,9 +124,9 @@ export const createFieldCounter = (
   const routine = takeRoutine(slotsAt - columnsAt + columns.length * slotBytes);
   const bytes = Buffer.from(routine.memory.buffer);
   const words = new Int32Array(routine.memory.buffer);
-  for (const place of columns.keys()) {
-    words[(columnAt(place) + columnLayout.slotsAt) >> 2] = slotsAt + place * slotBytes;
-    words[(columnAt(place) + columnLayout.countersAt) >> 2] = countersAt + countersBytes * place;
+  for (const index of columns.keys()) {
+    words[(columnAt(index) + columnLayout.slotsAt) >> 2] = slotsAt + index * slotBytes;
+    words[(columnAt(index) + columnLayout.countersAt) >> 2] = countersAt + countersBytes * index;
   }
   words[state.columnsEnd >> 2] = columnAt(columns.length);
   bytes.writeBigInt64LE(BigInt(64 - setBits), state.shift);
@@ -196,9 +196,9 @@ const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: n
 /** Counts a field from the list of new texts. */
 const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   const { bytes, words, columns, countersAt } = fieldCounter;
-  const place = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
+  const index = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
   const [slotAt, keyAt] = [words[(at + newText.setAt) >> 2]! >> 2, (at + newText.key) >> 2];
-  const hashes = fieldCounter.followed.get(place);
+  const hashes = fieldCounter.followed.get(index);
   const record = words[(at + newText.record) >> 2]!;
   // An earlier entry of the list may have had the same text.
   if (slotAt !== 0 && isKey(words, slotAt, keyAt)) {
@@ -216,18 +216,18 @@ const takeNew = (fieldCounter: FieldCounter, at: number): void => {
     hashes.high[record] = one.high[0]!;
   }
   if (field.to - field.from > slotTextMax) {
-    observeLong(columns[place]!, content.bytes, content.from, content.to);
+    observeLong(columns[index]!, content.bytes, content.from, content.to);
     return;
   }
-  const counter = observeBytes(columns[place]!, content.bytes, content.from, content.to);
-  if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * place + 4 * counter);
+  const counter = observeBytes(columns[index]!, content.bytes, content.from, content.to);
+  if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * index + 4 * counter);
 };
 
 /** Moves the routine's counts to the columns, and updates which columns have only texts. */
 const settle = ({ columns, words, countersAt, followed }: FieldCounter): void => {
-  for (let place = 0; place < columns.length; place += 1) {
-    const { counters, alive } = columns[place]!;
-    const own = (countersAt + countersBytes * place) >> 2;
+  for (let index = 0; index < columns.length; index += 1) {
+    const { counters, alive } = columns[index]!;
+    const own = (countersAt + countersBytes * index) >> 2;
     const known = Math.min(countersMax, counters.length);
     for (let counter = 0; counter < known; counter += 1) {
       const more = words[own + counter]!;
@@ -235,7 +235,7 @@ const settle = ({ columns, words, countersAt, followed }: FieldCounter): void =>
       counters[counter]! += more;
       words[own + counter] = 0;
     }
-    words[(columnAt(place) + columnLayout.isText) >> 2] = Number(alive === 0 && !followed.has(place));
+    words[(columnAt(index) + columnLayout.isText) >> 2] = Number(alive === 0 && !followed.has(index));
   }
 };
 
@@ -263,28 +263,28 @@ export const hashField = (
   record: number,
   column: number,
   into: Hashes,
-  place: number,
+  index: number,
 ): void => {
   const { words, columns, bytes } = fieldCounter;
   const list = (fieldCounter.runList >> 2) + (record - fieldCounter.runAt) * (columns.length - 1) + column;
   const from = column === 0 ? words[(startsAt >> 2) + record]! : words[list - 1]! + 1;
   const to = column === columns.length - 1 ? words[(endsAt >> 2) + record]! : words[list]!;
   const content = fieldCounter.hasQuotes ? fieldCounter.findContent({ bytes, from, to }) : undefined;
-  if (content === undefined) hashBytes(bytes, from, to, into, place);
-  else hashBytes(content.bytes, content.from, content.to, into, place);
+  if (content === undefined) hashBytes(bytes, from, to, into, index);
+  else hashBytes(content.bytes, content.from, content.to, into, index);
 };
 
 /** From the next call on, hashes of these columns are kept: at most `hashColumnsMax` columns. */
-export const followColumns = (fieldCounter: FieldCounter, places: readonly number[]): void => {
+export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly number[]): void => {
   const { followed, words, columns, slotsAt } = fieldCounter;
-  if (places.length === followed.size) return;
+  if (followedNow.length === followed.size) return;
   followed.clear();
-  for (const place of columns.keys()) words[(columnAt(place) + columnLayout.hashesAt) >> 2] = 0;
+  for (const index of columns.keys()) words[(columnAt(index) + columnLayout.hashesAt) >> 2] = 0;
   const length = hashListBytes / 4;
-  for (const [index, place] of places.entries()) {
-    const at = hashesAt + 2 * hashListBytes * index;
-    words[(columnAt(place) + columnLayout.hashesAt) >> 2] = at;
-    followed.set(place, {
+  for (const [position, index] of followedNow.entries()) {
+    const at = hashesAt + 2 * hashListBytes * position;
+    words[(columnAt(index) + columnLayout.hashesAt) >> 2] = at;
+    followed.set(index, {
       low: words.subarray(at >> 2, (at >> 2) + length),
       high: words.subarray((at + hashListBytes) >> 2, ((at + hashListBytes) >> 2) + length),
     });

@@ -41,40 +41,39 @@ const slots = 4 * partSize;
 const inParts = (
   { low, size }: HashList,
   bits: number,
-): { readonly places: Int32Array; readonly ends: Int32Array } => {
+): { readonly indexes: Int32Array; readonly ends: Int32Array } => {
   const ends = new Int32Array(1 << bits);
   const shift = 32 - bits;
   for (let at = 0; at < size; at += 1) ends[low[at]! >>> shift]! += 1;
   for (let part = 1; part < ends.length; part += 1) ends[part]! += ends[part - 1]!;
-  const places = new Int32Array(size);
+  const indexes = new Int32Array(size);
   const next = ends.slice();
   for (let at = size - 1; at >= 0; at -= 1) {
     const part = low[at]! >>> shift;
     next[part]! -= 1;
-    places[next[part]!] = at;
+    indexes[next[part]!] = at;
   }
-  return { places, ends };
+  return { indexes, ends };
 };
 
 /** True if two of the hashes are equal. Memory: four bytes per hash. */
 export const hasEqual = (list: HashList): boolean => {
   const { low, high, size } = list;
   const bits = Math.max(1, Math.ceil(Math.log2(size / partSize)));
-  const { places, ends } = inParts(list, bits);
+  const { indexes, ends } = inParts(list, bits);
   const set = new Int32Array(slots);
   let start = 0;
   for (const end of ends) {
     // Hashes are evenly distributed, so a part with far too many hashes has equal ones.
     if (end - start > slots / 2) return true;
     set.fill(0);
-    for (let index = start; index < end; index += 1) {
-      const place = places[index]!;
-      let slot = Math.imul(low[place]! ^ (high[place]! >>> 7), 0x9e3779b1) >>> 17;
+    for (const index of indexes.subarray(start, end)) {
+      let slot = Math.imul(low[index]! ^ (high[index]! >>> 7), 0x9e3779b1) >>> 17;
       for (; set[slot] !== 0; slot = (slot + 1) & (slots - 1)) {
         const other = set[slot]! - 1;
-        if (low[other] === low[place] && high[other] === high[place]) return true;
+        if (low[other] === low[index] && high[other] === high[index]) return true;
       }
-      set[slot] = place + 1;
+      set[slot] = index + 1;
     }
     start = end;
   }

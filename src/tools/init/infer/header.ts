@@ -11,7 +11,7 @@ const nameCharsMax = 64;
  */
 const isCounting = (fields: readonly string[]): boolean => {
   const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
-  return numbers.length > 1 && numbers.every((number, place) => number === numbers[0]! + place);
+  return numbers.length > 1 && numbers.every((number, index) => number === numbers[0]! + index);
 };
 
 const mayBeName = (field: string): boolean =>
@@ -32,9 +32,9 @@ export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   // A name does not occur as a value of its column, except in a complete repeated header of joined
   // files.
   const isAgain = (record: readonly string[]): boolean =>
-    isTyped && names.length > 1 && first.every((name, place) => record[place] === name);
+    isTyped && names.length > 1 && first.every((name, index) => record[index] === name);
   const others = rest.filter((record) => !isAgain(record));
-  return !first.some((name, place) => name !== '' && others.some((record) => record[place] === name));
+  return !first.some((name, index) => name !== '' && others.some((record) => record[index] === name));
 };
 
 const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number => {
@@ -52,7 +52,7 @@ const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number 
  */
 export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
   const times = columns
-    .map((column, place) => timesNamed(column, header[place]!))
+    .map((column, index) => timesNamed(column, header[index]!))
     .filter((count) => count > 0);
   const [first = 0] = times;
   return times.length > 1 && times.every((count) => count === first) ? first : 0;
@@ -82,8 +82,8 @@ const cut = (name: string): string => {
 /** Returns unique column names. The third field is `field_3` if it has no name. */
 export const columnNames = (headers: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
-  return headers.map((header, place) => {
-    const base = cut(snakeCase(header)) || `field_${place + 1}`;
+  return headers.map((header, index) => {
+    const base = cut(snakeCase(header)) || `field_${index + 1}`;
     let name = base;
     for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
     taken.add(name);

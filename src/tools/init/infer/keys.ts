@@ -40,7 +40,7 @@ export const hashBytes = (
   start: number,
   end: number,
   into: Hashes,
-  place: number,
+  index: number,
 ): void => {
   let from = start;
   let to = end;
@@ -53,8 +53,8 @@ export const hashBytes = (
     low = Math.imul(low ^ byte, 0x01000193);
     high = Math.imul(high ^ byte, 0x5bd1e995) ^ (high >>> 15);
   }
-  into.low[place] = low ^ (low >>> 15);
-  into.high[place] = high ^ (high >>> 13);
+  into.low[index] = low ^ (low >>> 15);
+  into.high[index] = high ^ (high >>> 13);
 };
 
 /** A candidate: columns that identified every record up to the last comparison. */
@@ -99,11 +99,11 @@ export const createKeySearch = (width: number): KeySearch => {
 /** True while the first records are collected, for which all fields must be hashed. */
 export const isGathering = ({ followed }: KeySearch): boolean => followed === undefined;
 
-function* combinations(places: readonly number[], size: number): Generator<readonly number[]> {
+function* combinations(columns: readonly number[], size: number): Generator<readonly number[]> {
   if (size === 0) yield [];
   else
-    for (const [index, place] of places.entries())
-      for (const rest of combinations(places.slice(index + 1), size - 1)) yield [place, ...rest];
+    for (const [index, column] of columns.entries())
+      for (const rest of combinations(columns.slice(index + 1), size - 1)) yield [column, ...rest];
 }
 
 /**
@@ -120,11 +120,11 @@ const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: numbe
   const { low: lows, high: highs, size } = hashes;
   hashes.size += to - from;
   for (const { low: ownLow, high: ownHigh, first, step } of columns)
-    for (let at = size, place = first + from * step; at < hashes.size; at += 1, place += step) {
+    for (let at = size, index = first + from * step; at < hashes.size; at += 1, index += step) {
       const high = highs[at]!;
-      const low = Math.imul(lows[at]! ^ ownLow[place]!, 0x85ebca6b) ^ (high >>> 11);
+      const low = Math.imul(lows[at]! ^ ownLow[index]!, 0x85ebca6b) ^ (high >>> 11);
       lows[at] = low;
-      highs[at] = Math.imul(high ^ ownHigh[place]!, 0xc2b2ae35) ^ (low >>> 13);
+      highs[at] = Math.imul(high ^ ownHigh[index]!, 0xc2b2ae35) ^ (low >>> 13);
     }
 };
 
@@ -173,7 +173,7 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
 export const gather = (
   search: KeySearch,
   columns: readonly number[],
-  hash: (column: number, into: Hashes, place: number) => void,
+  hash: (column: number, into: Hashes, index: number) => void,
 ): boolean => {
   const { first, width } = search;
   for (const column of columns) hash(column, first!, search.records * width + column);

@@ -92,12 +92,12 @@ export const endGathering = (table: TableEvidence): void => {
 };
 
 /** Writes the hash of a field to `into`. */
-type HashField = (record: number, column: number, into: Hashes, place: number) => void;
+type HashField = (record: number, column: number, into: Hashes, target: number) => void;
 
 /** Returns the columns that have a value in every record so far: only these can be in a key. */
 const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
-  columns.flatMap(({ counters }, place) =>
-    counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [place],
+  columns.flatMap(({ counters }, index) =>
+    counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [index],
   );
 
 /** Adds records [from, to) to the search for keys. */
@@ -108,7 +108,7 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
     const possible = withoutGaps(table);
     for (; record < to && isGathering(keys); record += 1) {
       const taken = record;
-      const hashOf = (column: number, into: Hashes, place: number) => hash(taken, column, into, place);
+      const hashOf = (column: number, into: Hashes, target: number) => hash(taken, column, into, target);
       if (!gather(keys, possible, hashOf)) endGathering(table);
     }
   }
@@ -121,7 +121,7 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
     for (const column of columns) {
       const own = hashes.get(column) ?? createHashes(recordsAtOnce);
       hashes.set(column, own);
-      for (let place = 0; place < records; place += 1) hash(record + place, column, own, place);
+      for (let target = 0; target < records; target += 1) hash(record + target, column, own, target);
     }
     follow(keys, (column) => hashes.get(column)!, 0, records);
     record += records;
@@ -139,8 +139,8 @@ const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, t
   const reached = runFieldCounter(fieldCounter, at, to);
   table.records += reached - at;
   if (wasGathering)
-    observeKeys(table, at, reached, (record, column, into, place) =>
-      hashField(fieldCounter, record, column, into, place),
+    observeKeys(table, at, reached, (record, column, into, target) =>
+      hashField(fieldCounter, record, column, into, target),
     );
   else if (fieldCounter.followed.size > 0)
     follow(keys, (column) => fieldCounter.followed.get(column)!, at, reached);
@@ -172,9 +172,9 @@ const takeTexts = (
         table.records += 1;
         for (let column = 0; column < columns.length; column += 1)
           observeText(columns[column]!, record[column] ?? '');
-        observeKeys(table, 0, 1, (_, column, into, place) => {
+        observeKeys(table, 0, 1, (_, column, into, target) => {
           const text = Buffer.from(record[column] ?? '');
-          hashBytes(text, 0, text.length, into, place);
+          hashBytes(text, 0, text.length, into, target);
         });
       }
     }

@@ -33,9 +33,9 @@ export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g,
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {
   const stems = tables.map(([first]) => stemOf(first!));
   return eachOnce(
-    tables.map((files, place) => {
-      const isAlone = stems.filter((stem) => stem === stems[place]).length === 1;
-      return isAlone || files.length > 1 ? stems[place]! : asName(wordsOf(files[0]!));
+    tables.map((files, index) => {
+      const isAlone = stems.filter((stem) => stem === stems[index]).length === 1;
+      return isAlone || files.length > 1 ? stems[index]! : asName(wordsOf(files[0]!));
     }),
   );
 };

@@ -103,7 +103,7 @@ const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Reco
 
 const sourceText = (table: WrittenTable): string => {
   const options = csvOptions(table);
-  const places = table.locations.map(({ path, encoding, dialect }) => {
+  const locations = table.locations.map(({ path, encoding, dialect }) => {
     const own = {
       ...(encoding === undefined ? {} : { encoding }),
       ...dialectOptions(dialect, table.dialect),
@@ -111,16 +111,18 @@ const sourceText = (table: WrittenTable): string => {
     return Object.keys(own).length === 0 ? literal(path) : objectText({ path, ...own });
   });
   const paths =
-    places.length === 1 ? places[0]! : `[\n${places.map((place) => `        ${place},\n`).join('')}      ]`;
+    locations.length === 1
+      ? locations[0]!
+      : `[\n${locations.map((location) => `        ${location},\n`).join('')}      ]`;
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
 /** Returns the field as a column names it: header text, `Name#2` if repeated, or position. */
-const fieldText = (header: readonly string[], place: number): string => {
-  const name = header[place]!;
-  const same = header.flatMap((other, index) => (other === name ? [index] : []));
-  if (name === '') return String(place + 1);
-  return literal(same.length === 1 ? name : `${name}#${same.indexOf(place) + 1}`);
+const fieldText = (header: readonly string[], index: number): string => {
+  const name = header[index]!;
+  const same = header.flatMap((other, at) => (other === name ? [at] : []));
+  if (name === '') return String(index + 1);
+  return literal(same.length === 1 ? name : `${name}#${same.indexOf(index) + 1}`);
 };
 
 const evidenceOf = ({ values, missing, words, range }: Decision): string => {
@@ -135,13 +137,13 @@ const evidenceOf = ({ values, missing, words, range }: Decision): string => {
   ].join('; ');
 };
 
-const columnLines = (table: WrittenTable, name: string, place: number): readonly string[] => {
-  const decision = table.decisions[place]!;
+const columnLines = (table: WrittenTable, name: string, index: number): readonly string[] => {
+  const decision = table.decisions[index]!;
   const { type, options, words, missing, doubts } = decision;
   const nulls = words.length === 0 ? {} : { nulls: words.map(([word]) => word) };
   const all = { ...options, ...nulls };
   const second = Object.keys(all).length === 0 ? '' : `, ${objectText(all)}`;
-  const column = `column.${type}(${fieldText(table.header, place)}${second})`;
+  const column = `column.${type}(${fieldText(table.header, index)}${second})`;
   const nullable = missing > 0 || decision.values === 0 ? '.nullable()' : '';
   return [
     ...doubts.map((doubt) => `        // ${onOneLine(doubt)}`),
@@ -150,22 +152,22 @@ const columnLines = (table: WrittenTable, name: string, place: number): readonly
 };
 
 /** True for an always empty field without a name: lines end with a delimiter. */
-const isLeftOut = ({ header, decisions, dialect }: WrittenTable, place: number): boolean =>
-  dialect.header !== false && header[place] === '' && decisions[place]!.values === 0;
+const isLeftOut = ({ header, decisions, dialect }: WrittenTable, index: number): boolean =>
+  dialect.header !== false && header[index] === '' && decisions[index]!.values === 0;
 
 /** Writes a filter that drops repeated headers, by a field whose type is not text. */
 const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
-  const place = decisions.findIndex(({ type }) => type !== 'text');
-  if (repeats === 0 || place === -1) return [];
-  const field = fieldText(header, place);
-  const test = `(fields) => fields[${field}] !== ${literal(header[place]!)}`;
+  const index = decisions.findIndex(({ type }) => type !== 'text');
+  if (repeats === 0 || index === -1) return [];
+  const field = fieldText(header, index);
+  const test = `(fields) => fields[${field}] !== ${literal(header[index]!)}`;
   return [`      filter: when(${test}, [${field}]), // the header is repeated ${formatCount(repeats)}×`];
 };
 
 const tableLines = (table: WrittenTable): readonly string[] => {
   const names = columnNames(table.header);
-  const key = table.key?.map((place) => literal(names[place]!));
-  const kept = names.flatMap((name, place) => (isLeftOut(table, place) ? [] : [[name, place] as const]));
+  const key = table.key?.map((index) => literal(names[index]!));
+  const kept = names.flatMap((name, index) => (isLeftOut(table, index) ? [] : [[name, index] as const]));
   const left = names.length - kept.length;
   const remarks = [
     ...table.remarks,
@@ -176,7 +178,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
     `    ${table.name}: {`,
     `      source: ${sourceText(table)},`,
     '      columns: {',
-    ...kept.flatMap(([name, place]) => columnLines(table, name, place)),
+    ...kept.flatMap(([name, index]) => columnLines(table, name, index)),
     '      },',
     ...filterLines(table),
     ...(key === undefined
@@ -200,7 +202,7 @@ export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
     `  name: ${literal(name)},`,
     `  schema: ${literal(name)},`,
     '  tables: {',
-    ...tables.flatMap((table, place) => [...(place > 0 ? [''] : []), ...tableLines(table)]),
+    ...tables.flatMap((table, index) => [...(index > 0 ? [''] : []), ...tableLines(table)]),
     '  },',
     '});',
     '',
