@@ -16,11 +16,11 @@ export interface FileFields {
   /** Names of the record's fields, in file order. */
   readonly header: readonly string[];
   /** Indexes that the reference may mean: none if the field is missing, several if ambiguous. */
-  readonly placesOf: (ref: FieldRef) => readonly number[];
+  readonly indexesOf: (ref: FieldRef) => readonly number[];
   /** The index, or -1 if the file has no such field. */
-  readonly placeOf: (ref: FieldRef) => number;
+  readonly indexOf: (ref: FieldRef) => number;
   /** The text that holds for the whole file. Undefined for fields of its records. */
-  readonly textAt: (place: number) => string | undefined;
+  readonly textAt: (index: number) => string | undefined;
   /** Values of the lineage columns. Undefined for `_line`, which differs per record. */
   readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
@@ -43,18 +43,18 @@ const partOf = (path: string, pattern: RegExp): string | undefined => {
 };
 
 /** Makes a lookup of a name's indexes. `keyOf` maps names that count as equal to one key. */
-const placesByName = (names: readonly string[], keyOf: (name: string) => string) => {
-  const places = new Map<string, number[]>();
-  for (const [place, name] of names.entries()) {
-    const same = places.get(keyOf(name));
-    if (same === undefined) places.set(keyOf(name), [place]);
-    else same.push(place);
+const indexesByName = (names: readonly string[], keyOf: (name: string) => string) => {
+  const indexes = new Map<string, number[]>();
+  for (const [index, name] of names.entries()) {
+    const same = indexes.get(keyOf(name));
+    if (same === undefined) indexes.set(keyOf(name), [index]);
+    else same.push(index);
   }
   return (name: string): readonly number[] => {
-    const found = places.get(keyOf(name));
+    const found = indexes.get(keyOf(name));
     if (found !== undefined) return found;
     const [, base, count] = numbered.exec(name) ?? [];
-    const same = base === undefined ? undefined : places.get(keyOf(base));
+    const same = base === undefined ? undefined : indexes.get(keyOf(base));
     return same?.slice(Number(count) - 1, Number(count)) ?? [];
   };
 };
@@ -70,31 +70,31 @@ export const fieldsOf = (
   }: Omit<DecodedFile, 'lineEnd'>,
   { match, trim }: Pick<Dialect, 'match' | 'trim'>,
 ): FileFields => {
-  const named = placesByName(
+  const named = indexesByName(
     [...header, ...Object.keys(constants)],
     match === 'relaxed' ? relaxed : (name) => name,
   );
   const texts = Object.values(constants);
   const parts = new Map<string, readonly number[]>();
-  const partPlaces = (pattern: RegExp): readonly number[] => {
+  const partIndexes = (pattern: RegExp): readonly number[] => {
     const known = parts.get(String(pattern));
     if (known !== undefined) return known;
     const part = partOf(path, pattern);
-    const places = part === undefined ? [] : [header.length + texts.push(part) - 1];
-    parts.set(String(pattern), places);
-    return places;
+    const indexes = part === undefined ? [] : [header.length + texts.push(part) - 1];
+    parts.set(String(pattern), indexes);
+    return indexes;
   };
-  const placesOf = (ref: FieldRef): readonly number[] => {
+  const indexesOf = (ref: FieldRef): readonly number[] => {
     if (typeof ref === 'string') return named(ref);
     if (typeof ref === 'number') return ref > header.length ? [] : [ref - 1];
-    return 'path' in ref ? partPlaces(ref.path) : [...new Set(ref.from.flatMap(named))];
+    return 'path' in ref ? partIndexes(ref.path) : [...new Set(ref.from.flatMap(named))];
   };
   return {
     header,
-    placesOf,
-    placeOf: (ref) => placesOf(ref)[0] ?? -1,
-    textAt: (place) => {
-      const text = texts[place - header.length];
+    indexesOf,
+    indexOf: (ref) => indexesOf(ref)[0] ?? -1,
+    textAt: (index) => {
+      const text = texts[index - header.length];
       return text === undefined || trim === false ? text : trimBlanks(text);
     },
     lineage: { _file: String(id), _line: undefined, _loaded_at: runStarted, _run: String(runId) },

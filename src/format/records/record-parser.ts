@@ -50,11 +50,11 @@ interface Parsing {
 }
 
 /** Name of the column made of this field, or null. */
-const columnOfField = (table: ReadTable, { header, placeOf }: FileFields, field: number): string | null =>
+const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field: number): string | null =>
   // Surplus fields have the indexes of texts of the file.
   field >= header.length
     ? null
-    : (table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null);
+    : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
 
 /**
  * The reject code of bytes that are not valid text. Transcoding turns characters that its encoding

@@ -9,7 +9,7 @@ import { typeOf } from '../types/registry.ts';
 import { countCharacters } from '../types/text.ts';
 
 /** `message` completes the sentence "the value …". */
-export interface RuleTest {
+interface RuleTest {
   readonly test: (text: string) => boolean;
   readonly message: string;
 }

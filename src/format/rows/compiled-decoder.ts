@@ -38,14 +38,14 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
     const isTrue = createRecordFilter(filters, ofFile, dialect);
     const slots = neededFields([], filters)
-      .map(ofFile.placeOf)
-      .filter((place) => header[place] !== undefined)
-      .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
+      .map(ofFile.indexOf)
+      .filter((index) => header[index] !== undefined)
+      .map((index) => [plan.slotFields.indexOf(index), index] as const);
     return () => {
-      for (const [slot, place] of slots) {
+      for (const [slot, index] of slots) {
         const text = fieldText(slot);
         const read = isQuotedField(slot) ? text : readUnquoted(text);
-        fields[place] = read === nullText ? undefined : read;
+        fields[index] = read === nullText ? undefined : read;
       }
       return isTrue(fields);
     };

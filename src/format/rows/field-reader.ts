@@ -128,7 +128,7 @@ export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialec
     const isTrue = createRecordFilter(column.test, fields, dialect);
     return (record) => booleanText(isTrue(record));
   }
-  const indexes = column.headers.map(fields.placeOf);
+  const indexes = column.headers.map(fields.indexOf);
   const text = sourceText(indexes, column.separator, dialect, column.nulls, fields.textAt);
   const read = createTextReader(column);
   const missing = missingValue(column);

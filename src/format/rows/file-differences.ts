@@ -5,25 +5,25 @@ import type { HeaderDifferences } from '../../core/model.ts';
 import { mainName, refText, type FileFields } from '../records/file-fields.ts';
 
 /** Indexes of the record's fields that no column and no filter uses. */
-export const extraPlaces = (
-  { header, placeOf }: FileFields,
+export const extraFields = (
+  { header, indexOf }: FileFields,
   needed: readonly FieldRef[],
 ): readonly number[] => {
-  const used = new Set(needed.map(placeOf));
-  return [...header.keys()].filter((place) => !used.has(place));
+  const used = new Set(needed.map(indexOf));
+  return [...header.keys()].filter((index) => !used.has(index));
 };
 
 /** Names a field in messages: by its name, or by its position if it has none. */
-export const fieldText = (header: readonly string[], place: number): string =>
-  header[place] === '' ? `field ${place + 1}` : header[place]!;
+export const fieldText = (header: readonly string[], index: number): string =>
+  header[index] === '' ? `field ${index + 1}` : header[index]!;
 
 /** Returns missing, unused and differently named fields. null if there are none. */
 export const differencesOf = (fields: FileFields, needed: readonly FieldRef[]): HeaderDifferences | null => {
-  const { header, placeOf } = fields;
-  const missing = needed.filter((ref) => placeOf(ref) === -1).map(refText);
-  const extra = extraPlaces(fields, needed).map((place) => fieldText(header, place));
+  const { header, indexOf } = fields;
+  const missing = needed.filter((ref) => indexOf(ref) === -1).map(refText);
+  const extra = extraFields(fields, needed).map((index) => fieldText(header, index));
   const renamed = needed.flatMap((ref) => {
-    const found = header[placeOf(ref)];
+    const found = header[indexOf(ref)];
     const isNamed = typeof ref === 'object' ? 'from' in ref : typeof ref === 'string';
     const wanted = mainName(ref);
     const isSame = found === undefined || found === wanted || found === wanted.replace(/#\d+$/, '');

@@ -13,12 +13,12 @@ import { firstOf, inQuotes, onOneLine, plural } from '../../core/wording.ts';
 import { otherTextHint } from '../records/content.ts';
 import { isRefusal } from '../types/contract.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
-import { extraPlaces, fieldText } from './file-differences.ts';
+import { extraFields, fieldText } from './file-differences.ts';
 import { mainName, refKey, refText, type FileFields } from '../records/file-fields.ts';
 import type { HeaderFile } from '../records/header.ts';
 
 /** Where a header is. `skip` is the number of lines up to its end. */
-export interface HeaderPlace extends HeaderFile {
+export interface HeaderPosition extends HeaderFile {
   readonly line: number;
   readonly skip: number;
 }
@@ -68,12 +68,12 @@ const ambiguous = (
   ref: FieldRef,
   [first, second]: readonly number[],
   match: Dialect['match'],
-  { skip, ...at }: HeaderPlace,
+  { skip, ...at }: HeaderPosition,
 ): EtlError => {
   const [one, other] = [header[first!]!, header[second!]];
   if (one === other) {
-    const places = { first: first! + 1, second: second! + 1 };
-    return new EtlError('ETL_HEADER_DUPLICATE', { ...at, ...places, header: onOneLine(one), skip });
+    const positions = { first: first! + 1, second: second! + 1 };
+    return new EtlError('ETL_HEADER_DUPLICATE', { ...at, ...positions, header: onOneLine(one), skip });
   }
   const hint =
     typeof ref === 'string' && match === 'relaxed' && other !== undefined
@@ -101,16 +101,16 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
     : neededFields(columns, filter);
 
 /** Refuses missing fields. If no field is known, all are: the delimiter or the file is wrong. */
-const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
+const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
-  const isKnown = needed.length === 0 || needed.some((ref) => header[fields.placeOf(ref)] !== undefined);
+  const isKnown = needed.length === 0 || needed.some((ref) => header[fields.indexOf(ref)] !== undefined);
   const required = isKnown ? requiredFields(table) : needed;
-  const missing = required.filter((ref) => !isOfPath(ref) && fields.placeOf(ref) === -1);
+  const missing = required.filter((ref) => !isOfPath(ref) && fields.indexOf(ref) === -1);
   if (missing.length === 0) return;
-  const { skip, ...place } = at;
+  const { skip, ...position } = at;
   throw new EtlError('ETL_HEADER_MISSING', {
-    ...place,
+    ...position,
     part: table.format.dialect.header === false ? 'first record' : 'header',
     headers: missing.map(refText).join(', '),
     hint: foundHint(table, header, missing[0]!, skip),
@@ -120,16 +120,16 @@ const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): vo
 export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
 
 /** Refuses fields that no column uses, unless the table ignores them. */
-const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPlace): void => {
+const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPosition): void => {
   if (table.extra === 'ignore') return;
-  const extra = extraPlaces(fields, neededFields(table.columns, table.filter));
+  const extra = extraFields(fields, neededFields(table.columns, table.filter));
   if (extra.length === 0) return;
-  const names = extra.map((place) => inQuotes(fieldText(fields.header, place)));
+  const names = extra.map((index) => inQuotes(fieldText(fields.header, index)));
   const details = { table: table.name, file, line, headers: firstOf(names, 8).join(', ') };
   throw new EtlError('ETL_HEADER_EXTRA', details);
 };
 
-const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<FieldReader> => {
+const valueOf = (read: FieldReader, at: Omit<HeaderPosition, 'skip'>): ReturnType<FieldReader> => {
   try {
     return read([]);
   } catch (cause) {
@@ -141,11 +141,11 @@ const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<F
 const checkValues = (
   { name: table, columns, format }: ReadTable,
   fields: FileFields,
-  { file, line }: HeaderPlace,
+  { file, line }: HeaderPosition,
 ): void => {
   for (const column of columns) {
-    const places = column.headers.map(fields.placeOf);
-    if (!places.every((place) => fields.textAt(place) !== undefined)) continue;
+    const indexes = column.headers.map(fields.indexOf);
+    if (!indexes.every((index) => fields.textAt(index) !== undefined)) continue;
     const value = valueOf(createFieldReader(column, fields, format.dialect), { table, file, line });
     if (value !== null && isRefusal(value))
       throw new EtlError('ETL_FILE_VALUE', { table, file, column: column.name, problem: value.reason });
@@ -153,8 +153,12 @@ const checkValues = (
 };
 
 /** Refuses a file whose path lacks the part that a column is made of. */
-const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, file }: HeaderPlace): void => {
-  const lost = needed.find((ref) => isOfPath(ref) && fields.placeOf(ref) === -1);
+const checkPath = (
+  needed: readonly FieldRef[],
+  fields: FileFields,
+  { table, file }: HeaderPosition,
+): void => {
+  const lost = needed.find((ref) => isOfPath(ref) && fields.indexOf(ref) === -1);
   if (lost !== undefined) throw new EtlError('ETL_PATH_PART', { table, file, part: refText(lost) });
 };
 
@@ -164,7 +168,7 @@ const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, fil
  * Errors: ETL_HEADER_MISSING (lists all missing fields, with the nearest name found),
  * ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
  */
-export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
+export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter);
   checkMissing(table, fields, at);
   checkUnique(needed, fields, table.format.dialect.match, at);
@@ -178,10 +182,10 @@ export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,
   match: Dialect['match'],
-  at: HeaderPlace,
+  at: HeaderPosition,
 ): void => {
   for (const ref of needed) {
-    const places = fields.placesOf(ref);
-    if (places.length > 1) throw ambiguous(fields, ref, places, match, at);
+    const indexes = fields.indexesOf(ref);
+    if (indexes.length > 1) throw ambiguous(fields, ref, indexes, match, at);
   }
 };

@@ -8,7 +8,7 @@ export interface PlanWriter {
   end: number;
 }
 
-export const place = (writer: PlanWriter, bytes: Buffer): number => {
+export const append = (writer: PlanWriter, bytes: Buffer): number => {
   const address = writer.end;
   writer.parts.push(bytes);
   writer.end += bytes.length;
@@ -26,7 +26,7 @@ const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 
 /** Appends a hash table. Each token has the bytes to write for it; undefined refuses the record. */
-export const placeTokens = (
+export const appendTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],
 ): number => {
@@ -47,14 +47,14 @@ export const placeTokens = (
     let free = Number(hash >> BigInt(64 - bits));
     while (isTaken(free)) free = (free + 1) % slots;
     const at = entryOf(free);
-    list.writeInt32LE(place(writer, bytes), at + token.at);
+    list.writeInt32LE(append(writer, bytes), at + token.at);
     list.writeInt32LE(bytes.length, at + token.length);
-    list.writeInt32LE(value === undefined ? 0 : place(writer, value), at + token.valueAt);
+    list.writeInt32LE(value === undefined ? 0 : append(writer, value), at + token.valueAt);
     list.writeInt32LE(value?.length ?? -1, at + token.valueBytes);
     list.writeBigUInt64LE(key, at + token.key);
   }
   list.writeInt32LE(lengths, tokenList.lengths);
   list.writeInt32LE(64 - bits, tokenList.shift);
   list.writeInt32LE(slots, tokenList.slots);
-  return place(writer, list);
+  return append(writer, list);
 };

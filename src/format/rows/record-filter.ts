@@ -6,7 +6,7 @@ import { trimBlanks } from '../records/blanks.ts';
 import { isOneOf, nullsOfField } from '../records/null-tokens.ts';
 
 /** Returns true if the record is loaded. */
-export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
+type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
@@ -31,12 +31,12 @@ const everyRecord: RecordFilter = () => true;
 /** Combines a table's filters: all must hold. They see trimmed fields, and null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
-  { placeOf, textAt }: FileFields,
+  { indexOf, textAt }: FileFields,
   dialect: Dialect,
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
   const valueOf = (ref: FieldRef): ((fields: readonly (string | undefined)[]) => string | null) => {
-    const index = placeOf(ref);
+    const index = indexOf(ref);
     const ofFile = textAt(index);
     const isNull = isOneOf(nullsOfField(dialect, ofFile));
     return (fields) => {

@@ -74,10 +74,9 @@ const createJudge = (table: ReadTable, ofFile: FileFields): Judge => {
       if (fields === undefined) return { faults };
       if (!isCountFine(fields.length)) return { faults: [...faults, ...countFault(fields.length).faults] };
       const others = table.columns.flatMap(({ name, headers }, index): Fault[] => {
-        const isText = headers.every((ref) => {
-          const place = ofFile.placeOf(ref);
-          return place >= fields.length || fields[place] !== undefined;
-        });
+        const isText = headers
+          .map(ofFile.indexOf)
+          .every((field) => field >= fields.length || fields[field] !== undefined);
         const value = isText ? readers[index]!(fields) : null;
         return value !== null && isRefusal(value) && name !== copied ? [{ ...value, column: name }] : [];
       });
@@ -116,7 +115,7 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
 };
 
 /** Judges records [from, to) of a block in order. `index` is the record's index in the block. */
-export type RecordJudge = (
+type RecordJudge = (
   block: RecordBlock,
   from: number,
   to: number,

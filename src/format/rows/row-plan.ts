@@ -12,7 +12,7 @@ import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
 import { lineToken, token } from '../encoder/token-list.ts';
 import { nullMark } from '../records/raw-fields.ts';
 import { hasFunction, kindOf } from './by-text.ts';
-import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
+import { append, appendTokens, words, type PlanWriter } from './plan-writer.ts';
 import { bytesOfValue, type RowForm } from './row-form.ts';
 import { routineRules } from './rule-plan.ts';
 
@@ -35,7 +35,7 @@ export interface RowPlan {
   /** Address of the token with the current record's line. 0 if no column needs it. */
   readonly lineAt: number;
   /** Indexes of the record's fields that have a slot. */
-  readonly slotPlaces: readonly number[];
+  readonly slotFields: readonly number[];
   readonly rowRoom: number;
   readonly perByte: number;
   readonly valuesMax: readonly number[];
@@ -72,12 +72,12 @@ const valueOfFile = (
   form: RowForm,
 ): { readonly bytes: Buffer | undefined } | undefined => {
   if (isLine(spec)) return undefined;
-  const places = spec.headers.map(fields.placeOf);
+  const fieldIndexes = spec.headers.map(fields.indexOf);
   const isOfFile = (at: number): boolean => fields.textAt(at) !== undefined;
   const isSame =
     spec.test === undefined
-      ? places.includes(-1) || places.every(isOfFile)
-      : places.every((at) => at === -1 || isOfFile(at));
+      ? fieldIndexes.includes(-1) || fieldIndexes.every(isOfFile)
+      : fieldIndexes.every((at) => at === -1 || isOfFile(at));
   if (!isSame) return undefined;
   try {
     const value = createFieldReader(spec, fields, dialect)([]);
@@ -103,10 +103,10 @@ const setField: {
 } = {
   i32: (_, bytes, offset, value) => void bytes.writeInt32LE(value, offset),
   i64: (_, bytes, offset, value) => void bytes.writeBigInt64LE(value, offset),
-  words: (writer, bytes, offset, value) => void bytes.writeInt32LE(place(writer, words(value)), offset),
+  words: (writer, bytes, offset, value) => void bytes.writeInt32LE(append(writer, words(value)), offset),
   tokens: (writer, bytes, offset, value) => {
     const tokens = value.map(([text, byte]) => [text, Buffer.from([byte])] as const);
-    bytes.writeInt32LE(placeTokens(writer, tokens), offset);
+    bytes.writeInt32LE(appendTokens(writer, tokens), offset);
   },
 };
 
@@ -118,18 +118,18 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
 };
 
 /** Appends the rules that the routine tests, and returns their address. 0 if there are none. */
-const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
+const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   const known = routineRules(spec);
   if (known === undefined) return 0;
   const { bytes, values } = known;
   if (values !== undefined) {
-    const list = placeTokens(
+    const list = appendTokens(
       writer,
       values.map((text) => [text, undefined]),
     );
     bytes.writeInt32LE(list, ruleLayout.values);
   }
-  return place(writer, bytes);
+  return append(writer, bytes);
 };
 
 /** A column's bytes, and the most bytes of its value that do not depend on the record's length. */
@@ -139,19 +139,19 @@ interface PlannedColumn {
 }
 
 /** Appends a column with one value for the whole file: no parts, and a token in place of slots. */
-const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
+const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const same = Buffer.alloc(token.bytes);
-  same.writeInt32LE(value === undefined ? 0 : place(writer, value), token.valueAt);
+  same.writeInt32LE(value === undefined ? 0 : append(writer, value), token.valueAt);
   same.writeInt32LE(value?.length ?? -1, token.valueBytes);
-  bytes.writeInt32LE(place(writer, same), column.slots);
+  bytes.writeInt32LE(append(writer, same), column.slots);
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
 /** Appends the token of the line. The routine changes its value before each row. */
-const placeLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
+const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
   const line = Buffer.alloc(lineToken.bytes);
-  const address = place(writer, line);
+  const address = append(writer, line);
   line.writeInt32LE(address + lineToken.valueAt, token.valueAt);
   if (!isTextFormat) {
     line.writeInt32LE(4 + 8, token.valueBytes);
@@ -167,7 +167,7 @@ const lineColumn = (lineAt: number): PlannedColumn => {
   return { bytes, valueMax: lineToken.valueMax };
 };
 
-const placeColumn = (
+const appendColumn = (
   writer: PlanWriter,
   spec: ColumnSpec,
   index: number,
@@ -186,22 +186,22 @@ const placeColumn = (
   setKind(writer, bytes, kind);
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));
-  set(column.rules, placeRules(writer, spec));
+  set(column.rules, appendRules(writer, spec));
   set(column.parts, slots.length);
-  set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
+  set(column.slots, slots.length === 1 ? slots[0]! : append(writer, words(slots)));
   const separator = Buffer.from(spec.separator);
-  set(column.separator, place(writer, separator));
+  set(column.separator, append(writer, separator));
   set(column.separatorBytes, separator.length);
-  const placeNulls = (texts: readonly string[]): number =>
-    placeTokens(
+  const appendNulls = (texts: readonly string[]): number =>
+    appendTokens(
       writer,
       texts.map((text) => [text, missing]),
     );
-  const nulls = placeNulls(test ? [] : [...dialectNulls, ...spec.nulls]);
+  const nulls = appendNulls(test ? [] : [...dialectNulls, ...spec.nulls]);
   const tokens = tokenValues(spec, form);
   set(column.nulls, nulls);
-  set(column.quotedNulls, quotedNulls ? nulls : placeNulls(spec.nulls));
-  set(column.tokens, placeTokens(writer, tokens));
+  set(column.quotedNulls, quotedNulls ? nulls : appendNulls(spec.nulls));
+  set(column.tokens, appendTokens(writer, tokens));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
   const separators = fieldShare * separator.length * (slots.length - 1);
   const head = kind.kind === 'numeric' ? numericMax : valueHeadMax;
@@ -212,17 +212,17 @@ const placeColumn = (
  * Appends the slots: those of the record's fields, which the routine sets for each record, then
  * those of texts of the file, which are fixed.
  */
-const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: FileFields) => {
-  const slots = Buffer.alloc(slot.bytes * places.length);
+const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
+  const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
   let ofFile = 0;
-  for (const [index, field] of places.entries()) {
+  for (const [index, field] of fieldIndexes.entries()) {
     const text = textAt(field);
     if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
     else {
       const bytes = Buffer.from(text);
       // Column code reads the byte before a field to see a quote. 0 means that the field is not
       // quoted.
-      const start = place(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
+      const start = append(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
       slots.writeInt32LE(start, slot.bytes * index + slot.start);
       slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
       ofFile += bytes.length;
@@ -236,31 +236,31 @@ export const createRowPlan = (
   fields: FileFields,
   form: RowForm,
 ): RowPlan => {
-  const { header, placeOf } = fields;
+  const { header, indexOf } = fields;
   const { nulls: texts, escapes, quotedNulls } = format.dialect;
   // In these dialects, records with any backslash except `\N` never get to the routine.
   const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);
-  const needed = new Set(neededFields(varying, filter).map(placeOf));
-  const places = [...needed].filter((field) => field !== -1).sort((one, other) => one - other);
-  const slotPlaces = places.filter((field) => field < header.length);
-  const slotsEnd = planAt + slot.bytes * slotPlaces.length;
-  const columnsAt = planAt + slot.bytes * places.length;
+  const needed = new Set(neededFields(varying, filter).map(indexOf));
+  const fieldIndexes = [...needed].filter((field) => field !== -1).sort((one, other) => one - other);
+  const slotFields = fieldIndexes.filter((field) => field < header.length);
+  const slotsEnd = planAt + slot.bytes * slotFields.length;
+  const columnsAt = planAt + slot.bytes * fieldIndexes.length;
   const columnsEnd = columnsAt + columnBytes * columns.length;
   const writer: PlanWriter = { parts: [], end: columnsEnd };
-  const { slots, bytesOfFile } = placeSlots(writer, places, fields);
-  const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
-  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * places.indexOf(placeOf(ref));
-  const lineAt = columns.some(isLine) ? placeLineToken(writer, form) : 0;
+  const { slots, bytesOfFile } = appendSlots(writer, fieldIndexes, fields);
+  const delimiterAt = append(writer, Buffer.from(format.dialect.delimiter));
+  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * fieldIndexes.indexOf(indexOf(ref));
+  const lineAt = columns.some(isLine) ? appendLineToken(writer, form) : 0;
   const made = columns.map((spec, index) => {
     const value = same[index];
-    if (value !== undefined) return placeSame(writer, value.bytes);
+    if (value !== undefined) return appendSame(writer, value.bytes);
     if (isLine(spec)) return lineColumn(lineAt);
-    return placeColumn(writer, spec, index, nulls, form, slotAddress);
+    return appendColumn(writer, spec, index, nulls, form, slotAddress);
   });
-  const used = varying.flatMap(({ headers }) => headers.map(placeOf));
-  const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
+  const used = varying.flatMap(({ headers }) => headers.map(indexOf));
+  const uses = slotFields.map((field) => used.filter((each) => each === field).length);
   const perByte = fieldShare * Math.max(1, ...uses);
   const ofFile = fieldShare * bytesOfFile;
   return {
@@ -270,7 +270,7 @@ export const createRowPlan = (
     columnsAt,
     columnsEnd,
     lineAt,
-    slotPlaces,
+    slotFields,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
     perByte,
     valuesMax: made.map(({ valueMax }) => valueMax + ofFile),

@@ -42,7 +42,7 @@ export interface RowTable {
 }
 
 /** What the routine did with some records of a window. */
-export interface WindowPart {
+interface WindowPart {
   /** Index of the first record after the part. */
   readonly next: number;
   readonly copied: number;

@@ -7,7 +7,7 @@ import { typeOf } from '../types/registry.ts';
 import { order, ruleLayout } from '../encoder/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
-export interface RoutineRules {
+interface RoutineRules {
   /** In `ruleLayout`. The caller adds the address of the token list. */
   readonly bytes: Buffer;
   /** Texts for the token list. */

@@ -7,7 +7,7 @@ import { recordBytes } from '../records/record-parser.ts';
 import { BACKSLASH } from '../../core/characters.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
-export interface Window {
+interface Window {
   readonly from: number;
   readonly to: number;
   /** True if the row routine can read the records. False: the judge must. */

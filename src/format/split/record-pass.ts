@@ -96,14 +96,14 @@ const addScanned = (list: RecordList): void => {
 };
 
 /** Where the scan is: the first record that is not listed yet. */
-export interface Cursor {
+interface Cursor {
   at: number;
   /** Number of newlines in the block before `at`. */
   line: number;
 }
 
 /** Lists regular records from `cursor`, and moves it after the last of them. */
-export type RecordPass = (cursor: Cursor) => void;
+type RecordPass = (cursor: Cursor) => void;
 
 /** Makes the scan of one block. The block's bytes must not change while the scan is used. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {

@@ -36,7 +36,8 @@ const types = {
   found: 'i32',
   /** The byte before the group. */
   before: 'i32',
-  place: 'i32',
+  /** Address of the line feed that ends a record. */
+  newline: 'i32',
   end: 'i32',
   /** 1 if the record is listed, 0 if it is a blank line. */
   kept: 'i32',
@@ -168,11 +169,11 @@ const listed = (at: number, value: Code): Code => i32.store(v.found.get, at, val
 /** Lists every record that ends in the group. A record that is too long is irregular. */
 const listRecords = loopWhile(
   isSome(v.ends.get),
-  v.place.set(i32.add(v.from.get, i32.wrap(i64.trailingZeros(v.ends.get)))),
+  v.newline.set(i32.add(v.from.get, i32.wrap(i64.trailingZeros(v.ends.get)))),
   v.end.set(
     i32.add(
       v.base.get,
-      i32.sub(v.place.get, isByte(i32.loadByte(i32.sub(v.place.get, i32.const(1))), i32.const(CR))),
+      i32.sub(v.newline.get, isByte(i32.loadByte(i32.sub(v.newline.get, i32.const(1))), i32.const(CR))),
     ),
   ),
   whenElse(
@@ -185,7 +186,7 @@ const listRecords = loopWhile(
       v.kept.set(i32.or(i32.ne(v.start.get, v.end.get), v.keepEmpty.get)),
       v.special.set(i32.or(v.special.get, i32.isZero(v.kept.get))),
       v.found.set(i32.add(v.found.get, i32.shl(v.kept.get, i32.const(2)))),
-      v.start.set(i32.add(i32.add(v.place.get, v.base.get), i32.const(1))),
+      v.start.set(i32.add(i32.add(v.newline.get, v.base.get), i32.const(1))),
       v.line.set(i32.add(v.lines.get, i32.wrap(i64.ones(i64.and(v.lineBits.get, upToLowest(v.ends.get)))))),
       v.ends.set(i64.and(v.ends.get, i64.sub(v.ends.get, i64.const(1n)))),
     ),

@@ -6,7 +6,7 @@ import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
 /** Compares a text with the bound: negative if less, positive if greater, NaN if unordered. */
-export type CompareTo = (bound: string) => (text: string) => number;
+type CompareTo = (bound: string) => (text: string) => number;
 
 /** Maps a text to a value that `<` and `>` compare. */
 type Key = (text: string) => number | bigint;

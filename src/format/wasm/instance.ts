@@ -25,10 +25,10 @@ export const pageBytes = 65_536;
 export const hostName = 'host';
 
 /** i64 values are bigints. */
-export type Run = (...parameters: (number | bigint)[]) => number;
+type Run = (...parameters: (number | bigint)[]) => number;
 
 /** A running module: its functions by name, and their memory. */
-export type Routines<Source extends ModuleParts> = Readonly<Record<keyof Source['functions'], Run>> & {
+type Routines<Source extends ModuleParts> = Readonly<Record<keyof Source['functions'], Run>> & {
   readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
 };
 

@@ -143,10 +143,10 @@ export const v128 = {
   /** A constant of 16 equal bytes. */
   all: (byte: number): Code => sixteenBytes(0x0c, Array<number>(16).fill(byte)),
   /** Selects bytes by index: 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
-  shuffle: (left: Code, right: Code, places: readonly number[]): Code => [
+  shuffle: (left: Code, right: Code, indexes: readonly number[]): Code => [
     ...left,
     ...right,
-    ...sixteenBytes(0x0d, places),
+    ...sixteenBytes(0x0d, indexes),
   ],
   splat: unary(0xfd, 0x0f),
   eq: binary(0xfd, 0x23),
@@ -223,4 +223,4 @@ export const locals = <Name extends string>(
 export const leaveWith = (value: Code): Code => [value, 0x0f];
 
 /** Calls a function by its index in the module. Imported functions come first. */
-export const call = (place: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(place)];
+export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)];

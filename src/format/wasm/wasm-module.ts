@@ -4,7 +4,7 @@ import { ok as assert } from 'node:assert';
 import { hostName, pageBytes, type ModuleBytes } from './instance.ts';
 import {
   bytesOf,
-  call as callPlace,
+  call as callIndex,
   locals,
   unsigned,
   type Code,
@@ -72,7 +72,7 @@ const signature = (parameters: readonly ValueType[], result: ValueType): Code =>
 
 /** Names with their indexes, for functions or for the variables of a function. */
 const nameMap = (names: readonly string[]): Code =>
-  vector(names.map((name, place) => [unsigned(place), nameOf(name)]));
+  vector(names.map((name, index) => [unsigned(index), nameOf(name)]));
 
 /** Names of functions and variables, for stack traces, profilers and disassembly. */
 const nameSection = ({ imported, functions }: ModuleSource): Code => {
@@ -99,10 +99,10 @@ const linker = ({ imported, functions }: ModuleSource): Call => {
     ...Object.entries(imported),
     ...Object.entries(functions).map(([name, { parameters }]) => [name, parameters] as const),
   ]);
-  const places = [...taken.keys()];
+  const names = [...taken.keys()];
   return (name, ...values) => {
     assert(taken.get(name) === values.length, `no function ${name} takes ${values.length} values`);
-    return callPlace(places.indexOf(name), ...values);
+    return callIndex(names.indexOf(name), ...values);
   };
 };
 

@@ -145,9 +145,9 @@ export const markedFields = (
   format: RecordedFormat,
 ): readonly ShownField[] | null => {
   const fields = fieldsOfReject(reject, header, format.dialect);
-  const { placesOf } = fieldsOf({ name: reject.file, header, constants: {} }, format.dialect);
+  const { indexesOf } = fieldsOf({ name: reject.file, header, constants: {} }, format.dialect);
   const columns = [reject, ...reject.more].flatMap(({ column }) => column ?? []);
   const refs = columns.flatMap((column) => format.columns[column] ?? []);
-  const places = new Set(refs.flatMap(placesOf));
+  const places = new Set(refs.flatMap(indexesOf));
   return fields?.map((text, place) => ({ name: header[place]!, text, isAtFault: places.has(place) })) ?? null;
 };

@@ -142,7 +142,7 @@ const fieldsIn = (header: readonly string[], dialect: Dialect) =>
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
   (typeof ref !== 'number' &&
-    fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
+    fieldsOf({ header: [], name: '', constants }, format.dialect).indexesOf(ref).length > 0);
 
 /** Returns the filters of records that delete or end the row of their key. */
 const deletedOf = ({ publish }: SourceTableSpec): readonly FilterSpec[] =>
@@ -153,8 +153,8 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
   const needed = neededFields(table.columns, [...table.filter, ...deletedOf(table)]);
   for (const { source, format } of table.readings)
     for (const name of Object.keys(source.constants)) {
-      const { placeOf } = fieldsIn([name], format.dialect);
-      if (!needed.some((ref) => typeof ref !== 'number' && placeOf(ref) === 0))
+      const { indexOf } = fieldsIn([name], format.dialect);
+      if (!needed.some((ref) => typeof ref !== 'number' && indexOf(ref) === 0))
         problems
           .at('csv')
           .add(`the constant \`${name}\` of ${source.locations[0]} is named by no column and no filter`);
@@ -183,14 +183,14 @@ const fieldProblemsOf = (
   const { dialect } = reading.format;
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
-  const { placesOf } = fieldsIn(names, dialect);
+  const { indexesOf } = fieldsIn(names, dialect);
   /** True if this reading may lack the field, and another reading has it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
     table.readings.some(({ format: { dialect: other } }) =>
       typeof other.header === 'boolean'
         ? other.header
-        : fieldsIn(other.header, other).placesOf(ref).length > 0,
+        : fieldsIn(other.header, other).indexesOf(ref).length > 0,
     );
   return (ref) => {
     if (isOfFile(reading, ref)) return undefined;
@@ -198,7 +198,7 @@ const fieldProblemsOf = (
       return typeof ref === 'number'
         ? undefined
         : `${of}{ header: false }) has no names; use the position of the field, from 1`;
-    const [first, second] = placesOf(ref);
+    const [first, second] = indexesOf(ref);
     const name = typeof ref === 'object' && 'from' in ref ? ref.from.join('` or `') : mainName(ref);
     const header = `${of}{ header: […] })`;
     if (first === undefined)

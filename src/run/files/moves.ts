@@ -69,7 +69,7 @@ const textsOf = (
   const fields = fieldsOf({ name, header: [], constants: {} }, reading!.format.dialect);
   const parts = neededFields(columns, filter).filter(isOfPath);
   const values = Object.entries(constants).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify([values, parts.map((part) => fields.textAt(fields.placeOf(part)) ?? null)]);
+  return JSON.stringify([values, parts.map((part) => fields.textAt(fields.indexOf(part)) ?? null)]);
 };
 
 /**

@@ -6,7 +6,12 @@ import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { differencesOf } from '../../format/rows/file-differences.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';
-import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/rows/header-check.ts';
+import {
+  checkHeader,
+  checkUnique,
+  neededFields,
+  type HeaderPosition,
+} from '../../format/rows/header-check.ts';
 import { lastLinesStart } from '../../input/last-lines.ts';
 import { recordBytesMax } from '../../core/limits.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
@@ -25,7 +30,7 @@ const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
 const checkFields = (
   table: ReadTable,
   file: Pick<NewFile, 'name' | 'header' | 'constants'>,
-  at: HeaderPlace,
+  at: HeaderPosition,
 ): NewFile['differs'] => {
   const { dialect } = table.format;
   if (table.staging === 'text') {

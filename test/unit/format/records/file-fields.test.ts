@@ -15,7 +15,7 @@ import { createRecordDecoder } from './record-decoder.ts';
 import { blocksOf, decodeBlocks, decodedFile, tableOf } from './reading.ts';
 
 const places = (header: readonly string[], ref: FieldRef, match: 'exact' | 'relaxed' = 'exact') =>
-  fieldsOf(decodedFile(header), { match, trim: false }).placesOf(ref);
+  fieldsOf(decodedFile(header), { match, trim: false }).indexesOf(ref);
 
 describe('a field is found', () => {
   it.each<{
