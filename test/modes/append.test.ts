@@ -17,57 +17,39 @@ import {
 } from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { useShop } from '../helpers/shop.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const { files, database, notices, rowsOf, run: runIt } = usePipelineRuns();
-
-/** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
-const write = (name: string, ...sales: string[]): string =>
-  files.write(`in/${name}`, ['id,pieces', ...sales.map((sale) => sale.replace(':', ',')), ''].join('\n'));
-const remove = (name: string): void => rmSync(`${files.directory}/in/${name}`);
-
-files.write('total.sql', 'select sum(pieces)::bigint as pieces, count(*) as sales from sale');
+/** The sale `1:5` is number 1, of 5 pieces. */
+const {
+  files,
+  database,
+  notices,
+  rowsOf,
+  one,
+  run: runIt,
+  write,
+  remove,
+  oid,
+  sales: shop,
+} = useShop({
+  header: 'id,pieces',
+  total: 'select sum(pieces)::bigint as pieces, count(*) as sales from sale',
+});
 const columns = { id: column.integer('id'), pieces: column.integer('pieces') };
 const pipeline = (publish: unknown = 'append', change: object = {}, hooks: object = {}): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    hooks,
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns,
-        primaryKey: ['id'],
-        publish: publish as 'append',
-        guard: false,
-        ...change,
-      },
-      total: { from: ['sale'], transform: sqlFile('total.sql') },
-    },
-  });
+  shop({ columns, primaryKey: ['id'], publish, ...change }, {}, { hooks });
 
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
-const sales = async (): Promise<string> =>
-  (await rowsOf(`select string_agg(id || ':' || pieces, ' ' order by id) as all from shop.sale`))[0]![
-    'all'
-  ] as string;
+const sales = () => one(`select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale`);
 const total = async () => (await rowsOf('select pieces::int, sales::int from shop.total'))[0];
-const oid = async () => (await rowsOf(`select 'shop.sale'::regclass::oid as oid`))[0]!['oid'];
 const states = async () =>
   (await rowsOf(`select name, run_id::int as run, rows::int from etl.published_file order by name`)).map(
     ({ name, run: id, rows }) => `${String(name)} ${String(id)} ${String(rows)}`,
   );
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop cascade');
-  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
-  if (rows[0]!['isThere'] === true)
-    await database.query('truncate etl.run, etl.published_file restart identity cascade');
-  write('01.csv', '1:5', '2:6');
-});
+beforeEach(() => void write('01.csv', '1:5', '2:6'));
 
 describe('append', () => {
   it('loads each file once, also one that comes late, into the table that is there', async () => {

@@ -1,49 +1,28 @@
 // Attributes of the definition: comments on columns, statistics targets, storage parameters, tablespace; set on new tables, changed on
 // those that stay, left as people set them where nothing is declared, and refused before anything is loaded.
 
-import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  list,
-  planPipeline,
-  sqlFile,
-  type Pipeline,
-  type RunEvent,
-} from '../../src/index.ts';
+import { column, list, planPipeline, sqlFile, type Pipeline, type RunEvent } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { useShop } from '../helpers/shop.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { createDatabase } from '../helpers/server.ts';
 
-const { files, database, rowsOf, notices, run } = usePipelineRuns();
-
-const write = (name: string, ...sales: string[]): string =>
-  files.write(`in/${name}`, ['id,code,pieces', ...sales, ''].join('\n'));
-files.write('total.sql', 'select code, sum(pieces)::int as pieces from sale group by code');
+const { files, database, rowsOf, notices, run, write, sales } = useShop({
+  header: 'id,code,pieces',
+  total: 'select code, sum(pieces)::int as pieces from sale group by code',
+});
 
 const pipeline = (change: object = {}, total: object = {}): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns: {
-          id: column.integer('id'),
-          code: column.text('code'),
-          pieces: column.integer('pieces'),
-        },
-        primaryKey: ['id', 'code'],
-        unique: [['code', 'id']],
-        guard: false,
-        ...change,
-      },
-      total: { from: ['sale'], transform: sqlFile('total.sql'), ...total },
+  sales(
+    {
+      columns: { id: column.integer('id'), code: column.text('code'), pieces: column.integer('pieces') },
+      primaryKey: ['id', 'code'],
+      unique: [['code', 'id']],
+      ...change,
     },
-  });
+    total,
+  );
 
 /** Tablespaces are of the whole server. */
 const [fast, slow] = [`fast_${process.pid}`, `slow_${process.pid}`];
@@ -74,11 +53,7 @@ const found = async (table: string): Promise<string[]> =>
       ) a where text is not null order by text collate "C"`)
   ).map(({ text }) => text as string);
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
-  write('1.csv', '1,a,5', '2,b,6');
-});
+beforeEach(() => void write('1.csv', '1:a:5', '2:b:6'));
 
 const declared = {
   comment: 'what was sold',

@@ -1,52 +1,33 @@
 // Checks and unique constraints of the definition: made on the table aside, kept up to date on one that stays, and violated.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
+import { column, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { useShop } from '../helpers/shop.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
-
-files.write('total.sql', 'select sum(pieces)::int as pieces from sale');
-const write = (name: string, ...sales: string[]): string =>
-  files.write(`in/${name}`, ['id,code,pieces', ...sales, ''].join('\n'));
+const { database, rowsOf, run, write, sales } = useShop({
+  header: 'id,code,pieces',
+  total: 'select sum(pieces)::int as pieces from sale',
+});
 
 const pipeline = (change: object = {}, total: object = {}): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns: {
-          id: column.integer('id'),
-          code: column.text('code').nullable(),
-          pieces: column.integer('pieces'),
-        },
-        primaryKey: ['id'],
-        guard: false,
-        ...change,
+  sales(
+    {
+      columns: {
+        id: column.integer('id'),
+        code: column.text('code').nullable(),
+        pieces: column.integer('pieces'),
       },
-      total: { from: ['sale'], transform: sqlFile('total.sql'), ...total },
+      primaryKey: ['id'],
+      ...change,
     },
-  });
+    total,
+  );
 const shaped = {
   checks: { pieces_few: 'pieces < 100 -- of course', code_short: 'length(code) < 4' },
   unique: ['code'],
 };
 
-const run = (given: Pipeline, options: object = {}) =>
-  runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    ...options,
-  });
 const constraints = async (table = 'sale') =>
   (
     await rowsOf(
@@ -62,11 +43,7 @@ const made = [
 ];
 const view = 'create view shop.v as select * from shop.sale';
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop cascade');
-  write('1.csv', '1,a,5', '2,b,6', '3,,7');
-});
+beforeEach(() => void write('1.csv', '1:a:5', '2:b:6', '3::7'));
 
 describe('constraints are those of the declaration', () => {
   it('of a table that is swapped, again and again, with as many changes as there are', async () => {

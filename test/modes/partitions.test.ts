@@ -1,54 +1,39 @@
 // partitionBy: production is divided, and only its partitions are exchanged; and what is refused.
 
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  hash,
-  index,
-  list,
-  range,
-  sqlFile,
-  type Pipeline,
-} from '../../src/index.ts';
+import { column, csv, hash, index, list, range, sqlFile, type Pipeline } from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { findKeys } from '../../src/publish/aside/find-partitions.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { useShop } from '../helpers/shop.ts';
 import { serverMajor } from '../helpers/major-server.ts';
-import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run: runIt } = usePipelineRuns({ workers: 2 });
+/** The sale `1:2026-01-05:UL` is number 1, of that day and place. */
+const {
+  files,
+  database,
+  rowsOf,
+  run: runIt,
+  write,
+  remove,
+  oid,
+  sales,
+} = useShop({
+  header: 'id,day,place',
+  total: 'select count(*) as sales, min(day) as first from sale',
+  options: { workers: 2 },
+});
 
-/** Writes a file of sales: `1:2026-01-05:UL` is number 1, of that day and place. */
-const write = (name: string, ...sales: string[]): string =>
-  files.write(
-    `in/${name}`,
-    ['id,day,place', ...sales.map((sale) => sale.replaceAll(':', ',')), ''].join('\n'),
-  );
-const remove = (name: string): void => rmSync(`${files.directory}/in/${name}`);
-
-files.write('total.sql', 'select count(*) as sales, min(day) as first from sale');
 const pipeline = (change: object = {}): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns: { id: column.integer('id'), day: column.date('day'), place: column.text('place') },
-        primaryKey: ['id', 'day'],
-        indexes: [index('place')],
-        partitionBy: range('day', 'month'),
-        guard: false,
-        ...change,
-      },
-      total: { from: ['sale'], transform: sqlFile('total.sql') },
-    },
+  sales({
+    columns: { id: column.integer('id'), day: column.date('day'), place: column.text('place') },
+    primaryKey: ['id', 'day'],
+    indexes: [index('place')],
+    partitionBy: range('day', 'month'),
+    ...change,
   });
 
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
@@ -60,7 +45,6 @@ const partitions = async (): Promise<string[]> =>
       from pg_inherits i join pg_class p on p.oid = i.inhrelid left join shop.sale s on s.tableoid = p.oid
       where i.inhparent = 'shop.sale'::regclass group by p.relname order by p.relname`)
   ).map(({ text }) => text as string);
-const oid = async () => (await rowsOf(`select 'shop.sale'::regclass::oid as oid`))[0]!['oid'];
 /** Everything of each partition that people can see. */
 const shape = () =>
   rowsOf(`select c.relname, c.relkind, c.relacl::text, pg_get_expr(c.relpartbound, c.oid) as bound,
@@ -68,9 +52,7 @@ const shape = () =>
       array(select conname || ' ' || pg_get_constraintdef(k.oid) from pg_constraint k where conrelid = c.oid order by 1) as constraints
     from pg_class c where relnamespace = 'shop'::regnamespace and relkind in ('r', 'p') and relname like 'sale%' order by relname`);
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
+beforeEach(() => {
   write('01.csv', '1:2026-01-05:UL', '2:2026-01-31:TR');
   write('02.csv', '3:2026-02-01:UL');
 });

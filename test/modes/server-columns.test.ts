@@ -1,52 +1,42 @@
 // Columns that the server fills: generated ones and identities, in every mode; their numbers go on and never come twice.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  type EtlError,
-  index,
-  list,
-  rollbackPipeline,
-  sqlFile,
-  type Pipeline,
-} from '../../src/index.ts';
+import { column, type EtlError, index, list, rollbackPipeline, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { useShop } from '../helpers/shop.ts';
 import { serverMajor } from '../helpers/major-server.ts';
-import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, notices, run } = usePipelineRuns();
-
-const write = (name: string, ...sales: string[]): string =>
-  files.write(`in/${name}`, ['id,pieces', ...sales, ''].join('\n'));
-files.write('total.sql', 'select sum(twice)::int as twice from sale');
+const {
+  files,
+  database,
+  rowsOf,
+  notices,
+  run,
+  write,
+  sales: shop,
+} = useShop({
+  header: 'id,pieces',
+  total: 'select sum(twice)::int as twice from sale',
+});
 
 const own = { id: column.integer('id'), pieces: column.integer('pieces') };
 const pipeline = (change: object = {}, total: object = {}): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns: {
-          ...own,
-          twice: column.generated('integer', 'pieces * 2 -- twice'),
-          row_id: column.identity(),
-        },
-        primaryKey: ['id'],
-        unique: ['row_id'],
-        indexes: [index('twice')],
-        checks: { even: 'twice % 2 = 0' },
-        columnComments: { twice: 'two times' },
-        guard: false,
-        ...change,
+  shop(
+    {
+      columns: {
+        ...own,
+        twice: column.generated('integer', 'pieces * 2 -- twice'),
+        row_id: column.identity(),
       },
-      total: { from: ['sale'], transform: sqlFile('total.sql'), ...total },
+      primaryKey: ['id'],
+      unique: ['row_id'],
+      indexes: [index('twice')],
+      checks: { even: 'twice % 2 = 0' },
+      columnComments: { twice: 'two times' },
+      ...change,
     },
-  });
+    total,
+  );
 
 const sales = () => rowsOf('select id, pieces, twice, row_id::int from shop.sale order by id');
 const numbers = async (): Promise<unknown[]> => (await sales()).map(({ row_id: number }) => number);
@@ -57,11 +47,7 @@ const shape = () =>
       (select row(seqstart, seqincrement, seqcache)::text from pg_sequence where seqrelid = pg_get_serial_sequence('shop.sale', attname)::regclass)
     from pg_attribute where attrelid = 'shop.sale'::regclass and attnum > 0 and not attisdropped order by attnum`);
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
-  write('1.csv', '1,5', '2,6');
-});
+beforeEach(() => void write('1.csv', '1:5', '2:6'));
 
 describe('are filled in every mode, and numbers go on', () => {
   it.each([
