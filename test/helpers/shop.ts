@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import { beforeEach } from 'vitest';
 import { csv, definePipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { usePipelineRuns } from './pipeline-runs.ts';
-import { forgetRuns } from './server.ts';
 
 /** `header`: the first line of every file. `total`: SQL of the table `total`. `schemas`: dropped before each test, beside `shop`. */
 interface Shop {
@@ -16,17 +15,11 @@ interface Shop {
 
 export const useShop = ({ header, total, schemas = [], options }: Shop) => {
   const runs = usePipelineRuns(options);
-  const { files, database, rowsOf } = runs;
+  const { files, one } = runs;
   files.write('total.sql', total);
-  beforeEach(async () => {
-    rmSync(`${files.directory}/in`, { recursive: true, force: true });
-    await database.query(`drop schema if exists ${['shop', ...schemas].join(', ')} cascade; ${forgetRuns}`);
-  });
-  /** The only value of the first row. */
-  const one = async (sql: string): Promise<unknown> => Object.values((await rowsOf(sql))[0]!)[0];
+  beforeEach(() => runs.startOver('shop', ...schemas));
   return {
     ...runs,
-    one,
     /** Writes `in/${name}`; `1:5` is the line `1,5`. */
     write: (name: string, ...lines: readonly string[]): string =>
       files.write(`in/${name}`, [header, ...lines.map((line) => line.replaceAll(':', ',')), ''].join('\n')),

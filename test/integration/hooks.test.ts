@@ -1,6 +1,5 @@
 // Hooks: what SQL files and functions of a pipeline see at each point of a run, and what their failures mean.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
 import {
   column,
@@ -9,22 +8,17 @@ import {
   enqueue,
   loadPipelineFile,
   rollbackPipeline,
-  runPipeline,
   sqlFile,
   type HookContext,
   type Pipeline,
   type RunEvent,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { forgetRuns, useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, notices, one, settings, run: runIt, startOver } = usePipelineRuns();
 const workers = useWorkers(() => ({ pipelines: 'pipelines' }));
-const one = async (sql: string): Promise<unknown> =>
-  Object.values((await database.query(sql)).rows[0] as Record<string, unknown>)[0];
 const write = (content: string): string => files.write('in/a.csv', `id\n${content}\n`);
 
 const pipeline = (hooks: object): Pipeline =>
@@ -36,22 +30,17 @@ const pipeline = (hooks: object): Pipeline =>
     },
     hooks,
   });
-let notices: string[] = [];
 const options = () => ({
-  databaseUrl: database.url,
-  directory: files.directory,
-  workingDirectory: files.directory,
+  ...settings(),
   onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
 });
-const run = async (hooks: object, more: object = {}) =>
-  runPipeline(pipeline(hooks), { ...options(), workers: 1, ...more });
+const run = (hooks: object, more: object = {}) => runIt(pipeline(hooks), more);
 /** The log of the hooks, in the order of their commits. */
 const log = () => one(`select coalesce(string_agg(what, ' ' order by at), '') from shop.log`);
 
 beforeEach(async () => {
-  notices = [];
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query(`drop schema if exists shop cascade; ${forgetRuns}; create schema shop;
+  await startOver('shop');
+  await database.query(`create schema shop;
     create table shop.log (what text, at timestamptz default clock_timestamp())`);
   files.write(
     'log.sql',

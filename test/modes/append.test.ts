@@ -15,11 +15,9 @@ import {
   type RunEvent,
   type RunResult,
 } from '../../src/index.ts';
-import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useShop } from '../helpers/shop.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
 /** The sale `1:5` is number 1, of 5 pieces. */
 const {
@@ -27,7 +25,9 @@ const {
   database,
   notices,
   rowsOf,
-  one,
+  textOf,
+  settings,
+  etl,
   run: runIt,
   write,
   remove,
@@ -42,7 +42,7 @@ const pipeline = (publish: unknown = 'append', change: object = {}, hooks: objec
   shop({ columns, primaryKey: ['id'], publish, ...change }, {}, { hooks });
 
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
-const sales = () => one(`select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale`);
+const sales = () => textOf(`select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale`);
 const total = async () => (await rowsOf('select pieces::int, sales::int from shop.total'))[0];
 const states = async () =>
   (await rowsOf(`select name, run_id::int as run, rows::int from etl.published_file order by name`)).map(
@@ -236,23 +236,23 @@ it('the plan says which files would be loaded', async () => {
     export default definePipeline({ name: 'sales', schema: 'shop', tables: { sale: {
       source: csv('in/*.csv'), columns: { id: column.integer('id') }, publish: 'append' } } });`,
   );
-  const etl = async (...args: string[]): Promise<string> => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-    expect(await main([...args, `${files.directory}/sales.ts`], io), io.stderr.text).toBe(0);
-    return io.stdout.text;
+  const printed = async (...args: string[]): Promise<string> => {
+    const { exit, out, err } = await etl(...args, `${files.directory}/sales.ts`);
+    expect(exit, err).toBe(0);
+    return out;
   };
-  expect(await etl('plan')).toMatch(
+  expect(await printed('plan')).toMatch(
     /files +all of 1 file to load, 18 B\n +new +1: in\/01\.csv[^]*Everything would be loaded/,
   );
-  await etl('run', '--quiet');
+  await printed('run', '--quiet');
   write('02.csv', '3:7');
-  const told = await etl('plan');
+  const told = await printed('plan');
   expect(told).toMatch(/files +1 of 2 files to load, 14 B; 1 as in production\n +new +1: in\/02\.csv/);
   expect(told).toMatch(/Files that are new or changed would be loaded/);
-  expect(await etl('files')).toMatch(
+  expect(await printed('files')).toMatch(
     /sale +in\/01\.csv +in production +1 +2 +\d{4}-.*\nsale +in\/02\.csv +new\n$/,
   );
-  expect(JSON.parse(await etl('files', '--json'))).toMatchObject([
+  expect(JSON.parse(await printed('files', '--json'))).toMatchObject([
     { state: 'in production' },
     { state: 'new', run: null },
   ]);
@@ -326,12 +326,7 @@ it("gone: 'unload' takes the rows of files that vanished away", async () => {
 describe('single files', () => {
   const reloading = pipeline({ mode: 'append', changed: 'reload' });
   const listed = async () => {
-    const options = {
-      databaseUrl: database.url,
-      workingDirectory: files.directory,
-      directory: files.directory,
-    };
-    return (await listFiles(reloading, options)).map(({ file, state, run: id, rows }) =>
+    return (await listFiles(reloading, settings())).map(({ file, state, run: id, rows }) =>
       [file, state, id, rows].join(' ').trim(),
     );
   };

@@ -19,7 +19,7 @@ import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run: runIt, notices } = usePipelineRuns();
+const { files, database, one, run: runIt, notices, settings, startOver } = usePipelineRuns();
 
 /** Writes a file of ten sales a day, on the first days of a month. */
 const write = (month: string, days: number): string =>
@@ -49,13 +49,11 @@ const pipeline = (publish: unknown, change: object = {}): Pipeline =>
       },
     },
   });
-const settings = { workingDirectory: files.directory, directory: files.directory };
 const states = async (of: Pipeline): Promise<string[]> =>
-  (await withClient(addressFromUrl(database.url), (client) => filesOf(of, settings, client))).map(
+  (await withClient(addressFromUrl(database.url), (client) => filesOf(of, settings(), client))).map(
     ({ file, state }) => `${file} ${state}`,
   );
-const count = async (): Promise<unknown> =>
-  (await rowsOf('select count(*)::int as n from shop.sale'))[0]!['n'];
+const count = () => one('select count(*)::int as n from shop.sale');
 
 const modes = [
   ['append', 'append'],
@@ -65,8 +63,7 @@ const modes = [
 ] as const;
 
 beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
+  await startOver('shop');
   // Most rows are in the oldest month.
   write('01', 9);
   write('02', 2);

@@ -1,19 +1,15 @@
 // evolve: what a run makes of columns that the definition has and a table that stays has not, or has in another type.
 
-import { rmSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, runPipeline, sqlFile, type RunEvent } from '../../src/index.ts';
+import { column, csv, definePipeline, index, runPipeline, sqlFile } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { makePlan } from '../../src/tools/make-plan.ts';
 import { widens } from '../../src/publish/alter/widening.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, notices, rowsOf, settings, startOver, run: runIt } = usePipelineRuns();
 const write = (name: string, ...lines: string[]): string =>
   files.write(`in/${name}`, [...lines, ''].join('\n'));
 
@@ -45,23 +41,12 @@ const pipeline = (columns: object, evolve?: 'refuse' | 'add' | 'retype', change:
     },
   });
 
-let notices: string[] = [];
-const options = () => ({
-  databaseUrl: database.url,
-  directory: files.directory,
-  workingDirectory: files.directory,
-  workers: 1,
-  onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-});
-const run = async (...given: Parameters<typeof pipeline>) => {
-  notices = [];
-  return runPipeline(pipeline(...given), options());
-};
+const run = (...given: Parameters<typeof pipeline>) => runIt(pipeline(...given));
 
 /** What the plan says of the table's columns: what is altered, or why not. */
 const alteredBy = async (...given: Parameters<typeof pipeline>) => {
   const address = () => Promise.resolve(addressFromUrl(database.url));
-  const { plan } = await makePlan(pipeline(...given), options(), address);
+  const { plan } = await makePlan(pipeline(...given), settings(), address);
   const { refusal, tables } = plan;
   return refusal === null ? tables[0]!.publishing!.changes : [`refused: ${refusal.message}. ${refusal.hint}`];
 };
@@ -78,8 +63,7 @@ const rowsText = async (sql: string) =>
   (await rowsOf(`select string_agg(r::text, ' ' order by r) as all from (${sql}) r`))[0]!['all'];
 
 const prepare = async (): Promise<void> => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
+  await startOver('shop');
   write('01.csv', 'id,code,price,day', '1,ab,1.50,2024-01-01', '2,cd,2.50,2024-01-02');
   await run(before);
 };
@@ -173,7 +157,7 @@ describe('a table that stays', () => {
 
   it('does the same when all files are loaded again into a table that others depend on', async () => {
     await database.query('create view shop.v as select id from shop.sale');
-    await runPipeline(pipeline(added, 'add', { missing: 'null' }), { ...options(), fullRefresh: true });
+    await runPipeline(pipeline(added, 'add', { missing: 'null' }), { ...settings(), fullRefresh: true });
     expect(await columnsOf()).toBe(`${was}, note text, kind text!`);
     expect(notices.join()).toMatch(/in place because of view shop\.v; .* add column "note" text/);
   });

@@ -10,19 +10,15 @@ import {
   hash,
   list,
   rollbackPipeline,
-  runPipeline,
   sqlFile,
   type Pipeline,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, rowsOf, run } = usePipelineRuns();
 
 files.write('total.sql', 'select store_id, sum(pieces)::int as pieces from sale group by store_id');
 const write = (name: string, header: string, ...rows: string[]): string =>
@@ -73,14 +69,6 @@ const pipeline = ({ store = {}, sale = {}, total = {} }: Change = {}): Pipeline 
     },
   });
 
-const run = (given: Pipeline, options: object = {}) =>
-  runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    ...options,
-  });
 const keys = async () =>
   (
     await rowsOf(

@@ -1,30 +1,17 @@
 // Tables that have lost too many rows are not published, unless somebody allows it.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  enqueue,
-  retry,
-  runPipeline,
-  sqlFile,
-  type Pipeline,
-} from '../../src/index.ts';
+import { column, csv, definePipeline, enqueue, retry, sqlFile, type Pipeline } from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { forgetRuns, useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string) => (await database.query(sql)).rows;
+const { files, database, rowsOf, one, etl, run: runIt, startOver } = usePipelineRuns();
 const write = (name: string, rows: number): string =>
   files.write(name, ['id', ...Array.from({ length: rows }, (_, id) => id)].join('\n') + '\n');
-const idsOf = async (table: string) =>
-  (await rowsOf(`select count(*)::int as n from ledge.${table}`))[0]!['n'];
+const idsOf = (table: string) => one(`select count(*)::int from ledge.${table}`);
 const chunks = () => rowsOf('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
 
 files.write('half.sql', 'select id from t where id % 2 = 0');
@@ -39,11 +26,10 @@ const pipeline = (change: object = {}, more: object = {}): Pipeline =>
 const derived = { half: { from: ['t'], transform: sqlFile('half.sql') } };
 const other = { u: { source: csv(`${files.directory}/u.csv`), columns } };
 
-const run = (given: Pipeline = pipeline(), options: object = {}) =>
-  runPipeline(given, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options });
+const run = (given: Pipeline = pipeline(), options: object = {}) => runIt(given, options);
 
 beforeEach(async () => {
-  await database.query(`drop schema if exists ledge cascade; ${forgetRuns}`);
+  await startOver('ledge');
   write('t.csv', 100);
   write('u.csv', 10);
 });
@@ -151,11 +137,6 @@ describe('on the command line, and with workers', () => {
     export default definePipeline({ name: 'ledge', schema: 'ledge', tables: {
       t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } } } });`,
   );
-  const etl = async (...args: string[]) => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url } });
-    const exit = await main(args, io);
-    return { exit, out: io.stdout.text, err: io.stderr.text };
-  };
   const workers = useWorkers(() => ({
     databaseUrl: database.url,
     redis: false,

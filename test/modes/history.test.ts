@@ -8,7 +8,7 @@ import { failureOf } from '../helpers/failure.ts';
 import { searched } from '../helpers/seeded.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns();
+const { files, database, rowsOf, one, run, startOver } = usePipelineRuns();
 
 /** Writes a file of prices: `1:5:2` is number 1 at 5, from the second on; `1::3:D` is its end. */
 const write = (name: string, ...prices: string[]): string => {
@@ -45,20 +45,13 @@ const byDay = pipeline({ mode: 'history', at: 'day', deleted });
 const byRun = pipeline({ mode: 'history', deleted }, { columns });
 
 /** `1:5@2-3` is number 1 at 5, from the second to the third. */
-const versions = async (): Promise<string> =>
-  String(
-    (
-      await rowsOf(`select coalesce(string_agg(id || ':' || coalesce(price::text, '') || '@' || extract(day from valid_from) || '-'
-          || coalesce(extract(day from valid_to)::text, ''), ' ' order by id, valid_from), '') as all from shop.item`)
-    )[0]!['all'],
-  );
+const versions = () =>
+  one(`select coalesce(string_agg(id || ':' || coalesce(price::text, '') || '@' || extract(day from valid_from) || '-'
+    || coalesce(extract(day from valid_to)::text, ''), ' ' order by id, valid_from), '') from shop.item`);
 const total = async () => (await rowsOf('select * from shop.total'))[0];
-const oid = async () => (await rowsOf(`select 'shop.item'::regclass::oid as oid`))[0]!['oid'];
+const oid = () => one(`select 'shop.item'::regclass::oid as oid`);
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, etl cascade');
-});
+beforeEach(() => startOver('shop'));
 
 describe('with a column of the time', () => {
   it('keeps every version, once, also of late files, and ends those that are deleted', async () => {

@@ -2,16 +2,12 @@
 
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type Pipeline } from '../../src/index.ts';
-import { main } from '../../src/cli/main.ts';
+import { column, csv, definePipeline, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { zipFile } from '../helpers/zip-file.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, rowsOf, run, etl } = usePipelineRuns({ chunkBytes: 4096 });
 
 /** Records that say at which line of the file they start; some have a line more, and some are no records at all. */
 const content = (records: number): Buffer => {
@@ -37,17 +33,6 @@ const pipeline = (name: string, location: string, change: object = {}): Pipeline
       },
     },
   });
-
-const run = (given: Pipeline, options: object = {}) =>
-  runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    chunkBytes: 4096,
-    ...options,
-  });
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
 
 /** Rows of another line than theirs, and what else the columns say, by files. */
 const lineageOf = (schema: string) =>
@@ -89,9 +74,9 @@ it('a run that goes on keeps its id and its start, and a corrected record its li
   expect(await rowsOf("select count(*)::int as n from etl.run where pipeline = 'go'")).toEqual([{ n: 1 }]);
   expect(await lineageOf('go')).toEqual([right('go/1.csv'), right('go/2.csv', 2)]);
   const rejects = async (...args: string[]): Promise<string> => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-    expect(await main(['rejects', ...args], io), io.stderr.text).toBe(0);
-    return io.stdout.text;
+    const { exit, out, err } = await etl('rejects', ...args);
+    expect(exit, err).toBe(0);
+    return out;
   };
   const exported = await rejects('export', String(runId));
   files.write('corrected.csv', exported.replace(/,x,"bad\nrecord"\r\n$/, ',3,good\r\n'));

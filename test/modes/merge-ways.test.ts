@@ -3,24 +3,13 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  index,
-  oneOf,
-  runPipeline,
-  sqlFile,
-  type Pipeline,
-} from '../../src/index.ts';
-import { useFiles } from '../helpers/files.ts';
+import { column, csv, definePipeline, index, oneOf, sqlFile, type Pipeline } from '../../src/index.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { createChance, readCount, searched } from '../helpers/seeded.ts';
-import { useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, rowsOf, run } = usePipelineRuns();
 
 files.write(
   'total.sql',
@@ -58,15 +47,6 @@ const pipeline = (name: string, by: Way | undefined, publish: object = {}): Pipe
       },
     },
   });
-
-const run = (given: Pipeline) =>
-  runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-  });
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
 
 /** Lines of number, part, price, time and what is done. */
 const write = (name: string, lines: readonly (readonly (string | number)[])[]): string =>

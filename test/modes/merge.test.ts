@@ -1,12 +1,11 @@
 // publish: 'merge': records of new files take the place of rows with their primary key, and nothing else is written.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, oneOf, sqlFile, when, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run: runIt } = usePipelineRuns();
+const { files, database, rowsOf, one, run: runIt, startOver } = usePipelineRuns();
 
 /** Writes a file of prices: `1:5:2:D` is number 1 at 5, of time 2, deleted. What is left out is null. */
 const write = (name: string, ...prices: string[]): string => {
@@ -38,13 +37,9 @@ const pipeline = (publish: unknown = 'merge', change: object = {}): Pipeline =>
   });
 
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
-const items = async (): Promise<string> =>
-  String(
-    (
-      await rowsOf(
-        `select string_agg(concat_ws(':', id, coalesce(price::text, '-'), at), ' ' order by id) as all from shop.item`,
-      )
-    )[0]!['all'],
+const items = () =>
+  one(
+    `select string_agg(concat_ws(':', id, coalesce(price::text, '-'), at), ' ' order by id) from shop.item`,
   );
 const total = async () => (await rowsOf('select price::int, items::int from shop.total'))[0];
 const changesOf = ({ tables }: Awaited<ReturnType<typeof run>>) => {
@@ -54,11 +49,7 @@ const changesOf = ({ tables }: Awaited<ReturnType<typeof run>>) => {
 
 beforeEach(async () => {
   files.write('total.sql', 'select sum(price)::bigint as price, count(*) as items from item');
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop cascade');
-  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
-  if (rows[0]!['isThere'] === true)
-    await database.query('truncate etl.run, etl.published_file restart identity cascade');
+  await startOver('shop');
   write('01.csv', '1:5:1', '2:6:1', '3::1');
 });
 

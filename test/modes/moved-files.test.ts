@@ -20,7 +20,7 @@ import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { zipFile } from '../helpers/zip-file.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const { files, database, notices, rowsOf, run: runIt } = usePipelineRuns();
+const { files, database, notices, rowsOf, textOf, run, settings, startOver } = usePipelineRuns();
 
 const at = (name: string): string => join(files.directory, name);
 /** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
@@ -56,32 +56,17 @@ const shop = (publish: unknown, change: object = {}): Pipeline =>
     },
   });
 const keyed = { primaryKey: ['id'] };
-const run = (given: Pipeline, options: object = {}) => runIt(given, options);
 /** Rows, with the file of each as the file state knows it. */
-const sales = async (): Promise<string> =>
-  String(
-    (
-      await rowsOf(`select string_agg(s.id || ':' || s.pieces || ' ' || p.name, ', ' order by s.id, s.pieces, p.name) as all
-        from moving.sale s left join etl.published_file p on p.file_id = s._file`)
-    )[0]!['all'],
-  );
+const sales = () =>
+  textOf(`select string_agg(s.id || ':' || s.pieces || ' ' || p.name, ', ' order by s.id, s.pieces, p.name)
+    from moving.sale s left join etl.published_file p on p.file_id = s._file`);
 const states = async (given: Pipeline): Promise<readonly string[]> =>
-  (
-    await listFiles(given, {
-      databaseUrl: database.url,
-      directory: files.directory,
-      workingDirectory: files.directory,
-    })
-  ).map(({ file, state }) => `${file} ${state}`);
+  (await listFiles(given, settings())).map(({ file, state }) => `${file} ${state}`);
 const said = (names: string, count = '1 file'): string =>
   `sale: files were moved or renamed since they were loaded, and their rows are kept: ${count}: ${names}`;
 
 beforeEach(async () => {
-  rmSync(at('in'), { recursive: true, force: true });
-  await database.query('drop schema if exists moving cascade');
-  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
-  if (rows[0]!['isThere'] === true)
-    await database.query('truncate etl.run, etl.published_file, etl.correction restart identity cascade');
+  await startOver('moving');
   write('in/a.csv', '1:5', '2:6');
   write('in/b.csv', '3:7');
 });

@@ -1,62 +1,54 @@
 // keep and `etl rollback`: earlier versions of replaced tables stay, and go back into production together.
 
 import { rmSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { lockBuild, tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import {
   column,
-  csv,
-  definePipeline,
   listFiles,
   rollbackPipeline,
-  runPipeline,
-  sqlFile,
   verifyPipeline,
   type Pipeline,
   type RunEvent,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { useShop } from '../helpers/shop.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
-const one = async (sql: string): Promise<unknown> => Object.values((await rowsOf(sql))[0]!)[0];
+/** The sale `1:5` is number 1, of 5 pieces. */
+const {
+  files,
+  database,
+  notices,
+  rowsOf,
+  one,
+  settings,
+  run: runIt,
+  write,
+  sales,
+} = useShop({
+  header: 'id,pieces',
+  total: 'select sum(pieces)::bigint as pieces from sale',
+  schemas: ['etl_kept'],
+});
 
-/** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
-const write = (name: string, ...sales: string[]): string =>
-  files.write(`in/${name}`, ['id,pieces', ...sales.map((sale) => sale.replace(':', ',')), ''].join('\n'));
-
-files.write('total.sql', 'select sum(pieces)::bigint as pieces from sale');
 const pipeline = (change: object = {}, totalChange: object = { keep: 2 }): Pipeline =>
-  definePipeline({
-    name: 'sales',
-    schema: 'shop',
-    tables: {
-      sale: {
-        source: csv('in/*.csv'),
-        columns: { id: column.integer('id'), pieces: column.integer('pieces') },
-        primaryKey: ['id'],
-        guard: false,
-        keep: 2,
-        ...change,
-      },
-      total: { from: ['sale'], transform: sqlFile('total.sql'), ...totalChange },
+  sales(
+    {
+      columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+      primaryKey: ['id'],
+      keep: 2,
+      ...change,
     },
-  });
+    totalChange,
+  );
 
-let notices: string[] = [];
 const options = () => ({
-  databaseUrl: database.url,
-  directory: files.directory,
-  workingDirectory: files.directory,
+  ...settings(),
   onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
 });
-const run = async (given: Pipeline = pipeline(), more: object = {}) =>
-  runPipeline(given, { ...options(), workers: 1, ...more });
+const run = (given: Pipeline = pipeline(), more: object = {}) => runIt(given, more);
 const rollback = async (more: object = {}, given: Pipeline = pipeline()) =>
   rollbackPipeline(given, { ...options(), ...more });
 
@@ -82,15 +74,6 @@ const threeNights = async (given?: Pipeline): Promise<void> => {
   write('c.csv', '3:3');
   await run(given);
 };
-
-beforeEach(async () => {
-  notices = [];
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop cascade; drop schema if exists etl_kept cascade');
-  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
-  if (rows[0]!['isThere'] === true)
-    await database.query('truncate etl.run, etl.published_file, etl.kept_table restart identity cascade');
-});
 
 it('verifying says that a file is other than in production because its run was rolled back', async () => {
   write('a.csv', '1:1');

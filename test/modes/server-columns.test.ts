@@ -12,6 +12,7 @@ const {
   rowsOf,
   notices,
   run,
+  settings,
   write,
   sales: shop,
 } = useShop({
@@ -132,16 +133,11 @@ describe('are filled in every mode, and numbers go on', () => {
     write('2.csv', '3,7');
     await run(kept);
     expect(await numbers()).toEqual([3, 4, 5]);
-    const options = {
-      databaseUrl: database.url,
-      directory: files.directory,
-      workingDirectory: files.directory,
-    };
-    await rollbackPipeline(kept, options);
+    await rollbackPipeline(kept, settings());
     expect(await numbers()).toEqual([1, 2]);
     await database.query('insert into shop.sale (id, pieces) values (9, 9)');
     expect((await numbers()).at(-1)).toBe(6);
-    await rollbackPipeline(kept, { ...options, to: 2 });
+    await rollbackPipeline(kept, { ...settings(), to: 2 });
     expect(await numbers()).toEqual([3, 4, 5]);
     expect((await shape()).at(-1)).toMatchObject({ sequence: 'shop.sale_row_id_seq' });
   });

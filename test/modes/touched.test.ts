@@ -28,7 +28,7 @@ import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { createChance, readCount, searched } from '../helpers/seeded.ts';
 
-const { files, database, rowsOf, run: runIt, notices } = usePipelineRuns();
+const { files, database, rowsOf, run: runIt, notices, settings, startOver } = usePipelineRuns();
 
 /** Writes a file of sales: `1:2026-01-05` is number 1, of that day. */
 const write = (name: string, ...sales: string[]): string =>
@@ -54,11 +54,9 @@ const pipeline = (change: object = {}, name = 'shop'): Pipeline =>
     },
   });
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
-const settings = { workingDirectory: files.directory, directory: files.directory };
 
 /** Of the table of sales. */
-const verify = async () =>
-  (await verifyPipeline(pipeline(), { databaseUrl: database.url, ...settings })).tables[0];
+const verify = async () => (await verifyPipeline(pipeline(), settings())).tables[0];
 
 /** Each partition with its rows: `2026_01 1 2`. */
 const partitions = async (schema = 'shop'): Promise<string[]> =>
@@ -69,7 +67,7 @@ const partitions = async (schema = 'shop'): Promise<string[]> =>
   ).map(({ text }) => text as string);
 /** Each file with its state, and the rows that production has of it. */
 const states = async (): Promise<string[]> =>
-  (await withClient(addressFromUrl(database.url), (client) => filesOf(pipeline(), settings, client))).map(
+  (await withClient(addressFromUrl(database.url), (client) => filesOf(pipeline(), settings(), client))).map(
     ({ file, state, rows }) => `${file} ${state} ${rows ?? 0}`,
   );
 /** Where the rows of a partition are on disk, byte for byte. */
@@ -78,8 +76,7 @@ const disk = (month: string) =>
     from shop.sale_${month} s`);
 
 beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists shop, linked, etl cascade');
+  await startOver('shop', 'linked');
   write('01', '1:2026-01-05', '2:2026-01-31');
   write('02', '3:2026-02-01');
 });
@@ -244,7 +241,7 @@ describe('a night', () => {
     await run();
     const step = async (): Promise<string | undefined> => {
       const address = () => Promise.resolve(addressFromUrl(database.url));
-      const { plan } = await makePlan(pipeline(), settings, address);
+      const { plan } = await makePlan(pipeline(), settings(), address);
       return plan.tables[0]!.steps.find(({ step: name }) => name === 'partitions')?.text;
     };
     write('03', '7:2026-03-01');
@@ -414,7 +411,7 @@ it('is the same table when autovacuum has looked at a partition, whose size is f
   await run();
   await withClient(addressFromUrl(database.url), async (client) => {
     const look = async () => {
-      const spec = bindPipeline(pipeline(), settings);
+      const spec = bindPipeline(pipeline(), settings());
       return (await productionTables(client, [declaredAs(spec, spec.tables[0]!, 'part')]))[0]!;
     };
     await client.query(`alter table shop.sale_2026_02 set (autovacuum_enabled = false)`);
