@@ -111,7 +111,7 @@ describe.each(modes)('%s: the oldest month', (name, publish) => {
     });
     expect((await runIt(given)).tables[0]).toMatchObject({ files: 1, copied: 10, rowsBefore: 30, rows: 40 });
     expect(await count()).toBe(40);
-    const [table] = (await verifyPipeline(given, { databaseUrl: database.url, ...settings })).tables;
+    const [table] = (await verifyPipeline(given, settings())).tables;
     expect(table).toMatchObject({ outcome: name === 'merge' ? 'not compared' : 'different', rows: 40 });
   });
 });

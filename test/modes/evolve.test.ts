@@ -1,7 +1,7 @@
 // evolve: what a run makes of columns that the definition has and a table that stays has not, or has in another type.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, runPipeline, sqlFile } from '../../src/index.ts';
+import { column, csv, definePipeline, index, sqlFile } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { makePlan } from '../../src/tools/make-plan.ts';
 import { widens } from '../../src/publish/alter/widening.ts';
@@ -157,7 +157,7 @@ describe('a table that stays', () => {
 
   it('does the same when all files are loaded again into a table that others depend on', async () => {
     await database.query('create view shop.v as select id from shop.sale');
-    await runPipeline(pipeline(added, 'add', { missing: 'null' }), { ...settings(), fullRefresh: true });
+    await runIt(pipeline(added, 'add', { missing: 'null' }), { fullRefresh: true });
     expect(await columnsOf()).toBe(`${was}, note text, kind text!`);
     expect(notices.join()).toMatch(/in place because of view shop\.v; .* add column "note" text/);
   });
