@@ -21,15 +21,13 @@ import {
 import type { TestDefinition, TestOptions } from '../../src/publish/data-tests/contract.ts';
 import { serverPattern } from '../../src/publish/data-tests/pattern.ts';
 import { testKinds } from '../../src/publish/data-tests/registry.ts';
-import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { forgetRuns } from '../helpers/server.ts';
 
 import { until, useWorkers } from '../helpers/workers.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const { files, database, notices, rowsOf, run } = usePipelineRuns();
+const { files, database, notices, rowsOf, run, etl } = usePipelineRuns();
 
 const hostile = `a'b"c\\d; --\n$1 $$ {x} é😀`;
 files.write('negative.sql', `select * from item where amount < 0 -- 'none'`);
@@ -57,12 +55,6 @@ const item = (tests: readonly TestDefinition<any>[], change: object = {}): Pipel
 
 const test = (pipeline: Pipeline, options: object = {}) =>
   testPipeline(pipeline, { databaseUrl: database.url, directory: files.directory, ...options });
-
-const etl = async (...args: string[]): Promise<readonly [number, string, string]> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-  const exit = await main(args, io);
-  return [exit, io.stdout.text, io.stderr.text];
-};
 
 const make = `drop schema if exists shop cascade; create schema shop;
   create table shop.item (id integer, code text, amount numeric, at timestamptz); create table shop.kind (code text);`;
@@ -353,7 +345,7 @@ describe('a run', () => {
       { id: 2, code: 'b' },
     ]);
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl_build%'`)).toEqual([]);
-    const [, status] = await etl('status', '2', '--json');
+    const { out: status } = await etl('status', '2', '--json');
     expect(JSON.parse(status)).toMatchObject({
       run: { state: 'failed', errorCode: 'ETL_TEST_FAILED' },
       tests: [
@@ -372,7 +364,7 @@ describe('a run', () => {
         { test: 'unique(id)', outcome: 'passed' },
       ],
     });
-    const [, page] = await etl('status', '2');
+    const { out: page } = await etl('status', '2');
     expect(page).toContain(
       'failed  sale  codes         2 rows of 5: code is not one of a, b, c\n  in/2.csv:2 id=3, code=x,',
     );
@@ -513,18 +505,22 @@ describe('etl test', () => {
     const file = declared(
       `expect.notNull('code'), expect.rows({ change: '50%' }, { severity: 'warn' }), expect.unique('id')`,
     );
-    expect(await etl('test', file)).toMatchObject([1, '', expect.stringContaining('ETL_TEST_NO_TABLE')]);
+    expect(await etl('test', file)).toMatchObject({
+      exit: 1,
+      out: '',
+      err: expect.stringContaining('ETL_TEST_NO_TABLE') as string,
+    });
     await run(nightly([]));
-    expect(await etl('test', file)).toEqual([
-      0,
-      'passed  sale  notNull(code)\npassed  sale  rows\npassed  sale  unique(id)\n\n3 tests: 3 passed, 0 warned, 0 failed\n',
-      '',
-    ]);
+    expect(await etl('test', file)).toEqual({
+      exit: 0,
+      out: 'passed  sale  notNull(code)\npassed  sale  rows\npassed  sale  unique(id)\n\n3 tests: 3 passed, 0 warned, 0 failed\n',
+      err: '',
+    });
     await database.query(
       `alter table night.sale drop constraint sale_pkey; insert into night.sale values (1, null, now()), (1, null, now())`,
     );
     night('2.csv', '3,c,2024-01-03');
-    const [exit, out, err] = await etl('test', file, '--json');
+    const { exit, out, err } = await etl('test', file, '--json');
     const lines = out
       .trim()
       .split('\n')
@@ -562,7 +558,7 @@ describe('etl test', () => {
   });
 
   it('is what a run is about to do', async () => {
-    const [exit, out] = await etl('plan', declared(`expect.notNull('code'), expect.rows({ min: 1 })`));
+    const { exit, out } = await etl('plan', declared(`expect.notNull('code'), expect.rows({ min: 1 })`));
     expect({ exit, out }).toMatchObject({
       exit: 0,
       out: expect.stringMatching(/tests +notNull\(code\), rows/),

@@ -3,7 +3,6 @@
 import { rmSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import {
   column,
   csv,
@@ -20,9 +19,8 @@ import type { FileState } from '../../src/tools/file-states.ts';
 import { verifyOn } from '../../src/tools/verify/verify.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const { files, database, run } = usePipelineRuns();
+const { files, database, run, settings, etl } = usePipelineRuns();
 
 /** Values of every type, in spellings that the server writes otherwise. */
 const values = [
@@ -77,18 +75,7 @@ const item = (change: object = {}): Pipeline =>
 const shop = item();
 
 const verify = (pipeline: Pipeline, options: VerifyOptions = {}) =>
-  verifyPipeline(pipeline, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    ...options,
-  });
-
-const etl = async (...args: string[]): Promise<readonly [number, string, string]> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-  const exit = await main(args, io);
-  return [exit, io.stdout.text, io.stderr.text];
-};
+  verifyPipeline(pipeline, { ...settings(), ...options });
 
 beforeAll(async () => {
   files.write('total.sql', 'select station, sum(value) as value from reading group by 1');
@@ -225,10 +212,10 @@ describe('a production', () => {
 });
 
 it('a correction counts as what became of it', async () => {
-  const [, text] = await etl('rejects', 'export', '--table', 'reading');
+  const { out: text } = await etl('rejects', 'export', '--table', 'reading');
   const corrected = text.split('\r\n').map((line) => line.replace(/,,N,x$/, ',,N,70'));
   files.write('corrected.csv', corrected.filter((_, line) => line < 2).join('\r\n'));
-  expect((await etl('rejects', 'replay', 'corrected.csv'))[2]).toBe('');
+  expect((await etl('rejects', 'replay', 'corrected.csv')).err).toBe('');
   await run(shop);
   const { tables } = await verify(shop, { tables: ['reading'] });
   expect(tables).toMatchObject([
@@ -246,17 +233,17 @@ describe('etl verify', () => {
     );
     files.write('cities/north.csv', 'name,people\nA,1\nB,2\n');
     files.write('cities/south.csv', 'name,people\nC,3\n');
-    expect((await etl('run', 'town'))[0]).toBe(0);
-    expect(await etl('verify', 'town')).toEqual([
-      0,
-      expect.stringMatching(
+    expect((await etl('run', 'town')).exit).toBe(0);
+    expect(await etl('verify', 'town')).toEqual({
+      exit: 0,
+      out: expect.stringMatching(
         /^same {2}city {2}2 files {2}3 records {2}0 rejected {2}0 filtered {2}2 columns\n\n3 records counted in \d+\.\d s\n$/,
       ),
-      '',
-    ]);
+      err: '',
+    });
     await database.query('update town.city set people = 4 where people = 3');
     const { rows } = await database.query('select max(id)::text as id from etl.run');
-    const [exit, text, problem] = await etl('verify', rows[0]!['id'], '--json');
+    const { exit, out: text, err: problem } = await etl('verify', rows[0]!['id'], '--json');
     expect(exit).toBe(4);
     expect(JSON.parse(text.split('\n')[0]!)).toMatchObject({
       outcome: 'different',
@@ -270,8 +257,8 @@ describe('etl verify', () => {
   it('an empty file is listed with what a run would say of it, and does not keep the others from being verified', async () => {
     files.write('cities/empty.csv', '');
     await database.query('update town.city set people = 3 where people = 4');
-    expect((await etl('verify', 'town'))[0]).toBe(0);
-    const [exit, text] = await etl('files', 'town');
+    expect((await etl('verify', 'town')).exit).toBe(0);
+    const { exit, out: text } = await etl('files', 'town');
     expect([exit, text.split('\n').map((line) => line.replace(/ {2,}.*/, ''))]).toEqual([
       0,
       [
@@ -284,13 +271,13 @@ describe('etl verify', () => {
         '',
       ],
     ]);
-    const listed = JSON.parse((await etl('files', 'town', '--json'))[1]) as FileState[];
+    const listed = JSON.parse((await etl('files', 'town', '--json')).out) as FileState[];
     expect(listed.map(({ file, state, problem }) => [file, state, problem === null])).toEqual([
       ['cities/empty.csv', 'new', false],
       ['cities/north.csv', 'in production', true],
       ['cities/south.csv', 'in production', true],
     ]);
-    expect((await etl('run', 'town'))[2]).toContain(
+    expect((await etl('run', 'town')).err).toContain(
       'error ETL_SOURCE_EMPTY: table city: cities/empty.csv is empty',
     );
     rmSync(`${files.directory}/cities/empty.csv`);
@@ -300,7 +287,7 @@ describe('etl verify', () => {
     files.write('cities/north.csv', 'name,people\nA,1\nB,20\n');
     rmSync(`${files.directory}/cities/south.csv`);
     await database.query('update town.city set people = 2 where people = 20');
-    const [exit, text] = await etl('verify', 'town', '--json');
+    const { exit, out: text } = await etl('verify', 'town', '--json');
     expect([exit, JSON.parse(text).tables[0]]).toMatchObject([
       0,
       {

@@ -14,7 +14,7 @@ import {
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, notices, rowsOf, run } = usePipelineRuns();
+const { files, database, notices, rowsOf, run, settings } = usePipelineRuns();
 
 const [loader, owner, alice, bob, carol] = ['loader', 'owner', 'alice', 'bob', 'carol'].map(
   (name) => `grants_${name}`,
@@ -43,11 +43,6 @@ const whole = declare();
 const byState = declare({
   partitionBy: list('state'),
   columns: { id: column.integer('id'), state: column.text('state') },
-});
-const place = () => ({
-  databaseUrl: database.url,
-  directory: files.directory,
-  workingDirectory: files.directory,
 });
 
 const night = (pipeline: typeof whole, id: number, options: object = {}) => {
@@ -147,7 +142,7 @@ describe('are made again by their grantors', () => {
     await night(kept, 2);
     await database.query(`revoke all on geo.city from ${alice} cascade; ${passedOn('city')}`);
     const before = await grants();
-    await rollbackPipeline(kept, place());
+    await rollbackPipeline(kept, settings());
     expect(await rowsOf('select id from geo.city')).toEqual([{ id: 1 }]);
     expect(await grants()).toEqual(before);
   });
@@ -179,7 +174,7 @@ describe('that the run may not make again keep the table in place, and the plan 
     const before = [await grants(), await oid()];
     files.write('in/a.csv', 'id,state\n2,HE\n');
     try {
-      const planned = JSON.stringify(await planPipeline(pipeline, { ...place(), ...asLoader() }));
+      const planned = JSON.stringify(await planPipeline(pipeline, { ...settings(), ...asLoader() }));
       const { tables } = await run(pipeline, asLoader());
       const because =
         /geo\.city: rows are replaced in place because of grant by grants_(alice|carol), which grants_loader may not make again/;

@@ -2,15 +2,12 @@
 // of their catalogues take their place, and a trigger does what a hypertable does with its rows.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, notices, rowsOf, one, run: runIt } = usePipelineRuns({ fullRefresh: true });
 const query = (sql: string) => database.query(sql);
-const rowsOf = async (sql: string) => (await query(sql)).rows;
 const source = files.write('t.csv', 'id,v\n1,new\n2,new\n');
 
 const pipeline = definePipeline({
@@ -25,18 +22,8 @@ const pipeline = definePipeline({
   },
 });
 
-const notices: string[] = [];
-const run = () =>
-  runPipeline(pipeline, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    // A thread more would cost more than it loads.
-    workers: 1,
-    fullRefresh: true,
-    onEvent: (event) => event.type === 'notice' && notices.push(event.message),
-  });
-
-const oid = async () => (await rowsOf(`select 'gen.t'::regclass::oid as oid`))[0]!['oid'];
+const run = () => runIt(pipeline);
+const oid = () => one(`select 'gen.t'::regclass::oid as oid`);
 const fresh = [
   { id: 1, v: 'new' },
   { id: 2, v: 'new' },
@@ -52,7 +39,6 @@ const citusSchemas = `${citusTables}; create table pg_catalog.pg_dist_schema (sc
   insert into pg_dist_schema values ('gen'::regnamespace, 1)`;
 
 beforeEach(async () => {
-  notices.length = 0;
   await query(`set allow_system_table_mods = on;
     drop extension if exists autoinc cascade; create extension autoinc;
     drop schema if exists gen, _timescaledb_catalog cascade;

@@ -3,13 +3,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, runPipeline, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, notices, rowsOf, one, run: runIt } = usePipelineRuns();
 const query = (sql: string) => database.query(sql);
-const rowsOf = async (sql: string) => (await query(sql)).rows;
 
 const source = files.write('t.csv', '');
 const setRows = (...rows: readonly string[]) => files.write('t.csv', ['id,v,code', ...rows, ''].join('\n'));
@@ -32,16 +29,7 @@ const table = (change: object = {}): Pipeline =>
     },
   });
 
-const notices: string[] = [];
-const run = (change?: object, options: object = {}) =>
-  runPipeline(table(change), {
-    databaseUrl: database.url,
-    directory: files.directory,
-    // A thread more would cost more than it loads.
-    workers: 1,
-    onEvent: (event) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
+const run = (change?: object, options: object = {}) => runIt(table(change), options);
 
 /** Indexes of the table as people know them: name, unique or not, and the definition after USING. */
 const indexes = async (): Promise<readonly string[]> => {
@@ -52,12 +40,10 @@ const indexes = async (): Promise<readonly string[]> => {
     ({ name, ddl }) => `${name}${/unique/i.test(ddl) ? ' unique' : ''} ${ddl.replace(/^.* USING /, '')}`,
   );
 };
-const recorded = async () =>
-  (await query('select indexes from etl.published_table order by run_id desc limit 1')).rows[0]!['indexes'];
-const oid = async () => (await query(`select 'gen.t'::regclass::oid as oid`)).rows[0]!['oid'];
+const recorded = () => one('select indexes from etl.published_table order by run_id desc limit 1');
+const oid = () => one(`select 'gen.t'::regclass::oid as oid`);
 
 beforeEach(async () => {
-  notices.length = 0;
   await query('drop schema if exists gen cascade');
   setRows('1,a,x', '2,b,y');
 });

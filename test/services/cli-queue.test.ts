@@ -3,23 +3,15 @@
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { main } from '../../src/cli/main.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { column, csv, definePipeline, enqueue } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useDatabase } from '../helpers/server.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const database = useDatabase();
+const { database, etl } = usePipelineRuns();
 const noaa = resolve('pipelines/noaa.ts');
-
-const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url } });
-  const exit = await main(args, io);
-  return { exit, out: io.stdout.text, err: io.stderr.text };
-};
 
 // Each case has an empty queue and no runs.
 afterEach(() => database.query('drop schema if exists etl, etl_queue cascade'));

@@ -2,18 +2,12 @@
 
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
-import { useDatabase } from '../helpers/server.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const database = useDatabase();
+const { database, etl: run } = usePipelineRuns();
 const noaa = resolve('pipelines/noaa.ts');
 
-const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url } });
-  const exit = await main(['schedule', ...args], io);
-  return { exit, out: io.stdout.text, err: io.stderr.text };
-};
+const etl = (...args: string[]) => run('schedule', ...args);
 const json = async (...args: string[]): Promise<unknown> => JSON.parse((await etl(...args, '--json')).out);
 const set = (...more: string[]): string[] => ['set', 'nightly', noaa, '--cron', '0 2 * * *', ...more];
 

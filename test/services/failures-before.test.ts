@@ -1,16 +1,13 @@
 // What fails before there was a run is kept, and shown by `etl status` and `etl queue` by name and reason.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import { column, csv, definePipeline, enqueue, queueState, runPipeline, schedule } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { forgetRuns, useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
+import { forgetRuns } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, etl } = usePipelineRuns();
 const place = () => ({ databaseUrl: database.url, redis: false }) as const;
 const file = (name: string, source: string): string =>
   files.write(
@@ -19,11 +16,6 @@ const file = (name: string, source: string): string =>
     export default definePipeline({ name: '${name}', schema: 'early', tables: {
       t: { source: csv('${files.directory}/${source}'), columns: { id: column.integer('id') } } } });`,
   );
-const etl = async (...args: string[]) => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url } });
-  const exit = await main(args, io);
-  return { exit, out: io.stdout.text, err: io.stderr.text };
-};
 const kept = async () =>
   (await database.query('select pipeline, error_code as code from etl.failure order by id')).rows;
 const define = (name: string, source: string, header = 'id') =>
