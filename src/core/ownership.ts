@@ -15,8 +15,8 @@ export const isOwn = (found: Owned): boolean =>
   self() === undefined || (isOfThisUser(found) && (found.mode & 0o022) === 0);
 
 /**
- * Opens a file that only this user can have written. Links are refused, because another user who made
- * the link would choose the file. A created file is readable by its owner only.
+ * Opens a file that only this user can have written. Links are refused, because another user who
+ * made the link would choose the file. A created file is readable by its owner only.
  *
  * @param flags such as `constants.O_RDONLY`
  */

@@ -20,8 +20,8 @@ export const linesOf = (file: string, line: number, lastLine: number): string =>
 
 /**
  * Control and format characters, line separators and lone surrogates. They could control a
- * terminal, fake a line, or hide or reverse text (https://www.unicode.org/reports/tr36, "Bidirectional Text
- * Spoofing").
+ * terminal, fake a line, or hide or reverse text (https://www.unicode.org/reports/tr36,
+ * "Bidirectional Text Spoofing").
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Most texts match this pattern, which is faster than searching for hidden characters. */

@@ -1,4 +1,4 @@
-// The bytes of a file as the ledger counts them: from where they are stored, through its decoding.
+// Opens a file: stored bytes, decompressed and converted to UTF-8. The ledger counts these bytes.
 
 import { exceededBound } from './decode/bounds.ts';
 import { CorruptBytes } from './decode/contract.ts';
@@ -12,17 +12,17 @@ import type { Access } from './sources/contract.ts';
 import { plural } from '../core/wording.ts';
 import { sourceNamed } from './sources/registry.ts';
 
-/** A file, as far as reading it is concerned. */
+/** What must be known of a file to read it. */
 export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
   Pick<
     SourceFile,
     'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'part' | 'bytes' | 'fingerprint'
   > & {
-    /** Its first bytes, where a look has just read them. */
+    /** The first bytes, if `look` of the source has just read them. */
     readonly head?: Buffer;
   };
 
-/** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
+/** True if reading can start at any byte. Other files are read as a stream from their beginning. */
 export const isSeekable = ({
   source,
   decoding,
@@ -30,13 +30,16 @@ export const isSeekable = ({
 }: Pick<InputFile, 'source' | 'decoding' | 'encoding'>): boolean =>
   decoding === null && encoding === 'utf-8' && sourceNamed(source).isSeekable;
 
-/** What has come of a file so far. */
+/** Bytes of a file that were read so far. */
 export interface Meter {
   stored: number;
+  /** After decompression and conversion to UTF-8. */
   decoded: number;
 }
 
-/** The stored bytes [start, end). Those that a look has just read are not asked for again: a small file is whole with them. */
+/**
+ * Yields the stored bytes [start, end). Bytes in `head`, often the whole file, are not read again.
+ */
 async function* storedBytes(
   file: InputFile,
   access: Access,
@@ -63,7 +66,7 @@ async function* metered(
   }
 }
 
-/** What comes of a compressed file, as long as it is no more than it may be. Throws ETL_SOURCE_EXPANDS. */
+/** Passes decompressed bytes on until they exceed a declared bound. Errors: ETL_SOURCE_EXPANDS. */
 async function* bounded(
   bytes: AsyncIterable<Buffer>,
   { table, name }: InputFile,
@@ -79,7 +82,7 @@ async function* bounded(
   }
 }
 
-/** All of a file, or of a member of an archive, whose bytes are some of those of the archive. */
+/** Decompresses a file, or a member from its range of bytes in the archive. */
 const decompressed = (
   file: InputFile,
   decoding: string,
@@ -94,7 +97,7 @@ const decompressed = (
   return containerNamed(decoding).decode(metered(stored, meter, access), part);
 };
 
-/** All of a file, decompressed and in UTF-8. */
+/** A whole file, decompressed and converted to UTF-8. */
 const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
   const { decoding, encoding } = file;
   const bytes =
@@ -126,9 +129,11 @@ async function* decoded(
 }
 
 /**
- * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is
- * encoded is decoded and left out. With its line end known, a stream that is read to its end has no last lines that are no records.
- * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of its source.
+ * Yields the decompressed bytes [start, end) of a file as UTF-8, in blocks of about `blockBytes`. A
+ * file that is not seekable is decoded from its beginning, and bytes before `start` are dropped. If
+ * `end` is the end of such a file and its line end is known, the last `skipEnd` lines are left out.
+ *
+ * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of the file's source.
  */
 export const openInput = (
   file: InputFile,
@@ -149,7 +154,7 @@ export const openInput = (
   return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
 };
 
-/** Makes the error of a file without the lines that are left out at its end. */
+/** Makes the error of a file that has fewer lines than `skipEnd` leaves out. */
 export const trailerError =
   ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
   (problem: TrailerProblem): EtlError =>
@@ -161,12 +166,13 @@ export const trailerError =
         problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in its last megabytes',
     });
 
-/** Most headers are in the first of them; those who look for one ask for more at once. */
+/** Most headers fit into one block of this size. */
 const headBlockBytes = 64 * 1024;
 
 /**
- * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward, or the same again, costs nothing; what lies
- * before the last place is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
+ * Calls `use` with a function that reads bytes from any offset. Reading forward, or from the last
+ * offset again, needs no new request; reading from before that offset opens the file again.
+ * Memory: the bytes of one read, and a block.
  */
 export const withBytes = async <T>(
   file: InputFile,
@@ -184,7 +190,7 @@ export const withBytes = async <T>(
       ]();
       window = { from, bytes: Buffer.alloc(0), isLast: false };
     }
-    // A block's memory may be used again: what is kept of it is copied.
+    // The memory of a block is reused, so bytes that stay are copied.
     const pieces = [window.bytes.subarray(from - window.from)];
     let length = pieces[0]!.length;
     let skip = Math.max(0, from - window.from - window.bytes.length);

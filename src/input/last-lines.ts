@@ -1,10 +1,10 @@
-// The trailer lines at the end of a file, which are not records: where they begin, and a stream without them.
+// Leaves out the last lines of a file, which are not records (`skipEnd`).
 
 import { CR, LF } from '../core/characters.ts';
 import type { LineEnd } from '../core/declaration/declaration.ts';
 import { recordBytesMax } from '../core/limits.ts';
 
-/** The byte after the last line end in [0, end); 0 when there is none. */
+/** The offset after the last line end in [0, end); 0 if there is none. */
 const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {
   let at = end;
   do {
@@ -15,17 +15,17 @@ const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {
   return lineEnd === 'cr' && bytes[at + 1] === LF ? at + 2 : at + 1;
 };
 
-/** The end of the last line, without its line end. */
+/** The offset at which the last line ends, without its line end. */
 const withoutLineEnd = (bytes: Buffer, lineEnd: LineEnd): number => {
   const end = bytes.length;
-  const isFed = bytes[end - 1] === LF;
-  if (lineEnd === 'lf') return isFed ? end - 1 : end;
-  const isReturned = bytes[end - (isFed ? 2 : 1)] === CR;
-  if (!isReturned || (lineEnd === 'crlf' && !isFed)) return end;
-  return end - (isFed ? 2 : 1);
+  const endsWithLf = bytes[end - 1] === LF;
+  if (lineEnd === 'lf') return endsWithLf ? end - 1 : end;
+  const hasCr = bytes[end - (endsWithLf ? 2 : 1)] === CR;
+  if (!hasCr || (lineEnd === 'crlf' && !endsWithLf)) return end;
+  return end - (endsWithLf ? 2 : 1);
 };
 
-/** Where the last lines of some bytes begin, and how many are missing. The last one needs no line end. */
+/** The offset of the last `lines` lines, and how many of them are missing. */
 export const lastLinesStart = (
   bytes: Buffer,
   lines: number,
@@ -41,12 +41,13 @@ export const lastLinesStart = (
   return { start, missing: left };
 };
 
-/** Why a file has no such last lines. */
+/** missing: the file has fewer lines · long: the last lines are longer than records may be. */
 export type TrailerProblem = 'missing' | 'long';
 
 /**
- * The bytes of a file from a line's beginning on, without its last lines: they are held until the end is seen. What it gives has
- * memory of its own, because several reads may pass before the next block. Memory: a block, and the lines.
+ * Yields a file from the beginning of a line on, without its last lines, which are held back until
+ * the end of the file is known. Blocks have memory of their own. Memory: a block and the last
+ * lines.
  */
 export async function* withoutLastLines(
   reads: AsyncIterable<Buffer>,

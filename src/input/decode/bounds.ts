@@ -1,26 +1,26 @@
-// How much a compressed file may become: a small file that is made for it becomes terabytes.
+// Limits of decompression: a small file made for this purpose expands to terabytes.
 
-/** Declared for the files of a table. */
+/** Limits that a table declares for its files. */
 export interface Bounds {
-  /** Decoded bytes for each stored one. */
+  /** Decompressed bytes for each stored byte. */
   readonly maxRatio: number;
-  /** Decoded bytes of one file. */
+  /** Decompressed bytes of one file. */
   readonly maxBytes: number;
 }
 
 /**
- * Tables of which nearly nothing is known are what compresses best: 1,600 columns, of which all but one are empty, become 300 times
- * as small in gzip and 760 times in zstd; those of data/noaa 7 times. A gzip of nothing but zeros is above a thousand.
+ * The best compression of real tables is below this: 1,600 columns, all but one empty, shrink by
+ * 300 in gzip and by 760 in zstd (data/noaa by 7). A gzip file of zeros shrinks by more than 1,000.
  */
 export const maxRatioDefault = 1000;
 
-/** No CSV file is a tebibyte long that anybody would send as one. */
+/** A tebibyte: longer CSV files are sent in parts. */
 export const maxBytesDefault = 2 ** 40;
 
-/** So much harms nobody, and the ratio of a few equal lines says nothing. */
+/** Up to this size any ratio is allowed: a few equal lines compress very well. */
 const harmlessBytes = 64 * 1024 * 1024;
 
-/** The bound that is exceeded, with the option that sets it; undefined: none. */
+/** The exceeded limit as text, and its option; undefined: none is exceeded. */
 export const exceededBound = (
   stored: number,
   decoded: number,

@@ -1,4 +1,4 @@
-// brotli (RFC 7932). Nothing marks its first bytes and nothing checks its content: files are known by their names.
+// brotli (RFC 7932). It has no magic number and no checksum, so file names decide.
 
 import { createBrotliDecompress } from 'node:zlib';
 import { readBytes } from '../../core/limits.ts';

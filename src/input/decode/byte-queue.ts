@@ -1,23 +1,23 @@
-// The bytes of a stream by number: as many as are asked for, from the first on.
+// Takes a stream's bytes in pieces of a requested length.
 
-/** What was read of a stream and not yet taken. */
+/** Bytes of a stream that were read and not yet taken. */
 export interface ByteQueue {
-  /** Of the next byte, from 0. */
+  /** Offset of the next byte in the stream. */
   readonly at: () => number;
-  /** The next `bytes` bytes, or undefined when there are fewer. They are taken, and their memory is never used again. */
+  /** Takes the next bytes; undefined if the stream has fewer. Their memory is not reused. */
   readonly take: (bytes: number) => Promise<Buffer | undefined>;
-  /** Takes so many bytes without keeping them; false when there are fewer. */
+  /** Drops the next bytes; false if the stream has fewer. */
   readonly skip: (bytes: number) => Promise<boolean>;
-  /** How many bytes are left when they are fewer than can be taken. */
+  /** Bytes that were read and not taken: after a failed take, all that the stream has left. */
   readonly left: () => number;
 }
 
 export const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
-  // Joined only when they are taken: a slow connection gives many small ones.
+  // Pieces are joined only when taken, because a slow connection yields many small ones.
   let pieces: Buffer[] = [];
   let waiting = 0;
   let at = 0;
-  /** Whether there was something more. The stream may use its memory again, so that it is copied. */
+  /** Reads another piece; false at the end. Copies it, because the stream may reuse its memory. */
   const readMore = async (): Promise<boolean> => {
     const { done, value } = await stream.next();
     if (done === true) return false;

@@ -1,10 +1,10 @@
-// What a decoding is: bytes to bytes, from the first on; and what an archive is, whose members are files. Either is read as a stream.
+// Interfaces of decodings, which decompress a stream, and of archives, whose members are files.
 
 import type { MemberPart } from '../../core/model.ts';
 
-/** The bytes are not what their first ones promise. */
+/** Compressed data is damaged. */
 export class CorruptBytes extends Error {
-  /** Of the stored file, where it was found; undefined when that is not known. */
+  /** Offset in the stored file at which the damage was found. */
   readonly byte: number;
 
   constructor(problem: string, byte: number, options?: ErrorOptions) {
@@ -14,43 +14,47 @@ export class CorruptBytes extends Error {
 }
 
 export interface Decoding {
-  /** In the ledger. */
+  /** Name in the ledger. */
   readonly name: string;
-  /** Whether a file that begins with these bytes is encoded so. */
+  /** True if a file that begins with these bytes is compressed in this way. */
   readonly matches: (head: Buffer) => boolean;
-  /** Of files that no first bytes tell: with it their names end, in lower case. */
+  /** End of file names, in lower case, if first bytes do not tell. */
   readonly extension?: string;
-  /** The decoded bytes, in blocks that stay valid until the second one after them is requested. Reading stops when nobody asks any more. Errors: CorruptBytes. */
+  /**
+   * Yields decompressed blocks. The memory of a block is reused when the second block after it is
+   * requested. Errors: CorruptBytes.
+   */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 }
 
-/** Bytes of an archive, from anywhere. */
+/** An archive that can be read from any byte. */
 export interface ArchiveBytes {
   readonly bytes: number;
-  /** Their memory may be used again. */
+  /** Yields the bytes [start, end) in blocks whose memory may be reused. */
   readonly read: (start: number, end: number) => AsyncIterable<Buffer>;
 }
 
 /** A file in an archive. */
 export interface Member {
   readonly name: string;
-  /** As it is stored. */
+  /** Compressed size. */
   readonly bytes: number;
-  /** Why it cannot be read, and what to do. */
+  /** Present if the member cannot be read: why not, and what to do. */
   readonly refusal?: { readonly problem: string; readonly hint: string };
-  /** Errors: UnreadableArchive. */
+  /** Finds the member's bytes. Errors: UnreadableArchive. */
   readonly locate: () => Promise<MemberPart>;
 }
 
-/** The archive is not what its first bytes promise. */
+/** The archive is damaged, or its members overlap. */
 export class UnreadableArchive extends Error {}
 
 export interface Container {
-  /** In the ledger, as the decoding of its members. */
+  /** Name in the ledger, as the decoding of members. */
   readonly name: string;
+  /** True if an archive begins with these bytes. */
   readonly matches: (head: Buffer) => boolean;
-  /** Its files, in the order of their bytes, without directories. No two share a byte. Errors: UnreadableArchive; those of reading. */
+  /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
-  /** A member from the bytes [start, end) of its part, as a decoding does it. */
+  /** Decompresses a member from its bytes [start, end), as Decoding.decode does. */
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

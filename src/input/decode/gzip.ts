@@ -1,4 +1,4 @@
-// gzip: one member or several, one after the other (RFC 1952).
+// gzip: one or several gzip members in a row (RFC 1952).
 
 import { createGunzip } from 'node:zlib';
 import { readBytes } from '../../core/limits.ts';

@@ -1,14 +1,14 @@
 // Locations that name members of archives: `a.zip!/b.csv`, and `a.zip!/*.csv`.
 
-/** A location, and what it names in the archive that is there. */
+/** A location, split into archive and member. */
 export interface MemberLocation {
-  /** Of the file or archive. */
+  /** Location of the file or archive. */
   readonly location: string;
-  /** A name or glob; undefined: none. */
+  /** Name or glob of members; undefined: the location names no member. */
   readonly member: string | undefined;
 }
 
-/** What leaves files out begins with an exclamation mark, too. */
+/** Splits `a.zip!/b.csv`. An exclamation mark at the beginning excludes files instead. */
 export const memberLocation = (text: string): MemberLocation => {
   const at = text.indexOf('!/', 1);
   return at === -1
@@ -16,5 +16,5 @@ export const memberLocation = (text: string): MemberLocation => {
     : { location: text.slice(0, at), member: text.slice(at + 2) };
 };
 
-/** What people see of a member. */
+/** Name of a member for people. */
 export const memberName = (archive: string, member: string): string => `${archive}!/${member}`;

@@ -1,19 +1,19 @@
-// Bytes through one of Node's decompressing streams: what is wrong with them has its byte, and nothing stays open.
+// Decompresses with a stream of node:zlib, and reports the offset of damaged data.
 
 import { once } from 'node:events';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import { CorruptBytes } from './contract.ts';
 
-/** Data that is cut off has a code that zlib also uses for a buffer that is too small, which ours are not. */
+/** zlib has this code for truncated data, and for too small buffers, which do not occur here. */
 const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
-/** A stream of node:zlib, which counts the bytes that it has used. */
+/** A stream of node:zlib. `bytesWritten` counts the compressed bytes that it has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
 /**
- * Gives what `decompressor` makes of the bytes. `name` is in messages; `start` is the byte of the file at which the bytes
- * begin. Errors: CorruptBytes; those of `bytes` as they are.
+ * Yields what `decompressor` makes of `bytes`, which begin at offset `start` of the file. `name` is
+ * the format for messages. Errors: CorruptBytes, and errors of `bytes` unchanged.
  */
 export async function* throughZlib(
   bytes: AsyncIterable<Buffer>,
@@ -23,7 +23,7 @@ export async function* throughZlib(
 ): AsyncGenerator<Buffer, void> {
   let given = 0;
   let failure: { readonly error: unknown } | undefined;
-  // What is on its way into zlib outlives the block that it came in.
+  // zlib may still read a block after the next one was requested, which reuses its memory.
   async function* copies(): AsyncGenerator<Buffer, void> {
     try {
       for await (const block of bytes) {
@@ -36,7 +36,7 @@ export async function* throughZlib(
     }
   }
   const stored = Readable.from(copies(), { objectMode: true, highWaterMark: 1 });
-  // What goes wrong on either side is thrown by reading.
+  // Errors of both streams are thrown when `decompressor` is read.
   pipeline(stored, decompressor, () => undefined);
   try {
     for await (const piece of decompressor) yield piece as Buffer;
@@ -50,14 +50,14 @@ export async function* throughZlib(
           { cause },
         );
   } finally {
-    // The file is closed when this is.
+    // The file is closed when `stored` is.
     if (!stored.closed) {
       stored.destroy();
       await once(stored, 'close').catch(() => undefined);
     }
     decompressor.destroy();
   }
-  // zlib passes over what follows its data without a word: somebody's rows, or what is left of another file.
+  // zlib silently ignores bytes after its data, which may be rows.
   const used = decompressor.bytesWritten;
   if (used < given) throw new CorruptBytes(`it has bytes after the end of its ${name} data`, start + used);
 }

@@ -1,4 +1,4 @@
-// What a member of a zip archive holds: its bytes as they are stored, or deflated.
+// Decompresses a member of a zip archive, and checks its size and checksum.
 
 import { crc32, createInflateRaw } from 'node:zlib';
 import { readBytes } from '../../core/limits.ts';
@@ -6,17 +6,17 @@ import type { MemberPart } from '../../core/model.ts';
 import { CorruptBytes } from './contract.ts';
 import { throughZlib } from './through-zlib.ts';
 
-/** Numbers of the methods of compression that are supported. */
+/** Supported compression methods, as numbers of the zip format. */
 export const stored = 0;
 export const deflated = 8;
 
-/** zlib allocates the whole chunk, also for a member of a few bytes; fewer than 64 bytes are refused. */
+/** zlib allocates the whole chunk, even for a few bytes, and refuses chunks below 64 bytes. */
 const chunkOf = ({ bytes }: MemberPart): number => Math.max(64, Math.min(bytes, readBytes));
 
 const otherSize = ({ end }: MemberPart): CorruptBytes =>
   new CorruptBytes('its zip data has another size than its directory says', end);
 
-/** Checks size and checksum. Errors: CorruptBytes. */
+/** Yields the content of a member. Errors: CorruptBytes. */
 export async function* contentOf(
   bytes: AsyncIterable<Buffer>,
   part: MemberPart,
@@ -28,7 +28,7 @@ export async function* contentOf(
   let [made, sum] = [0, 0];
   for await (const block of content) {
     made += block.length;
-    // The archive is judged by the sizes of its directory, so a member may not become larger.
+    // The limits of decompression were checked with the size in the directory.
     if (made > part.bytes) throw otherSize(part);
     sum = crc32(block, sum);
     yield block;

@@ -1,20 +1,27 @@
-// The directory at the end of a zip archive, ZIP64 as well. It is loaded with the first archive: yauzl takes 28 ms of processor time.
+// Reads the directory at the end of a zip archive, also of ZIP64. Imported only for archives,
+// because loading yauzl takes 28 ms.
 
 import { callbackify } from 'node:util';
 import yauzl from 'yauzl';
 import type { MemberPart } from '../../core/model.ts';
-import { collectBytes } from './collect-bytes.ts';
 import { UnreadableArchive, type ArchiveBytes, type Member } from './contract.ts';
 import { deflated, stored } from './zip-content.ts';
 
-/** Read at once: yauzl asks for a few bytes at a time, and each may be a request to a server. */
+/** Bytes of one read: yauzl wants a few bytes at a time, and each read may be a request. */
 const windowBytes = 256 * 1024;
 
-/** Reads the directory for yauzl, and then the headers of members. */
+/** All bytes of a stream. They are copied, because the stream may reuse the memory of a piece. */
+const collectBytes = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+};
+
+/** Reads the directory for yauzl, and later the headers of members. */
 class DirectoryReader extends yauzl.RandomAccessReader {
   readonly #archive: ArchiveBytes;
   #window: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
-  /** Why reading failed. */
+  /** The error that made reading fail; yauzl would wrap it. */
   failure: { readonly error: unknown } | undefined;
 
   constructor(archive: ArchiveBytes) {
@@ -40,7 +47,7 @@ class DirectoryReader extends yauzl.RandomAccessReader {
     callbackify(readInto)(callback);
   }
 
-  /** Fewer bytes where the archive ends. */
+  /** Reads bytes; fewer at the end of the archive. */
   async bytesAt(position: number, length: number): Promise<Buffer> {
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
@@ -72,15 +79,16 @@ const entriesOf = (reader: DirectoryReader, archive: ArchiveBytes): Promise<read
     });
   });
 
-const refusalOf = (entry: yauzl.Entry): Member['refusal'] => {
+/** Why a member cannot be read; undefined: it can. */
+const memberRefusal = (entry: yauzl.Entry): Member['refusal'] => {
   if (entry.isEncrypted())
-    return { problem: 'is encrypted', hint: 'Unpack it with its password, and load what it holds.' };
+    return { problem: 'is encrypted', hint: 'Unpack it with its password, and load the unpacked file.' };
   if (entry.compressionMethod !== stored && entry.compressionMethod !== deflated)
     return {
       problem: `is compressed by method ${entry.compressionMethod} of zip, and only deflate is supported`,
-      hint: 'Pack it again, such as with zip -r.',
+      hint: 'Pack it again, for example with `zip -r`.',
     };
-  // A name goes into the ledger, and PostgreSQL has no NUL.
+  // The name goes into the ledger, and text in PostgreSQL cannot have a NUL.
   return entry.fileName.includes('\0')
     ? { problem: 'has a NUL in its name', hint: 'Pack it again under another name.' }
     : undefined;
@@ -89,8 +97,8 @@ const refusalOf = (entry: yauzl.Entry): Member['refusal'] => {
 const headerBytes = 30;
 const headerMagic = 0x04034b50;
 
-/** An entry, and the byte before which its member must end: the next member begins there. */
-interface Placed {
+/** An entry of the directory. `before`: offset before which the member must end. */
+interface OrderedEntry {
   readonly entry: yauzl.Entry;
   readonly before: number;
 }
@@ -99,10 +107,10 @@ const overlap = ({ fileName }: yauzl.Entry): UnreadableArchive =>
   new UnreadableArchive(`${fileName} overlaps the member after it, so that bytes would be read twice`);
 
 /**
- * Places the entries in the order of their bytes. Members that share bytes multiply what a small archive expands to. Errors:
- * UnreadableArchive.
+ * Sorts entries by offset, and refuses members that overlap: with them, a small archive could
+ * expand without limit. Errors: UnreadableArchive.
  */
-const placed = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly Placed[] => {
+const inOrder = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly OrderedEntry[] => {
   const sorted = entries.toSorted(
     (one, other) => one.relativeOffsetOfLocalHeader - other.relativeOffsetOfLocalHeader,
   );
@@ -114,10 +122,10 @@ const placed = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly
   });
 };
 
-/** A member's own header says where its bytes begin. It must be the header of this member, and of no other one. */
+/** Finds a member's bytes by the header before them, which must have the entry's name. */
 const locate = async (
   reader: DirectoryReader,
-  { entry, before }: Placed,
+  { entry, before }: OrderedEntry,
   archiveBytes: number,
 ): Promise<MemberPart> => {
   const { relativeOffsetOfLocalHeader: at, fileNameRaw, compressedSize, uncompressedSize: bytes } = entry;
@@ -137,16 +145,15 @@ const locate = async (
 };
 
 /**
- * Its files, in the order of their bytes, without directories. Errors: UnreadableArchive, also for members that share bytes; those of
- * reading.
+ * Files of an archive by offset, without directories. Errors: UnreadableArchive, those of `read`.
  */
 export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> => {
   const reader = new DirectoryReader(archive);
-  return placed(await entriesOf(reader, archive), archive.bytes)
+  return inOrder(await entriesOf(reader, archive), archive.bytes)
     .filter(({ entry: { fileName } }) => !fileName.endsWith('/'))
     .map((one) => {
       const { fileName: name, compressedSize: bytes } = one.entry;
-      const refusal = refusalOf(one.entry);
+      const refusal = memberRefusal(one.entry);
       return {
         name,
         bytes,

@@ -1,9 +1,9 @@
-// zip: archives with a directory at their end.
+// zip archives, which have their directory at the end.
 
 import type { Container } from './contract.ts';
 import { contentOf } from './zip-content.ts';
 
-/** The beginning of a member; an archive without one begins with the end of its directory. */
+/** Magic numbers of a member, and of the directory's end, with which an empty archive begins. */
 const magics = [Buffer.from('PK\x03\x04'), Buffer.from('PK\x05\x06')];
 
 export const zip: Container = {

@@ -1,9 +1,9 @@
-// zstd itself in WebAssembly, as zstddec brings it. Its streams are driven here: zstddec's own give each block in fresh memory, and keep
-// the memory of a frame that is broken.
+// zstd in WebAssembly, from the package zstddec. Its exports are called directly: zstddec's own
+// streams allocate memory for each block, and never free the memory of a damaged frame.
 
 import { ZSTDDecoder } from 'zstddec/stream';
 
-/** A number is an address, or a count of bytes. */
+/** Exports of the module. Numbers are addresses and counts of bytes. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly malloc: (bytes: number) => number;
@@ -19,13 +19,14 @@ const open = (): Promise<Exports> =>
   new Promise((resolve, reject) => {
     class Opened extends ZSTDDecoder {
       override _init(opened: { readonly instance: { readonly exports: object } }): void {
-        // It keeps the module for when that needs more memory: for a frame with a large window, or many at once.
+        // zstddec needs the instance, too, to grow the memory for large windows or many frames.
         // oxlint-disable-next-line no-underscore-dangle -- its own name
         super._init(opened);
         resolve(opened.instance.exports as Exports);
       }
     }
-    // Where there is fetch, it gets its own bytes by that, and Node loads an HTTP client for 60 ms. It looks at once.
+    // Hides `fetch` from zstddec, which would load the module with it: that takes Node 60 ms.
+    // `init` looks for it before its first await.
     const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
     if (fetch !== undefined) Object.defineProperty(globalThis, 'fetch', { ...fetch, value: undefined });
     try {
@@ -35,25 +36,25 @@ const open = (): Promise<Exports> =>
     }
   });
 
-/** No block of a frame is longer, neither stored, with what is before it, nor decoded (RFC 8878, 3.1.1.2). */
+/** A block is at most 128 KiB long, stored or decoded (RFC 8878, 3.1.1.2), plus a frame header. */
 const roomBytes = 128 * 1024 + 32;
 
-/** Of zstd's structures for what is given and for what comes out: address, size, and how much of it is used. */
+/** ZSTD_inBuffer and ZSTD_outBuffer: address, size, bytes used. */
 const structBytes = 12;
 
-/** Counts of bytes that are none: numbers of errors, below zero. */
+/** Results from -1 down to minus this are error numbers. */
 const errorsMax = 120;
 
-/** A frame that is being decoded. */
+/** A decoder of one frame. */
 export interface ZstdFrame {
-  /** What so many bytes become, until it is called again; undefined: they are broken. At most one block is given at once. */
+  /** Decodes up to one block; undefined: it is damaged. The result is valid until the next call. */
   readonly decode: (bytes: Buffer) => Uint8Array | undefined;
-  /** Whether it has ended, with the checksum of what it became. */
+  /** True if the frame has ended, and its checksum was right. */
   readonly isEnded: () => boolean;
   readonly close: () => void;
 }
 
-/** Begins a frame. It must be closed: its memory is that of the process, or of the thread. */
+/** Begins a frame. Its memory in the module stays allocated until `close`. */
 export const openZstdFrame = async (): Promise<ZstdFrame> => {
   const { memory, malloc, free, ...zstd } = await (opening ??= open());
   const context = zstd.ZSTD_createDCtx();
@@ -64,7 +65,7 @@ export const openZstdFrame = async (): Promise<ZstdFrame> => {
       new Uint8Array(memory.buffer).set(bytes, given);
       new Uint32Array(memory.buffer, structs, 6).set([given, bytes.length, 0, out, roomBytes, 0]);
       left = zstd.ZSTD_decompressStream(context, structs + structBytes, structs);
-      // It may have more memory by now, which is another buffer.
+      // Growing the module's memory replaces its buffer.
       const [, , used, , , made] = new Uint32Array(memory.buffer, structs, 6);
       const isBroken = (left < 0 && left >= -errorsMax) || used !== bytes.length;
       return isBroken ? undefined : new Uint8Array(memory.buffer, out, made);

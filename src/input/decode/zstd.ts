@@ -1,7 +1,8 @@
-// zstd: frames one after the other, skippable ones between them (RFC 8878).
+// zstd: frames in a row, also skippable ones (RFC 8878).
 //
-// The frames and blocks are followed here, so that every Node notices a file that is cut off, says where, and reads all frames of
-// it: createZstdDecompress, where Node has it (22.15), stops after the first frame, and did not notice truncation before Node 24.
+// Frames and blocks are parsed here, to read all frames and to find truncated files and where they
+// end. Node's createZstdDecompress (since 22.15) stops after a frame, and ignores truncation before
+// Node 24.
 
 import * as zlib from 'node:zlib';
 import { inLargeBlocks } from '../../core/large-blocks.ts';
@@ -13,13 +14,13 @@ import { throughZlib, type Decompressor } from './through-zlib.ts';
 const frameMagic = 0xfd2fb528;
 const magicBytes = 4;
 
-/** The last digit is any. */
+/** Skippable frames have any last hexadecimal digit. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** Memory that a frame may ask for. The zstd program, too, needs to be asked for more (`--long` with more than 27). */
+/** Memory that a frame's window may need. The zstd program has the same limit without --long=28. */
 const windowBytesMax = 128 * 1024 * 1024;
 
-/** No block of a frame is longer, neither stored nor decoded. */
+/** Longest block of a frame, stored or decoded. */
 const blockBytesMax = 128 * 1024;
 
 const checksumFlag = 0x04;
@@ -42,11 +43,12 @@ interface FrameHeader {
   readonly hasChecksum: boolean;
 }
 
-/** Bytes of the fields after the descriptor, by its flags. */
+/** Lengths of the dictionary id, by two bits of the descriptor. */
 const dictionaryBytes = [0, 1, 2, 4] as const;
+/** Lengths of the content size, by two other bits. */
 const contentBytes = [0, 2, 4, 8] as const;
 
-/** The window that a frame declares, in bytes. */
+/** The window in bytes that a frame declares. */
 const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number => {
   if (!isSingle) {
     const [exponent, mantissa] = [fields[0]! >> 3, fields[0]! & 7];
@@ -56,7 +58,7 @@ const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number 
   return sizeBytes === 8 ? Number(size.readBigUInt64LE()) : size.readUIntLE(0, sizeBytes);
 };
 
-/** The header of a frame, after its magic number. */
+/** Reads the header of a frame after its magic number. */
 const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHeader> => {
   const start = queue.at() - magicBytes;
   const descriptor = await takeFrom(queue, 1);
@@ -74,11 +76,12 @@ const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHe
   return { bytes: Buffer.concat([magic, descriptor, fields]), hasChecksum: (flags & checksumFlag) !== 0 };
 };
 
-/** Kinds of blocks: of one byte that is repeated, and of none. */
+/** Kind of block that has one byte to repeat. */
 const repeatedByte = 1;
+/** Kind of block that does not exist. */
 const reserved = 3;
 
-/** A frame's header and then its blocks, without its checksum. */
+/** Yields a frame's header and its blocks, without the checksum after them. */
 async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffer, void> {
   yield header;
   for (let isLast = false; !isLast;) {
@@ -92,9 +95,9 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   }
 }
 
-/** A frame by zstd in WebAssembly, block by block: a piece has room for all that a block becomes, and is copied before the next one. */
+/** Decodes a frame in WebAssembly, block by block, and copies blocks from the module's memory. */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
-  // Imported only here: every process and thread loads this file, and few meet a frame.
+  // Imported only when needed: every process and thread loads this file, but few read zstd.
   const { openZstdFrame } = await import('./zstd-module.ts');
   let at = queue.at() - header.bytes.length;
   const frame = await openZstdFrame();
@@ -117,16 +120,16 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
   }
 }
 
-/** Given to Node together: each time costs a task of its thread pool, as much as decoding a block does. */
+/** Blocks passed to Node at once: a call to its thread pool takes as long as decoding a block. */
 const blocksAtOnce = 16;
 
-/** Of blocks that hardly compress, fewer: what is given is read from the file. */
+/** Compressed bytes passed to Node at once, if blocks hardly compress. */
 const bytesAtOnce = 256 * 1024;
 
 type Options = { readonly chunkSize: number };
 const { createZstdDecompress } = zlib as { createZstdDecompress?: (options: Options) => Decompressor };
 
-/** A frame by Node's own, which checks the checksum. */
+/** Decodes a frame with Node's zstd, which also checks the checksum. */
 async function* decodeByNode(
   createDecompressor: NonNullable<typeof createZstdDecompress>,
   queue: ByteQueue,
@@ -151,7 +154,7 @@ async function* decodeByNode(
 const decodeFrame =
   createZstdDecompress === undefined ? decodeHere : decodeByNode.bind(undefined, createZstdDecompress);
 
-/** Passes over a skippable frame, after its magic number. */
+/** Skips a skippable frame after its magic number. */
 const skipFrame = async (queue: ByteQueue): Promise<void> => {
   const size = (await takeFrom(queue, 4)).readUInt32LE();
   if (!(await queue.skip(size))) throw cutOff(queue);
@@ -181,6 +184,6 @@ const magicOf = (head: Buffer): number => (head.length < magicBytes ? 0 : head.r
 export const zstd: Decoding = {
   name: 'zstd',
   matches: (head) => magicOf(head) === frameMagic || isSkippable(magicOf(head)),
-  // A block of a frame has at most 128 KiB.
+  // Decoded blocks have at most 128 KiB; later steps have a cost per block.
   decode: (bytes) => inLargeBlocks(decodeFrames(bytes), readBytes),
 };

@@ -1,7 +1,7 @@
-// The labels of encodings (https://encoding.spec.whatwg.org/#names-and-labels), without those that name no encoding of files,
-// `replacement` and `x-user-defined`, and without that of mails, `iso-2022-jp`.
+// Labels of encodings (https://encoding.spec.whatwg.org/#names-and-labels), except `replacement`,
+// `x-user-defined` and `iso-2022-jp`, in which no CSV files are written.
 
-/** Other labels of each encoding, beside its name. */
+/** Labels of each encoding in addition to its name, separated by blanks. */
 const otherLabels = {
   'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8',
   'utf-16be': 'unicodefffe',
@@ -48,7 +48,7 @@ const otherLabels = {
   'x-mac-cyrillic': 'x-mac-ukrainian',
 } as const;
 
-/** The standard's name of an encoding, in lower case. */
+/** Name of an encoding in the standard, in lower case. */
 export type EncodingName = keyof typeof otherLabels;
 
 const names = Object.keys(otherLabels) as readonly EncodingName[];
@@ -61,6 +61,6 @@ const byLabel = new Map(
 
 export const encodingLabels: readonly string[] = [...byLabel.keys()];
 
-/** The encoding that a label means, in any case and with blanks around it; undefined: none. */
+/** The encoding of a label. Case and blanks around it do not matter. undefined: unknown label. */
 export const encodingOfLabel = (label: string): EncodingName | undefined =>
   byLabel.get(label.trim().toLowerCase());

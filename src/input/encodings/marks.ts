@@ -1,4 +1,4 @@
-// Byte order marks: the first bytes of a file that say its encoding.
+// Byte order marks, which name the encoding in the first bytes of a file.
 
 import type { EncodingName } from './labels.ts';
 
@@ -8,11 +8,11 @@ const marks: readonly (readonly [EncodingName, Buffer])[] = [
   ['utf-16be', Buffer.of(0xfe, 0xff)],
 ];
 
-/** It begins like the one of UTF-16, and no text in UTF-16 has a NUL there. */
+/** Begins like the mark of UTF-16LE; no text in UTF-16LE has a NUL after its mark. */
 const markOfUtf32 = Buffer.of(0xff, 0xfe, 0, 0);
 
 const beginsWith = (head: Buffer, mark: Buffer): boolean => head.subarray(0, mark.length).equals(mark);
 
-/** The encoding that the first bytes of a file say; undefined: they have no mark. */
+/** The encoding of a file by its byte order mark; undefined: it has none, or that of UTF-32. */
 export const markedEncoding = (head: Buffer): EncodingName | undefined =>
   beginsWith(head, markOfUtf32) ? undefined : marks.find(([, mark]) => beginsWith(head, mark))?.[0];

@@ -1,27 +1,46 @@
-// The encodings of East Asia that contain ASCII: one to four bytes a character.
+// East Asian encodings with one to four bytes per character, all of which contain ASCII.
 
 import { isAscii } from 'node:buffer';
 import iconv from 'iconv-lite';
-import { invalidByte, markedUtf8, type Transcoder } from './contract.ts';
+import { invalidByte, type Transcoder } from './contract.ts';
 import type { EncodingName } from './labels.ts';
 
-/** The standard reads gbk as gb18030, and by euc-kr and big5 it means what Windows and Hong Kong made of them. */
+/** In the standard, gbk means gb18030; euc-kr and big5 have extensions of Windows and Hong Kong. */
 const iconvNames: Partial<Record<EncodingName, string>> = {
   gbk: 'gb18030',
   'euc-kr': 'cp949',
   big5: 'big5-hkscs',
 };
 
+const replacement = Buffer.from('\ufffd');
+
+/** A text in UTF-8. Each U+FFFD, which decoders write for invalid bytes, becomes `invalidByte`. */
+const markedUtf8 = (text: string): Buffer => {
+  const bytes = Buffer.from(text);
+  let from = bytes.indexOf(replacement);
+  if (from === -1) return bytes;
+  let to = from;
+  while (from !== -1) {
+    bytes[to] = invalidByte;
+    from += replacement.length;
+    const next = bytes.indexOf(replacement, from);
+    bytes.copyWithin(to + 1, from, next === -1 ? bytes.length : next);
+    to += 1 + (next === -1 ? bytes.length : next) - from;
+    from = next;
+  }
+  return bytes.subarray(0, to);
+};
+
 const isLead = (byte: number): boolean => byte > 0x80 && byte < 0xff;
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** Whether a character begins with this byte, and the next three, that are of four bytes; the last is U+10FFFF. */
+/** True if these four bytes are a character of gb18030. The last one is U+10FFFF. */
 const isAssigned = (one: number, two: number, three: number, four: number): boolean => {
   const index = (((one - 0x81) * 10 + two - 0x30) * 126 + three - 0x81) * 10 + four - 0x30;
   return index <= 39_419 || (index >= 189_000 && index <= 1_237_575);
 };
 
-/** Makes those sequences of four bytes invalid for which iconv-lite makes up a character. Changes `bytes`. */
+/** Overwrites four-byte sequences without a character, for which iconv-lite would invent one. */
 const dropUnassigned = (bytes: Buffer): void => {
   for (let at = 0; at + 1 < bytes.length;) {
     const [one, two] = [bytes[at]!, bytes[at + 1]!];
@@ -38,8 +57,9 @@ const dropUnassigned = (bytes: Buffer): void => {
 };
 
 /**
- * A byte that is wrong is invalid alone, so that a line end after it stays one. Each block is decoded by itself, with the bytes
- * that were left of the one before it: a decoder of iconv-lite that goes on after a wrong one loses characters.
+ * Each block has a new decoder, which gets the bytes left over from the block before: a decoder of
+ * iconv-lite that continues after an invalid byte loses characters. Only wrong bytes become
+ * invalid, so that a line end after them stays one.
  */
 export const createMultiByte = (name: EncodingName): Transcoder => {
   const iconvName = iconvNames[name] ?? name;
@@ -54,7 +74,7 @@ export const createMultiByte = (name: EncodingName): Transcoder => {
       if (rest.length === 0 && isAscii(block)) return Buffer.from(block);
       const bytes = Buffer.concat([rest, block]);
       const { text, left } = decode(bytes);
-      // What is no character yet is given as one for each byte.
+      // `left` has one character for each byte of an incomplete character.
       rest = bytes.subarray(bytes.length - left.length);
       return markedUtf8(text);
     },

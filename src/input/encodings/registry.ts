@@ -1,20 +1,22 @@
-// The encodings that there are. Adding one is a line in labels.ts and one here.
+// All encodings. To add one: a line in labels.ts and a line here.
 
 import type { Transcoder } from './contract.ts';
 import type { EncodingName } from './labels.ts';
-import { createUtf16be, createUtf16le } from './utf-16.ts';
+import { createUtf16 } from './utf-16.ts';
 
 const multiByte = new Set<EncodingName>(['gbk', 'gb18030', 'big5', 'euc-jp', 'euc-kr', 'shift_jis']);
 
-/** Tables of characters are imported with the first file that needs them: every process and thread comes by here. */
+/** Tables of characters are imported only when needed, because every thread loads this file. */
 const createTranscoder = async (name: EncodingName): Promise<Transcoder> => {
-  if (name === 'utf-16le') return createUtf16le();
-  if (name === 'utf-16be') return createUtf16be();
+  if (name === 'utf-16le' || name === 'utf-16be') return createUtf16(name === 'utf-16be');
   if (multiByte.has(name)) return (await import('./multi-byte.ts')).createMultiByte(name);
   return (await import('./single-byte.ts')).createSingleByte(name);
 };
 
-/** The bytes in UTF-8, in blocks that stay valid until the second one after them is requested; what is no character of the encoding is a byte that is invalid there as well. */
+/**
+ * Yields bytes converted to UTF-8. Invalid bytes become `invalidByte`. The memory of a block is
+ * reused when the second block after it is requested.
+ */
 export async function* transcoded(
   bytes: AsyncIterable<Buffer>,
   encoding: Exclude<EncodingName, 'utf-8'>,

@@ -1,4 +1,4 @@
-// The encodings of one byte a character, all of which contain ASCII.
+// Encodings with one byte per character, all of which contain ASCII.
 
 import { isAscii } from 'node:buffer';
 import iconv from 'iconv-lite';
@@ -6,7 +6,7 @@ import { blocksAtOnce } from '../../core/large-blocks.ts';
 import { invalidByte, type Transcoder } from './contract.ts';
 import type { EncodingName } from './labels.ts';
 
-/** Where iconv-lite's tables differ from the standard's (https://encoding.spec.whatwg.org/#indexes). */
+/** Characters of the standard (encoding.spec.whatwg.org/#indexes) that iconv-lite has wrong. */
 const differences: Partial<Record<EncodingName, Readonly<Record<number, string>>>> = {
   macintosh: { 0xbd: '\u03a9', 0xdb: '\u20ac', 0xf0: '\uf8ff' },
   'x-mac-cyrillic': { 0xa2: '\u0490', 0xb6: '\u0491', 0xff: '\u20ac' },
@@ -18,21 +18,21 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
   'iso-8859-8-i': 'iso-8859-8',
 };
 
-/** The characters of all bytes; undefined where there is none. */
+/** The character of each byte; undefined: none. */
 const charactersOf = (name: EncodingName): readonly (string | undefined)[] => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   return [...iconv.decode(bytes, iconvNames[name] ?? name)].map((character, byte) => {
     const other = differences[name]?.[byte];
     if (other !== undefined || character !== '\ufffd') return other ?? character;
-    // In Windows' code pages, the bytes 80 to 9f without a character are control characters.
+    // In Windows' code pages, bytes 80 to 9f without a character are control characters.
     return byte < 0xa0 ? String.fromCharCode(byte) : undefined;
   });
 };
 
-/** No character of these encodings has more bytes in UTF-8. */
+/** Longest UTF-8 of a character in these encodings. */
 const utf8BytesMax = 3;
 
-/** UTF-8 of all bytes, three places each, and how many of them count. */
+/** UTF-8 of each byte in three bytes of `utf8`, and its length. */
 const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths: Uint8Array } => {
   const utf8 = Buffer.alloc(256 * utf8BytesMax, invalidByte);
   const lengths = new Uint8Array(256).fill(1);
@@ -41,13 +41,13 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
   return { utf8, lengths };
 };
 
-/** Converted at once: between reading and writing it, so much stays in the processor's cache. */
+/** Bytes converted at once: they stay in the processor's cache between reading and writing. */
 const sliceBytes = 32 * 1024;
 
-/** With it, and nothing else, begins the UTF-8 of the characters 80 to bf. */
+/** First byte in UTF-8 of the characters 80 to bf, and of no others. */
 const beforeControls = 0xc2;
 
-/** Writes a slice whose bytes are the characters of the same numbers, which V8 does; undefined: some are not. */
+/** Converts with V8's latin1, which is fast; undefined: bytes 80 to 9f differ in windows-1252. */
 const writeLatin1 = (slice: Buffer, out: Buffer, to: number): number | undefined => {
   const text = slice.toString('latin1');
   const bytes = out.write(text, to);
@@ -82,7 +82,7 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
   };
   const memory: Buffer[] = [];
   let turn = 0;
-  /** Room for a block, in memory that is used again. */
+  /** A buffer for a block, reused in turn. */
   const roomFor = (bytes: number): Buffer => {
     turn = (turn + 1) % blocksAtOnce;
     const room = memory[turn];
@@ -90,7 +90,7 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
   };
   return {
     write: (block) => {
-      // Most texts are nearly all ASCII.
+      // Little room, because most texts are nearly all ASCII.
       let out = roomFor(block.length + utf8BytesMax * sliceBytes);
       let to = 0;
       for (let from = 0; from < block.length; from += sliceBytes) {

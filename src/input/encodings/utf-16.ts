@@ -1,10 +1,10 @@
-// UTF-16 of either byte order, strictly: half a surrogate pair and half a unit at the end are invalid.
+// UTF-16 in both byte orders. Lone surrogates and half a unit at the end become `invalidByte`.
 
 import { invalidByte, type Transcoder } from './contract.ts';
 
 const invalid = Buffer.of(invalidByte);
 
-/** The text in UTF-8; halves of surrogate pairs are the invalid byte. */
+/** A text in UTF-8, with `invalidByte` for each lone surrogate. */
 const utf8Of = (text: string): Buffer =>
   text.isWellFormed()
     ? Buffer.from(text)
@@ -16,8 +16,8 @@ const utf8Of = (text: string): Buffer =>
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-const createTranscoder = (isBigEndian: boolean): Transcoder => {
-  /** Half a unit, or half a pair and maybe half a unit. */
+export const createUtf16 = (isBigEndian: boolean): Transcoder => {
+  /** Bytes of an incomplete character at the end of a block. */
   let rest = Buffer.alloc(0);
   const unitsOf = (bytes: Buffer): Buffer => (isBigEndian ? Buffer.from(bytes).swap16() : bytes);
   return {
@@ -36,6 +36,3 @@ const createTranscoder = (isBigEndian: boolean): Transcoder => {
     },
   };
 };
-
-export const createUtf16le = (): Transcoder => createTranscoder(false);
-export const createUtf16be = (): Transcoder => createTranscoder(true);
