@@ -5,13 +5,14 @@ import pMap from 'p-map';
 /** Files that are looked at together. A local disk needs few; network requests take longer. */
 export const filesAtOnceMax = 16;
 
-/** The result of one file; undefined after a failure. */
+/** The result of a file; undefined: not begun, because another one failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
 /**
- * The results of `work`, in the order of the files. If it fails for several, the first of them in that order is reported, as if
- * they had been looked at one after the other; none is begun after a failure. Files of a listing are taken from it as they are
- * needed, and its own failure is reported when those before it are done.
+ * Calls `work` for each file, `atOnce` at a time, and returns the results in the order of the
+ * files. Errors are thrown as if files were handled one after the other: the first failed file
+ * counts, no file is begun after a failure, and an error of a listing comes after those of files
+ * before it.
  */
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,

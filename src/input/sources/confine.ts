@@ -1,16 +1,20 @@
-// Where the files of a path must be if a parameter is part of it: parameters do not choose which files are read.
+// Keeps paths with parameters below the directory that the author wrote: values must not choose it.
 
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** Begins each text of a parameter in a varied path: a character for private use, which no path has. */
+/** Marks where the value of a parameter begins in a varied path: a private-use character. */
 export const mark = '\uf8ff';
 
-/** Where a glob begins. */
+/** A character with which a glob begins. */
 const glob = /[*?{}()[\]!@+]/;
 
 /**
- * The directories at the beginning of a path that its author wrote. They end before the mark in a path that another text of a parameter
- * gives; if the mark is lost, where the two paths differ; and where `special` begins.
+ * The directory at the beginning of a path that its author wrote.
+ *
+ * @param varied the path with another value of a parameter. The author's part ends at its mark, or
+ *   if
+ *   the mark is lost, where the two paths differ
+ * @param special matches where the directories end, such as at a glob
  */
 export const writtenDirectory = (path: string, varied: string, special: RegExp): string => {
   let end = varied.indexOf(mark);
@@ -21,10 +25,11 @@ export const writtenDirectory = (path: string, varied: string, special: RegExp):
 };
 
 /**
- * The directory that the files of a path or glob must be below: what its author wrote before the first text of a parameter, or the
- * working directory if that is nothing.
+ * The directory below which the files of a path or glob must be: what the author wrote before the
+ * first value of a parameter, or else the working directory. undefined: the path has no parameter
+ * in it.
  *
- * @param varied the path with other texts; undefined: no parameter is part of it, and neither is there a directory
+ * @param varied the path with other values of its parameters
  */
 export const confinementOf = (
   path: string,

@@ -1,88 +1,102 @@
-// What a source is: a place where files are. It lists them, says which version each is, and gives their bytes.
+// The interface of sources: a source lists files, tells which version of a file exists, and reads
+// it.
 
 import type { SourceSpec } from '../../core/declaration/declaration.ts';
 
-/** A file as its source lists it. */
+/** A file in a listing. */
 export interface Listed {
-  /** By what the source finds the file again, also in another process: an absolute path. The ledger has it, so it holds no secret. */
+  /**
+   * Absolute path or URL, with which any process finds the file. In the ledger, so without secrets.
+   */
   readonly location: string;
-  /** What people see. */
+  /** Name for people. */
   readonly name: string;
-  /** What the listing alone tells of its version, for `isVersion`. */
+  /** What the listing tells about the version, for `isVersion`. */
   readonly version?: string;
 }
 
-/** The locations that a table names, of one source. */
+/** Locations of a table that belong to one source. */
 export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Locations that parameters are part of, each as a `VariedPath` has its others: a parameter must not lead out of what the author wrote. */
+  /**
+   * By location made from parameters, the `others` of its VariedPath: a parameter must not lead out
+   * of the directory or host that the author wrote.
+   */
   readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** What a file looked like. Two equal fingerprints are taken for the same content. */
-export interface FileState {
-  /** As it is stored; 0 where the place does not say. Exact if the source is seekable. */
+/** A version of a file. Equal fingerprints mean equal content. */
+export interface FileVersion {
+  /** Stored size; 0 if the server does not tell. Always right if the source is seekable. */
   readonly bytes: number;
   readonly fingerprint: string;
 }
 
+/** What `look` finds out about a file. */
+export interface Look extends FileVersion {
+  /** The first stored bytes, which tell compression and encoding. */
+  readonly head: Buffer;
+}
+
 /** A version that was loaded. */
-export interface SeenVersion extends Pick<FileState, 'fingerprint'> {
-  /** A time before the file was last looked at. */
+export interface SeenVersion extends Pick<FileVersion, 'fingerprint'> {
+  /** A time shortly before the file was looked at for the last time. */
   readonly seenAt: Date;
 }
 
-/** A file, and as whose errors name it. */
+/** A listed file, and the table that errors name. */
 export interface NamedFile extends Listed {
   readonly table: string;
 }
 
-/** A file that was looked at, in this process or in another one. */
-export interface KnownFile extends NamedFile, FileState {}
+/** A file whose version is known. */
+export interface KnownFile extends NamedFile, FileVersion {}
 
-/** With what a source reaches files. */
+/** What a source needs to reach files. */
 export interface Access {
-  /** What the table declares, in every process: secrets in it are names of environment variables. */
+  /** The table's declaration. Secrets in it are names of environment variables. */
   readonly declared: SourceSpec;
-  /** Ends whatever is waited for: its reason is thrown. */
+  /** Ends all waiting; the signal's reason is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the value of an option must be, and whether it is. */
+/** A rule for an option's value. `must` completes the sentence 'the option must be …'. */
 export interface OptionRule {
   readonly must: string;
   readonly holds: (value: unknown) => boolean;
 }
 
 export interface Source {
-  /** In the ledger. */
+  /** Name in the ledger. */
   readonly name: string;
-  /** Whether a location is one of this source. */
+  /** True if a location belongs to this source. */
   readonly matches: (location: string) => boolean;
-  /** What is wrong with a location by itself, as the end of a sentence. It is not repeated: it may hold a secret. */
+  /** What is wrong with a location, as the end of a sentence without secrets; undefined: nothing. */
   readonly problem: (location: string) => string | undefined;
-  /** The options of csv() that it takes. */
+  /** Options of csv() for this source. */
   readonly options: Readonly<Record<string, OptionRule>>;
-  /** In a fixed order, each file once. Errors: ETL_SOURCE_NOT_FOUND and others of src/core/errors/catalogue/source.ts. */
+  /** Lists files in a fixed order, each once. Errors: ETL_SOURCE_NOT_FOUND and others. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
-  /** Whether a listed file with a `version` is this one, without opening it; undefined: only a look tells. */
+  /** True if a listed `version` is the version that was loaded; undefined: only `look` tells. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
-  /** What of a fingerprint the file keeps when it is moved, and no other file has; undefined: it does not say. */
+  /** The part of a fingerprint that moves with the file, and no other file has; undefined: none. */
   readonly identityOf?: (fingerprint: string) => string | undefined;
-  /** What of a fingerprint copies of the file have, too; undefined: it does not say. */
+  /** The part of a fingerprint that copies of the file have, too; undefined: none. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
-  /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT and ETL_SOURCE_GONE: it is gone. */
-  readonly look: (file: NamedFile, access: Access) => Promise<FileState & { readonly head: Buffer }>;
-  /** Cheap to open anywhere: such files are cut into segments, and read again where they were read. */
+  /**
+   * Finds a file's version and first bytes. ENOENT and ETL_SOURCE_GONE mean that the file is gone.
+   */
+  readonly look: (file: NamedFile, access: Access) => Promise<Look>;
+  /** True if opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;
-  /** Other processes find the same bytes under its locations. */
+  /** True if other processes find the same files at the same locations. */
   readonly isShared: boolean;
   /**
-   * The bytes [start, end) of a file in blocks of at most `blockBytes`; fewer when it is shorter. The memory of a block holds
-   * until the second block after it is asked for.
-   * Errors: ETL_SOURCE_UNREADABLE; ETL_SOURCE_CHANGED, where the place can tell that it has another version by now.
+   * Yields the bytes [start, end) of a file, fewer if it is shorter, in blocks of at most
+   * `blockBytes`. The memory of a block is reused when the second block after it is requested.
+   * Errors: ETL_SOURCE_UNREADABLE; ETL_SOURCE_CHANGED if the source notices another version.
    */
   readonly open: (
     file: KnownFile,

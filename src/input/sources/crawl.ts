@@ -1,5 +1,5 @@
-// Expands a glob, and keeps what its directories would hide: tinyglobby passes over whatever it cannot read, as if it were
-// not there, and a table would be replaced by what is left of its files.
+// Expands a glob, and reports directories that cannot be read. tinyglobby silently skips them, and
+// a table would be replaced with the rows of the remaining files.
 
 import { readdir as readDirectory, stat } from 'node:fs/promises';
 import { realpath, type Dirent, type PathLike } from 'node:fs';
@@ -15,26 +15,29 @@ export interface Unreadable {
 
 type Listed = (error: unknown, entries: readonly Dirent[]) => void;
 
-/** No dot of tinyglobby's expressions matches a line break: while it looks, half characters, which no name has, stand for these. */
+/**
+ * Replaces line breaks, which tinyglobby's stars do not match, with surrogates, which no name has.
+ */
 const hideBreaks = (text: string): string =>
   text.replace(/[\n\r\u2028\u2029]/g, (at) => String.fromCharCode(0xdc00 + (at.charCodeAt(0) & 0xff)));
 
+/** Undoes `hideBreaks`. */
 const showBreaks = (text: string): string =>
   text.replace(/[\udc0a\udc0d\udc28\udc29]/gu, (half) => {
     const code = half.charCodeAt(0) - 0xdc00;
     return String.fromCharCode(code < 0x20 ? code : 0x2000 + code);
   });
 
-/** An entry of this name that claims to be a file or a directory. */
+/** A directory entry that claims to be a file, or a directory. */
 const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
   const claims = { isFile: () => false, isDirectory: () => false, isSymbolicLink: () => false };
   return Object.assign(claims, { name, [what]: () => true }) as Partial<Dirent> as Dirent;
 };
 
 /**
- * An entry as the crawler is to see it. What a broken link led to may have been a file or a directory: it is taken for both,
- * and opening a match of the pattern gives the system's own error. Pipes, sockets and devices pass for
- * files, so that one that the pattern matches is refused by name and not passed over.
+ * How tinyglobby must see an entry, so that it skips nothing. A broken link counts as file and as
+ * directory, so that opening it reports the system's error. Pipes, sockets and devices count as
+ * files, so that they are refused by name if the pattern matches.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {
   const isIrregular = !entry.isFile() && !entry.isDirectory();
@@ -53,7 +56,9 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
-/** A file system that remembers what could not be read. That the pattern begins at no directory only means no match. */
+/**
+ * A file system that collects directories it could not read. A missing first one means no match.
+ */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
   const readdir = (hidden: PathLike, _options: unknown, listed: Listed): void => {
@@ -73,23 +78,22 @@ const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   return { readdir, realpath: ownRealpath } as unknown as FileSystemAdapter;
 };
 
-/** What a glob came to. */
 export interface Crawled {
-  /** Paths of files, and of broken links that the pattern matches. */
+  /** Files and broken links that the pattern matches. */
   readonly found: readonly string[];
-  /** What the pattern leads into and nobody could look at. */
+  /** Directories of the pattern that could not be read. */
   readonly unreadable: readonly Unreadable[];
 }
 
 /**
- * A pattern as the directory where it begins, and the rest. tinyglobby itself begins at what the pattern and the working
- * directory have in common, which may be the root, and looks into directories that have nothing to do with it.
+ * Splits a pattern into the directory where it begins, and the rest. tinyglobby itself would begin
+ * at the common parent of pattern and working directory, and read unrelated directories.
  */
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
   const base = parts.slice(0, first).join('/');
-  // An exclamation mark before a parenthesis is syntax; another one at the beginning would ask for all other files.
+  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other files.
   const rest = parts
     .slice(first)
     .join('/')
@@ -97,7 +101,7 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
   return { base: base === '' && first > 0 ? '/' : base, rest };
 };
 
-/** Expands a glob. Links are followed; one that leads back to a directory above it is followed once. */
+/** Expands a glob. Links are followed; a link to a directory above itself is followed once. */
 export const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];

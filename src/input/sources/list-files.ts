@@ -1,4 +1,4 @@
-// Turns the paths and globs of a source into the list of its files, in a fixed order.
+// Lists the local files of paths and globs in a fixed order.
 
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { crawl } from './crawl.ts';
 import type { Listed, Listing } from './contract.ts';
 import { irregularKind, versionIn } from './read-file.ts';
 
-/** Relative to the working directory when below it. */
+/** Relative to the working directory if the path is below it. */
 const displayName = (path: string, workingDirectory: string): string => {
   const name = relative(workingDirectory, path) || '.';
   return name.startsWith('..') || isAbsolute(name) ? path : name;
 };
 
-/** Makes the error of a file, link or directory that the system does not let us look at. */
+/** Makes the error of a file, link or directory that cannot be read. */
 const createUnreadable =
   (table: string, workingDirectory: string) =>
   (path: string, cause: unknown): EtlError => {
@@ -27,12 +27,12 @@ const createUnreadable =
 
 type FailedAt = ReturnType<typeof createUnreadable>;
 
-/** What a path leads to; undefined when nothing is there. */
+/** The file at a path; undefined: there is none. */
 const lookAt = async (path: string, failedAt: FailedAt): Promise<Stats | undefined> => {
   try {
     return await stat(path);
   } catch (cause) {
-    // A long list in braces is longer than any name may be.
+    // ENAMETOOLONG: a glob with a long list in braces.
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return undefined;
     throw failedAt(path, cause);
   }
@@ -45,7 +45,7 @@ const expand = async (
 ): Promise<readonly string[]> => {
   const path = resolve(workingDirectory, pattern);
   const there = await lookAt(path, failedAt);
-  // A glob character in the name of a real file is no glob.
+  // The name of an existing file is not a glob, even if it has a star.
   if (there?.isFile()) return [path];
   if (!isDynamicPattern(pattern)) return there === undefined ? [] : [path];
   const { found, unreadable } = await crawl(pattern, workingDirectory);
@@ -55,22 +55,22 @@ const expand = async (
 };
 
 /**
- * One path for each file: where several lead to one, its own, and the first of them when that is not among them.
- * A table would otherwise get the rows of a file as often as there are links to it.
+ * Keeps one path for each file: its own path, or if that is not listed, the first link to it.
+ * Otherwise a table would get the rows of a file once for each link.
  */
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
   failedAt: FailedAt,
 ): Promise<readonly string[]> => {
-  // What is there and has no path, such as a pipe at /dev/stdin, is refused afterwards as what it is.
+  // A pipe such as /dev/stdin has no real path; `listedFile` refuses it as what it is.
   const targets = await withFilesAtOnce(paths, (path) =>
     realpath(path).catch(async (cause: unknown) => {
       if ((await lookAt(path, failedAt))?.isFile() === false) return path;
       throw failedAt(path, cause);
     }),
   );
-  // The working directory itself may be below a link.
+  // The working directory may be below a link.
   const base = await realpath(workingDirectory);
   const chosen = new Map<string, string>();
   for (const [index, path] of paths.entries()) {
@@ -82,7 +82,9 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** A regular file as it is listed; only looks: opening a pipe would wait for its writer. Errors: ETL_SOURCE_IRREGULAR. */
+/**
+ * A regular file of the listing. It is not opened, which could block. Errors: ETL_SOURCE_IRREGULAR.
+ */
 const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
   const stats = await stat(path, { bigint: true });
   const what = irregularKind(stats);
@@ -90,11 +92,11 @@ const listedFile = async (table: string, path: string, file: string): Promise<Li
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
-      : "Files are read at several places and again after a failure, which only a regular file allows: write the data to a file first. What is piped into `etl` is csv('-').";
+      : "Write the data to a file first: files are read at several places at once, and again after a failure. Data piped into `etl` is csv('-').";
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 
-/** What a pattern such as `!tmp-*.csv` leaves out; undefined for any other, and for the name of a file that begins so. */
+/** The pattern that `!tmp-*.csv` excludes; undefined: no exclusion, or the name of a file. */
 const exclusionIn = async (
   pattern: string,
   workingDirectory: string,
@@ -105,13 +107,12 @@ const exclusionIn = async (
     : undefined;
 
 /**
- * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
- * lead to it; without those that an exclusion names, anywhere in the list. Parameters must not lead out of what the author of
- * the patterns wrote.
+ * Lists files: patterns in declared order, files of a glob by name, each file once, without
+ * excluded files. Parameters must not lead out of the directory that the author wrote.
  *
- * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
- * link that a glob leads to; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a directory that is named, and for a pipe, socket or
- * device.
+ * Errors: ETL_SOURCE_NOT_FOUND if a pattern matches nothing; ETL_SOURCE_UNREADABLE, also for
+ * directories and broken links of a glob; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a named
+ * directory, a pipe, a socket or a device.
  */
 export const listFiles = async ({
   table,
@@ -128,7 +129,7 @@ export const listFiles = async ({
       if (base !== undefined && !isBelow(base, path))
         throw new EtlError('ETL_SOURCE_OUTSIDE', { table, file: pattern, base });
     };
-    // Before anybody looks: whether a file is there is not to be learned either.
+    // Checked before looking, so that a parameter cannot even find out which files exist.
     confine(resolve(workingDirectory, pattern.replace(/^!(?!\()/, '')));
     const exclusion = await exclusionIn(pattern, workingDirectory, failedAt);
     if (exclusion !== undefined) {

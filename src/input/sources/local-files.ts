@@ -1,12 +1,12 @@
 // Local files as a source: paths and globs.
 
 import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
-import { fileState, readRange } from './read-file.ts';
+import { lookAtFile, readRange } from './read-file.ts';
 
-/** Known schemes are matched by other sources. */
+/** Other schemes than those of the other sources. */
 const isUrl = /^!?(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
 
-/** Stores whose own addresses are not read, and how their files are named instead. */
+/** Cloud stores whose own URLs are not supported, and how to name their files instead. */
 const stores: readonly { readonly address: RegExp; readonly problem: string }[] = [
   {
     address: /^!?gs:/i,
@@ -24,28 +24,29 @@ const problem = (location: string): string | undefined => {
   if (/^!?(?:https?|s3):(?!\/\/)/i.test(location)) return 'is no URL: two slashes follow the colon';
   if (!isUrl.test(location)) return undefined;
   const store = stores.find(({ address }) => address.test(location));
-  return (
-    store?.problem ?? 'is a URL of a kind that is not read; files of this machine are named by their paths'
-  );
+  return store?.problem ?? 'is a URL of an unsupported kind; name files of this machine by their paths';
 };
 
-/** Links to one file are found only when all of them are known. */
+/** Lists all files before the first is yielded, because several links may lead to one file. */
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
-  // Imported only here: loading threads open files, and list none.
+  // Imported only here, because loading threads open files and never list them.
   const { listFiles } = await import('./list-files.ts');
   yield* await listFiles(listing);
 }
 
-/** File systems count in steps of up to two seconds: a file that was changed just before it was seen may look the same afterwards. */
+/**
+ * Some file systems keep times in steps of two seconds. A file that is changed twice within a step
+ * may look unchanged.
+ */
 const timeStepMs = 2_000;
 
-/** By size and time of modification, as rsync and make compare. */
+/** Compares size and modification time, as rsync does. */
 const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boolean => {
   const [, mtimeNs] = version.split(':');
   return Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() && fingerprint.startsWith(`${version}:`);
 };
 
-/** A copy has another time. */
+/** Size and hash of both ends: a copy has another modification time. */
 const contentOf = (fingerprint: string): string => {
   const [size, , sample] = fingerprint.split(':');
   return `${size}:${sample}`;
@@ -60,7 +61,7 @@ export const localFiles: Source = {
   isVersion,
   identityOf: (fingerprint) => fingerprint,
   contentOf,
-  look: ({ location }) => fileState(location),
+  look: ({ location }) => lookAtFile(location),
   isSeekable: true,
   isShared: true,
   open: (file, _access, start, end, blockBytes) => readRange(file, start, end, blockBytes),

@@ -1,11 +1,12 @@
-// Globs over names that no directory has, as those of local files: a star matches no slash, and no dot at the beginning of a name.
+// Globs over names that are in no directory, such as keys of S3. As for files, a star matches
+// neither a slash nor a dot at the beginning of a name.
 
 import picomatch from 'picomatch';
 
-/** Whether a name is the one that is written, or matches it as a glob. */
+/** Returns a function that is true for the name itself, and for names that match it as a glob. */
 export const nameMatcher = (written: string): ((name: string) => boolean) => {
-  // Before a parenthesis an exclamation mark is syntax; another one at the beginning would match all other names.
-  // A dot of its expressions matches line breaks, too.
+  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other names.
+  // With the flag s, stars also match line breaks.
   const matches = picomatch(written.replace(/^!(?!\()/, '\\!'), { posix: true, flags: 's' });
   return (name) => name === written || matches(name);
 };

@@ -1,11 +1,12 @@
-// Reads local files: their fingerprint, their first bytes, and byte ranges as a stream of blocks.
+// Reads local files: fingerprint, first bytes, and byte ranges as a stream of blocks.
 
 import { createHash } from 'node:crypto';
 import { constants, type BigIntStats, type StatsBase } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
+import { blocksAtOnce } from '../../core/large-blocks.ts';
 import { fingerprintSampleBytes, readBytes } from '../../core/limits.ts';
-import type { FileState, NamedFile } from './contract.ts';
+import type { Look, NamedFile } from './contract.ts';
 
 const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Promise<Buffer> => {
   let filled = 0;
@@ -17,7 +18,7 @@ const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Prom
   return buffer.subarray(0, filled);
 };
 
-/** What a path leads to, when it is no regular file. */
+/** What a path leads to if that is not a regular file; undefined: it is. */
 export const irregularKind = (stats: StatsBase<number | bigint>): string | undefined => {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'a directory';
@@ -25,7 +26,7 @@ export const irregularKind = (stats: StatsBase<number | bigint>): string | undef
   return stats.isSocket() ? 'a socket' : 'a device';
 };
 
-/** Opens a regular file. Another one may have taken its place since it was listed, and a pipe must not be waited for. */
+/** Opens a regular file. A pipe may have replaced it after it was listed, and must not block. */
 const openRegular = async (path: string): Promise<FileHandle> => {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const kind = irregularKind(await handle.stat());
@@ -45,11 +46,11 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-/** Size and modification time in nanoseconds: the beginning of a fingerprint. */
+/** Size and modification time in nanoseconds, with which a fingerprint begins. */
 export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}:${mtimeNs}`;
 
-const stateOf = async (handle: FileHandle): Promise<FileState & { readonly head: Buffer }> => {
+const lookInto = async (handle: FileHandle): Promise<Look> => {
   const stats = await handle.stat({ bigint: true });
   const bytes = Number(stats.size);
   const hash = createHash('sha256');
@@ -63,25 +64,22 @@ const stateOf = async (handle: FileHandle): Promise<FileState & { readonly head:
 };
 
 /**
- * Size, fingerprint and first bytes of a file, in constant time. The fingerprint is the size, the modification time in
- * nanoseconds, and the SHA-256 of its first and last 64 KiB. Throws Node's own errors.
+ * Size, fingerprint and first bytes of a file, in constant time. A fingerprint has the size, the
+ * modification time in nanoseconds and the SHA-256 of both ends. Throws Node's errors.
  */
-export const fileState = (path: string): ReturnType<typeof stateOf> => withFile(path, stateOf);
+export const lookAtFile = (path: string): Promise<Look> => withFile(path, lookInto);
 
-/** The system's refusal to open or read a file, as our error; anything else as it is. */
+/** An error of the system as ETL_SOURCE_UNREADABLE; other errors unchanged. */
 const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
   codeOf(cause) === undefined || cause instanceof EtlError
     ? cause
     : new EtlError('ETL_SOURCE_UNREADABLE', { table, file: name, problem: messageOf(cause) }, { cause });
 
-/** One block is with the receiver, the rest of the one before it may be, and the next one is on its way. */
-const blocksAtOnce = 3;
-
 /**
- * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads ahead by one. A block's memory is used
- * again: its bytes stay valid until the second block after it is requested. Fresh memory for each would cost as much as reading.
- * Ends early when the file is shorter than it was: the receiver compares what came with what was planned.
- * Errors: ETL_SOURCE_UNREADABLE.
+ * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads one block
+ * ahead. The memory of a block is reused when the second block after it is requested: allocating
+ * would cost as much as reading. Ends early if the file has become shorter; the receiver compares
+ * the sizes. Errors: ETL_SOURCE_UNREADABLE.
  */
 export async function* readRange(
   file: NamedFile,
@@ -109,7 +107,7 @@ export async function* readRange(
       const block = await reading.catch(fail);
       if (block.length === 0) return;
       reading = readNext();
-      // Reported when its turn comes, which may be never.
+      // Its error is thrown when it is awaited; until then it must not count as unhandled.
       reading.catch(() => undefined);
       yield block;
     }

@@ -1,4 +1,4 @@
-// The sources that there are. Adding one is a file beside this one and a line here.
+// All sources. To add one: a file beside this one, and a line here.
 
 import type { OptionRule, Source } from './contract.ts';
 import { http } from './http/http.ts';
@@ -6,25 +6,27 @@ import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
-/** In the order in which a location is offered to them: a path may look like anything, so local files are the last. */
+/** The first source that matches has a location. Any text may be a path, so files are last. */
 const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
-/** The source with this name in the ledger. */
+/** The source with a name from the ledger. */
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
 
 const sourceOf = (location: string): Source => sources.find(({ matches }) => matches(location))!;
 
-/** What is wrong with a location by itself. */
+/** What is wrong with a location, as the end of a sentence; undefined: nothing. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
 
-/** Whether a location names files that are left out, whichever other one finds them. */
+/**
+ * True for a location such as `!tmp-*.csv`, which excludes files of the others. `!(` begins a glob.
+ */
 export const isExclusion = (location: string): boolean => /^!(?!\()/.test(location);
 
-/** Whether every process that names these locations finds the same files there. */
+/** True if other processes find the same files at these locations. */
 export const areShared = (locations: readonly string[]): boolean =>
   locations.every((location) => sourceOf(location).isShared);
 
-/** The locations by their sources, in declared order. */
+/** Groups locations by source. Within a group they keep their order. */
 export const bySource = (
   locations: readonly string[],
 ): readonly { readonly source: Source; readonly locations: readonly string[] }[] => {
@@ -35,7 +37,10 @@ export const bySource = (
   }));
 };
 
-/** The options that sources take: those of the locations (undefined: of all sources), and which sources take the others. */
+/**
+ * taken: options of the sources of these locations (undefined: of all sources) · others: by each
+ * other option, the sources that have it.
+ */
 export const optionsOf = (
   locations: readonly string[] | undefined,
 ): {

@@ -1,4 +1,5 @@
-// Reads a file over a network that may fail: what can pass is tried again, from the last byte, a bounded number of times.
+// Reads a file over a network that may fail: continues after the last byte, a bounded number of
+// times.
 
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,9 +8,9 @@ import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { fingerprintSampleBytes } from '../../core/limits.ts';
 import type { NamedFile } from './contract.ts';
 
-/** A failure that may pass: a cut connection, an overloaded server. */
+/** A failure after which trying again may help: a cut connection, an overloaded server. */
 export class Passing extends Error {
-  /** How long the server asks us to wait. */
+  /** How long the server asks to wait; undefined: it does not say. */
   readonly retryAfterMs: number | undefined;
 
   constructor(problem: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -18,20 +19,26 @@ export class Passing extends Error {
   }
 }
 
-/** How often, and for how long, the same is tried again without a byte. */
+/** Limits of trying again without receiving a byte. */
 export interface Patience {
   readonly tries: number;
   readonly ms: number;
 }
 
-/** First pause between two tries, and the longest; half of each is left to chance, so that many readers do not come back at once. */
+/**
+ * First pause between tries. Half of each pause is random, so that readers do not return together.
+ */
 const pauseFirstMs = 250;
+/** Longest pause between tries. */
 const pauseMsMax = 10_000;
 
 interface Tries {
-  /** Returns when it is time for another try. Throws what cannot pass, the signal's reason, or ETL_SOURCE_UNREACHABLE. */
+  /**
+   * Waits until the next try. Throws `cause` if it is not Passing, the signal's reason, or
+   * ETL_SOURCE_UNREACHABLE after the last try.
+   */
   readonly again: (cause: unknown) => Promise<void>;
-  /** Something came: count from the beginning. */
+  /** Bytes came: tries are counted from 0 again. */
   readonly reset: () => void;
 }
 
@@ -60,7 +67,7 @@ const createTries = (
   };
 };
 
-/** What `work` gives, at one of several tries. */
+/** Calls `work` until it succeeds, or fails for good. */
 export const withTries = async <T>(
   file: NamedFile,
   patience: Patience,
@@ -77,11 +84,13 @@ export const withTries = async <T>(
   }
 };
 
-/** The bytes of a file from some place on, as a server sends them. */
+/** Bytes of a file from an offset on, as a server sends them. */
 export interface RangeAnswer {
-  /** The first of them: no later than what was asked for. A server that knows no ranges begins at 0. */
+  /**
+   * Offset of the first byte: the requested one, or an earlier one. Servers without ranges send 0.
+   */
   readonly from: number;
-  /** Where the file ends; undefined when the server does not say. */
+  /** Size of the file; undefined: the server does not tell. */
   readonly total: number | undefined;
   readonly body: AsyncIterable<Buffer>;
 }
@@ -89,18 +98,18 @@ export interface RangeAnswer {
 export interface ResumedRead {
   readonly file: NamedFile;
   readonly start: number;
-  /** Infinity: to the file's end. */
+  /** Infinity: up to the end of the file. */
   readonly end: number;
   /**
-   * Asks for the bytes from `from` on. Throws Passing for what may be tried again, also while the body is read; and ETL_SOURCE_CHANGED
-   * when the server has another version by now.
+   * Requests the bytes from `from` on. Throws Passing, also while the body is read, if trying again
+   * may help, and ETL_SOURCE_CHANGED if the server has another version of the file.
    */
   readonly ask: (from: number) => Promise<RangeAnswer>;
   readonly patience: Patience;
   readonly signal: AbortSignal | undefined;
   /**
-   * SHA-256 of the first bytes, if nothing else tells one version from another. Then every try begins at the first byte, and what
-   * comes again is compared with what came before.
+   * SHA-256 of the first bytes, if the server has no other mark of a version. Then every try begins
+   * at the first byte, and bytes that come again are compared with those that came before.
    */
   readonly sample?: string | undefined;
 }
@@ -108,7 +117,7 @@ export interface ResumedRead {
 export const sampleOf = (bytes: Buffer): string =>
   createHash('sha256').update(bytes.subarray(0, fingerprintSampleBytes)).digest('hex');
 
-/** What has come of a file that has no version, to compare it with what comes again. */
+/** Compares bytes that come again with those that came before, by their hash. */
 const createWitness = ({ file, sample }: ResumedRead) => {
   const changed = (): EtlError => new EtlError('ETL_SOURCE_CHANGED', { table: file.table, file: file.name });
   let seen: { readonly bytes: number; readonly digest: string } | undefined;
@@ -148,7 +157,10 @@ const createWitness = ({ file, sample }: ResumedRead) => {
   };
 };
 
-/** The bytes [start, end) of a file, whatever its server does in between. Errors: ETL_SOURCE_UNREACHABLE, those of `ask`. */
+/**
+ * Yields the bytes [start, end) of a file, with as many requests as needed. Errors:
+ * ETL_SOURCE_UNREACHABLE, those of `ask`.
+ */
 export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
   const { file, start, end, ask, patience, signal } = read;
   const tries = createTries(file, patience, signal);
@@ -167,7 +179,7 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
         at += wanted.length;
         tries.reset();
         yield wanted;
-        // An answer that has come to its end is left to end: its connection serves the next request.
+        // An answer that is complete is read to its end, so that its connection can be used again.
         if (at >= end && (total === undefined || next < total)) return;
       }
       if (total === undefined || next >= total) {
@@ -181,7 +193,10 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
   }
 }
 
-/** The same bytes in blocks of at most `blockBytes`, of which the next is read ahead. They stay valid until the second block after them is requested. */
+/**
+ * Yields bytes in blocks of at most `blockBytes`, and reads one block ahead. The memory of a block
+ * is reused when the second block after it is requested.
+ */
 export async function* inBlocks(
   open: (signal: AbortSignal) => AsyncIterable<Buffer>,
   blockBytes: number,
@@ -196,7 +211,7 @@ export async function* inBlocks(
       const { value, done } = await reading;
       if (done === true) return;
       reading = blocks.next();
-      // Reported when its turn comes, which may be never.
+      // Its error is thrown when it is awaited; until then it must not count as unhandled.
       reading.catch(() => undefined);
       yield value;
     }

@@ -1,4 +1,4 @@
-// Standard input as a source: what comes is kept in a file without a name as long as the process lives, and read from there.
+// Standard input as a source: its data is written to an unnamed file, and read from there.
 
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, write as writeTo } from 'node:fs';
@@ -10,21 +10,22 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
-import type { Access, FileState, NamedFile, Source } from './contract.ts';
-import { fileState, readRange } from './read-file.ts';
+import type { Access, FileVersion, NamedFile, Source } from './contract.ts';
+import { lookAtFile, readRange } from './read-file.ts';
 
 const location = '-';
 
-/** Threads find the file by this: descriptors belong to the whole process. */
+/** Threads read the file's descriptor, which the whole process shares, under this key. */
 const descriptorKey = 'sluice: file of standard input';
 
-/** How often the room is looked at, and how much of the file system is left to others: a twentieth, or this much. */
-const roomCheckBytes = 64 * 1024 * 1024;
-const roomLeftBytes = 1024 * 1024 * 1024;
+/** After this many bytes, free space is checked. */
+const spaceCheckBytes = 64 * 1024 * 1024;
+/** Free space that is left to others: this much, or a twentieth of a small file system. */
+const spaceLeftBytes = 1024 * 1024 * 1024;
 
 const write = promisify(writeTo);
 
-/** Opened and removed at once: the system frees its room when the process ends, however it ends. */
+/** Opens a file and removes its name: the system frees its space even if the process is killed. */
 const openUnnamed = async (): Promise<number> => {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-stdin-'));
   try {
@@ -36,7 +37,7 @@ const openUnnamed = async (): Promise<number> => {
 
 const refuseFull = async (table: string): Promise<void> => {
   const { bavail, blocks, bsize } = await statfs(tmpdir());
-  if (bavail * bsize > Math.min((blocks * bsize) / 20, roomLeftBytes)) return;
+  if (bavail * bsize > Math.min((blocks * bsize) / 20, spaceLeftBytes)) return;
   throw new EtlError('ETL_STDIN_SPACE', { table, directory: tmpdir() });
 };
 
@@ -45,7 +46,7 @@ const writeAll = async (fd: number, bytes: Buffer): Promise<void> => {
     written += (await write(fd, bytes, written, bytes.length - written, null)).bytesWritten;
 };
 
-/** Writes whatever comes to the file, and gives its size. */
+/** Writes all of standard input to the file. Returns the number of bytes. */
 const fill = async (fd: number, hash: Hash, table: string): Promise<number> => {
   let bytes = 0;
   let checked = 0;
@@ -54,14 +55,14 @@ const fill = async (fd: number, hash: Hash, table: string): Promise<number> => {
     hash.update(block);
     await writeAll(fd, block);
     bytes += block.length;
-    if (bytes - checked < roomCheckBytes) continue;
+    if (bytes - checked < spaceCheckBytes) continue;
     await refuseFull(table);
     checked = bytes;
   }
   return bytes;
 };
 
-interface Kept extends FileState {
+interface Kept extends FileVersion {
   readonly fd: number;
 }
 
@@ -73,7 +74,7 @@ const keep = async ({ table, name }: NamedFile, { signal }: Access): Promise<Kep
     if (signal !== undefined) addAbortSignal(signal, process.stdin);
     const bytes = await fill(fd, hash, table);
     setEnvironmentData(descriptorKey, fd);
-    // The time of the file is that of the run; the content is the same when it is given again.
+    // Without a time: the same data, piped again, must have the same fingerprint.
     return { fd, bytes, fingerprint: `${bytes}:${hash.digest('hex')}` };
   } catch (cause) {
     closeSync(fd);
@@ -85,15 +86,15 @@ const keep = async ({ table, name }: NamedFile, { signal }: Access): Promise<Kep
   }
 };
 
-/** Standard input is there once: every run and table of this process gets what came. */
+/** Standard input can be read once, so all runs and tables of a process share the file. */
 let kept: Promise<Kept> | undefined;
 
 const pathOf = (fd: number): string => `/dev/fd/${fd}`;
 
 const look: Source['look'] = async (file, access) => {
-  const { fd, ...state } = await (kept ??= keep(file, access));
-  const { head } = await fileState(pathOf(fd));
-  return { ...state, head };
+  const { fd, ...version } = await (kept ??= keep(file, access));
+  const { head } = await lookAtFile(pathOf(fd));
+  return { ...version, head };
 };
 
 export const stdin: Source = {
@@ -108,7 +109,7 @@ export const stdin: Source = {
   isSeekable: true,
   isShared: false,
   open: (file, _access, start, end, blockBytes) => {
-    // There is one: other processes are refused before they load (src/run/prepare.ts).
+    // Never undefined: src/run/prepare.ts refuses standard input in other processes.
     const fd = getEnvironmentData(descriptorKey) as number;
     return readRange({ ...file, location: pathOf(fd) }, start, end, blockBytes);
   },

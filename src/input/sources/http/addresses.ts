@@ -1,15 +1,15 @@
-// Which addresses belong to nobody's public server: requests go to them only where the pipeline allows it.
+// Finds addresses that are not public. Requests go there only if the pipeline allows it.
 
 import { lookup as resolveName, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 const notPublic = new BlockList();
 for (const [network, prefix] of [
-  ['0.0.0.0', 8], // this host
+  ['0.0.0.0', 8], // this machine
   ['10.0.0.0', 8],
-  ['100.64.0.0', 10], // behind a provider's translation
+  ['100.64.0.0', 10], // carrier-grade NAT
   ['127.0.0.0', 8],
-  ['169.254.0.0', 16], // link-local, with the metadata services of the clouds
+  ['169.254.0.0', 16], // link-local, with metadata services of clouds
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.168.0.0', 16],
@@ -24,11 +24,11 @@ for (const [network, prefix] of [
   ['fe80::', 10],
   ['fec0::', 10],
   ['ff00::', 8],
-  ['2002::', 16], // holds an IPv4 address, and nobody uses it any more
+  ['2002::', 16], // 6to4, out of use; contains an IPv4 address
 ] as const)
   notPublic.addSubnet(network, prefix, 'ipv6');
 
-/** The IPv4 address that a translating network (RFC 6052) reaches by an IPv6 one. */
+/** The IPv4 address in an IPv6 address of NAT64 (RFC 6052); undefined: it is none. */
 const translated = (address: string): string | undefined => {
   const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
   if (found === null) return undefined;
@@ -36,13 +36,13 @@ const translated = (address: string): string | undefined => {
   return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
 };
 
-/** Whether an address is private, loopback, link-local or otherwise not on the public Internet. */
+/** True if an address is private, loopback, link-local or otherwise not public. */
 export const isPrivate = (address: string): boolean => {
   const plain = translated(address) ?? address;
   return notPublic.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
 };
 
-/** A connection was refused by us, before it was made. */
+/** The host has a private address, and no connection was made. */
 export class PrivateAddress extends Error {
   constructor(host: string, address: string) {
     super(`${host === address ? 'it is' : `${host} is ${address},`} a private address`);
@@ -51,7 +51,9 @@ export class PrivateAddress extends Error {
 
 type Answered = (error: Error | null, addresses?: LookupAddress[] | string, family?: number) => void;
 
-/** Resolves a name and refuses it if any of its addresses is private. The connection is made to what was checked here. */
+/**
+ * Resolves a name; fails if any address is private. The connection uses exactly these addresses.
+ */
 export const lookupPublic = ((host: string, options: LookupOptions, answered: Answered): void => {
   resolveName(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return answered(error);

@@ -1,4 +1,4 @@
-// What the status of an HTTP answer means: the file, something that may pass, or an error that says what to do.
+// Turns the status and headers of an HTTP answer into errors that say what to do.
 
 import { STATUS_CODES } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
@@ -9,7 +9,7 @@ import { Passing } from '../resume.ts';
 /** `429 Too Many Requests` */
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 
-/** RFC 9110, 10.2.3: seconds, or a date. */
+/** Milliseconds of a Retry-After header, which has seconds or a date (RFC 9110, 10.2.3). */
 export const retryAfterMs = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000;
@@ -17,8 +17,8 @@ export const retryAfterMs = (text: string | undefined): number | undefined => {
   return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
 };
 
-/** Too slow, too early, too many; and what a server that is in trouble answers. */
-const passes = (status: number): boolean =>
+/** True if trying again may help: timeout, too many requests, and most errors of servers. */
+const mayPass = (status: number): boolean =>
   [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status));
 
 const deniedHint = (status: number): string =>
@@ -26,13 +26,13 @@ const deniedHint = (status: number): string =>
     ? "Give credentials: csv(…, { bearer: env('TOKEN') }), basic or headers; docs/guide/files-from-elsewhere.md."
     : 'Check that these credentials may read it. A signed URL may have expired: make a new one.';
 
-/** What an answer that is not the file means. */
-export const refusalOf = (
+/** The error of an answer with an unsuccessful status. */
+export const statusError = (
   { table, name }: NamedFile,
   { status, headers }: Pick<HttpAnswer, 'status' | 'headers'>,
 ): Error => {
   const problem = `the server answers ${statusText(status)}`;
-  if (passes(status)) return new Passing(problem, { retryAfterMs: retryAfterMs(headers['retry-after']) });
+  if (mayPass(status)) return new Passing(problem, { retryAfterMs: retryAfterMs(headers['retry-after']) });
   const details = { table, file: name, problem };
   if ([401, 403, 407].includes(status))
     return new EtlError('ETL_SOURCE_DENIED', { ...details, hint: deniedHint(status) });
@@ -41,14 +41,17 @@ export const refusalOf = (
   const hint =
     status === 400
       ? 'Check the URL. A signed URL may have expired: make a new one.'
-      : 'Open the URL in a browser, or with `curl -v`, to see what its server wants.';
+      : 'Open the URL in a browser, or with `curl -v`, to see what the server expects.';
   return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
 };
 
-/** Encodings of a transfer are not undone: `accept-encoding: identity` asks for none, and what is stored encoded is decoded by content. */
+/**
+ * Content encodings that are accepted, although none was asked for: files that are stored
+ * compressed are recognized by their first bytes.
+ */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
-/** Refuses an answer that is no CSV file. Errors: ETL_SOURCE_FORMAT. */
+/** Refuses an answer with another content encoding, and HTML pages. Errors: ETL_SOURCE_FORMAT. */
 export const refuseContent = (
   { table, name }: NamedFile,
   { headers }: Pick<HttpAnswer, 'headers'>,
@@ -66,7 +69,7 @@ export const refuseContent = (
   if (isPage && /^[\s\ufeff]*</.test(head.toString('utf8', 0, 1024)))
     throw new EtlError('ETL_SOURCE_FORMAT', {
       ...named,
-      problem: 'is a web page (text/html), and no CSV file',
-      hint: 'It is probably a page to log in, or an error. Open the URL in a browser; credentials: bearer, basic or headers.',
+      problem: 'is a web page (text/html), not a CSV file',
+      hint: 'It is probably a login page or an error. Open the URL in a browser. Credentials are given with bearer, basic or headers.',
     });
 };

@@ -1,31 +1,33 @@
-// The options of csv() for URLs, as types. The types of a pipeline lead here, and must not need those of Node.js
-// (test/package/production.test.ts).
+// Types of csv()'s options for URLs. Pipelines use these types, so they must not need types of
+// Node.js (test/package/production.test.ts).
 
 import type { Secret } from '../../../core/declaration/secret.ts';
 
+/** Timeouts of one request, in milliseconds. */
 export interface Timeouts {
-  /** Until the connection is there, its name resolved and TLS agreed on. */
+  /** Time to connect, including name resolution and TLS. */
   readonly connectMs: number;
-  /** From then on until the answer begins. */
+  /** Time from the connection to the beginning of the answer. */
   readonly headersMs: number;
-  /** Between two pieces of the answer, while somebody waits for the next. */
+  /** Longest wait for more bytes of the answer. */
   readonly idleMs: number;
 }
 
-/** Bounds of waiting, in milliseconds. */
+/** Timeouts of requests, in milliseconds. */
 export interface HttpTimeouts extends Partial<Timeouts> {
-  /** How long a request is tried again when nothing comes. */
+  /** How long failed requests are repeated without receiving a byte. */
   readonly retryMs?: number;
 }
 
+/** Options of csv() for URLs. */
 export interface HttpOptions {
-  /** Headers of every request to the URL's own host. One that carries a secret is `env('NAME')`. */
+  /** Headers for the URL's own host. A secret is written as `env('NAME')`. */
   readonly headers?: Readonly<Record<string, string | Secret>>;
-  /** `authorization: Bearer …` */
+  /** Token for the header `authorization: Bearer …`. */
   readonly bearer?: Secret;
-  /** `authorization: Basic …` */
+  /** User and password for the header `authorization: Basic …`. */
   readonly basic?: { readonly user: string; readonly password: Secret };
-  /** Addresses of private networks and of this machine may be asked, and redirected to. */
+  /** Allows requests to private networks and to this machine, also by redirects. */
   readonly allowPrivate?: boolean;
   /** Default: connectMs 10,000 · headersMs 60,000 · idleMs 60,000 · retryMs 120,000. */
   readonly timeouts?: HttpTimeouts;

@@ -1,8 +1,8 @@
-// Looks at files of HTTP servers and reads them: imported when the first URL is.
+// Looks at and reads files of HTTP servers. Imported only for URLs.
 
 import { fingerprintSampleBytes, readBytes } from '../../../core/limits.ts';
-import type { Access, FileState, KnownFile, NamedFile, Source } from '../contract.ts';
-import { refusalOf, refuseContent } from './answer.ts';
+import type { Access, KnownFile, Look, NamedFile, Source } from '../contract.ts';
+import { statusError, refuseContent } from './answer.ts';
 import { httpSettings } from './options.ts';
 import { headOf, requestHttp } from './request.ts';
 import { urlOf } from './url.ts';
@@ -17,22 +17,22 @@ import {
 } from './version.ts';
 import { inBlocks, Passing, readResuming, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
 
-/** Bytes count as they are stored. */
+/** identity: servers send files as they are stored, so that byte offsets are right. */
 const asStored = { 'accept-encoding': 'identity', accept: '*/*', 'user-agent': 'sluice' };
 
 const lookOnce = async (
   file: NamedFile,
   access: Access,
   settings: ReturnType<typeof httpSettings>,
-): Promise<FileState & { readonly head: Buffer }> => {
+): Promise<Look> => {
   const url = urlOf(file.location, access.declared.locations);
   const headers = { ...asStored, range: `bytes=0-${fingerprintSampleBytes - 1}` };
   const answer = await requestHttp({ ...settings, url, headers });
   const { status } = answer;
-  // An empty file has no first byte.
+  // A server answers 416 to a range of an empty file.
   const isEmpty = status === 416 && contentRangeOf(answer.headers).total === 0;
   try {
-    if (status !== 200 && status !== 206 && !isEmpty) throw refusalOf(file, answer);
+    if (status !== 200 && status !== 206 && !isEmpty) throw statusError(file, answer);
     const head = isEmpty ? Buffer.alloc(0) : await headOf(answer);
     refuseContent(file, answer, head);
     const version = versionOf(status, answer.headers);
@@ -49,7 +49,7 @@ export const look: Source['look'] = (file, access) => {
   return withTries(file, settings.patience.look, access.signal, () => lookOnce(file, access, settings));
 };
 
-/** Asks for the bytes from one on, of the version that was planned. */
+/** Requests the bytes from `from` on, of the version that was planned. */
 const askFrom = async (
   file: KnownFile,
   access: Access,
@@ -68,7 +68,7 @@ const askFrom = async (
   });
   try {
     const { status, headers, body } = answer;
-    if (status !== 200 && status !== 206) throw refusalOf(file, answer);
+    if (status !== 200 && status !== 206) throw statusError(file, answer);
     checkVersion(file, version, status, headers);
     const first = status === 206 ? contentRangeOf(headers).from : 0;
     if (first === undefined || first > from)
@@ -96,6 +96,6 @@ export const open: Source['open'] = (file, access, start, end, blockBytes = read
       sample: version.sample,
     });
   };
-  // A small file takes no memory of a large one's block.
+  // A small file needs a small block.
   return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
 };

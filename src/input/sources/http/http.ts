@@ -1,4 +1,4 @@
-// HTTP(S) as a source: URLs, read as one stream that is resumed where it was cut.
+// HTTP and HTTPS as a source. A file is read as a stream, and resumed after a cut connection.
 
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { Listed, Listing, Source } from '../contract.ts';
@@ -23,15 +23,15 @@ async function* list({ table, locations, varied }: Listing): AsyncGenerator<List
         throw new EtlError('ETL_SOURCE_ADDRESS', {
           table,
           file: name,
-          problem: 'two URLs differ in their secrets alone, which are not stored',
-          hint: 'Give each file a URL of its own, or the secret as a header: csv(…, { headers: { … } }).',
+          problem: 'two URLs differ only in their secrets, which are not stored',
+          hint: 'Give each file a URL of its own, or pass the secret as a header: csv(…, { headers: { … } }).',
         });
       known.set(name, url.href);
       yield { location: name, name };
     }
 }
 
-/** Every thread that loads imports the registry: what makes requests is imported when one is made. */
+/** Imported only for requests, because every loading thread imports this file. */
 const files = () => import('./files.ts');
 
 export const http: Source = {

@@ -1,55 +1,60 @@
-// Bodies of long answers, past Node's parser of HTTP: it makes fresh memory for every piece, which costs more than all the rest of a
-// download. Their socket is read into memory that is used again.
+// Reads long bodies from the socket into reused memory, past Node's HTTP parser, which allocates
+// memory for every piece: that costs more than the rest of a download.
 
 import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** One read of a socket. Node's own have 64 KiB, and a download in such pieces takes twice the processor time. */
+/** Bytes of one read. With Node's 64 KiB, a download takes twice the processor time. */
 export const socketBytes = 512 * 1024;
 
-/** What is shorter is left to the parser: its connection then serves the next request. Much more than one read of a socket. */
+/** Shorter bodies are left to the parser, so that their connections can be used again. */
 const longBytesMin = 8 * socketBytes;
 
-/** The piece that is with the receiver, the two before it, and the one that is being filled. */
+/** Pieces in memory: the receiver's, the two before it, and the one that is being filled. */
 const piecesAtOnce = 4;
 
 const longStatuses: ReadonlySet<number> = new Set([200, 206]);
 
-/** The body of one answer, and the socket that it is read from. */
+/** A body that is read directly from its socket. */
 export interface LongBody {
-  /** The next piece; undefined at the end. It holds until the third after it is asked for. Throws what ended the connection. */
+  /**
+   * Reads the next piece; undefined at the end. The memory of a piece is reused when the third
+   * piece after it is requested. Throws the connection's error.
+   */
   readonly next: () => Promise<Buffer | undefined>;
-  /** Called whenever bytes have come: a piece is given when it is full. */
+  /** Called whenever bytes come; `next` returns only full pieces, and the last one. */
   onArrival: () => void;
 }
 
-/** What a socket reads into while it gives a long body. */
+/** Receives the bytes of a socket while a long body is read. */
 interface Filling {
-  /** Where the next bytes go. */
+  /** Memory for the next bytes. */
   readonly room: () => Buffer;
-  /** So many have come there; false: nothing more may come until the socket is resumed. */
+  /** Takes bytes that were read into `room`. False: the socket must pause until it is resumed. */
   readonly add: (bytes: number) => boolean;
-  /** Whether all memory is in use. */
+  /** True if all memory is in use. */
   readonly isFull: () => boolean;
 }
 
-/** A socket whose bytes go to the parser, or to a long body. */
+/** A socket whose bytes go to the parser, or to `to.filling` if that is set. */
 interface WideSocket {
   readonly to: { filling: Filling | undefined };
-  /** Reads on. */
+  /** Continues to read. */
   readonly resume: () => void;
 }
 
 const wideSockets = new WeakMap<Duplex, WideSocket>();
 
-/** The length of a body that ends with so many bytes and nothing else; undefined: of any other, and of a short one. */
+/**
+ * Length of a long body with a content-length; undefined: the body is short, or its length unknown.
+ */
 const longBytesOf = ({ statusCode, headers }: IncomingMessage): number | undefined => {
   const bytes = Number(headers['content-length']);
   const isLong = longStatuses.has(statusCode!) && headers['transfer-encoding'] === undefined;
   return isLong && bytes >= longBytesMin ? bytes : undefined;
 };
 
-/** Pieces of a body in memory that is used again. */
+/** Pieces of a body in reused memory. */
 const createPieces = () => {
   const memory: Buffer[] = [];
   const waiting: Buffer[] = [];
@@ -66,13 +71,13 @@ const createPieces = () => {
       filled += bytes;
       if (filled === socketBytes) close();
     },
-    /** Adds one with memory of its own. */
+    /** Adds a piece with memory of its own. */
     add: (piece: Buffer): void => void waiting.push(piece),
-    /** What is filled by now is a piece. */
+    /** Makes a piece of the bytes that have come so far. */
     close,
     isEmpty: (): boolean => waiting.length === 0,
     isFull: (): boolean => waiting.length + lent >= piecesAtOnce,
-    /** Another one is asked for: all but the last two that were given may be used again. */
+    /** Called when another piece is requested: only the last two pieces are still in use. */
     release: (): void => {
       lent = Math.min(lent, 2);
     },
@@ -86,7 +91,7 @@ const createPieces = () => {
 
 const createBody = (response: IncomingMessage, length: number, { resume }: WideSocket) => {
   const pieces = createPieces();
-  /** Bytes that are still to come. */
+  /** Bytes that have not come yet. */
   let left = length;
   let hasBegun = false;
   let ended: { readonly error?: Error } | undefined;
@@ -100,7 +105,9 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
   // Without a listener, an error of the connection would end the process.
   response.on('error', (error) => end({ error }));
   response.on('close', () => end({ error: new Error('the connection was closed') }));
-  /** What came with the head is with the parser, all of it by the time when Node asks for room again. */
+  /**
+   * Takes bytes that came together with the headers, which the parser has, before the first read.
+   */
   const begin = (): void => {
     hasBegun = true;
     const first = response.read() as Buffer | null;
@@ -141,8 +148,9 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
 };
 
 /**
- * Takes the body of an answer from its socket, if it is long and of known length: undefined otherwise. To be called at the event
- * `response`, before more is read. The connection serves no other request: the reader of the body destroys the response.
+ * Reads the body of an answer from its socket; undefined: the body is short, or its length unknown.
+ * Must be called in the event `response`, before more is read. The reader must destroy the response
+ * at the end, because its connection cannot be used again.
  */
 export const takeLongBody = (response: IncomingMessage): LongBody | undefined => {
   const socket = wideSockets.get(response.socket);
@@ -153,7 +161,7 @@ export const takeLongBody = (response: IncomingMessage): LongBody | undefined =>
   return body;
 };
 
-/** Reads from a socket into the same memory again and again, which Node's parser of HTTP copies from. */
+/** An agent whose sockets read into one buffer each, from which Node's parser copies. */
 export class WideAgent extends Agent {
   override createConnection(
     options: ClientRequestArgs,
@@ -172,7 +180,8 @@ export class WideAgent extends Agent {
     const socket = super.createConnection({ ...options, onread } as ClientRequestArgs, callback);
     if (!socket) return socket;
     const resume = socket.resume.bind(socket);
-    // The answer resumes its socket when it is read. What came without room would be written over what is not read yet.
+    // Node resumes the socket when the answer is read. Without free memory, unread bytes would be
+    // lost.
     socket.resume = () => (to.filling?.isFull() === true ? socket : resume());
     wideSockets.set(socket, { to, resume });
     return socket;

@@ -1,4 +1,4 @@
-// The options of csv() for URLs: credentials by the names of environment variables, private addresses, timeouts.
+// Options of csv() for URLs: headers, credentials, private addresses, timeouts.
 
 import type { SourceOptions } from '../../../core/declaration/declaration.ts';
 import type { Access, NamedFile, OptionRule } from '../contract.ts';
@@ -15,11 +15,12 @@ const timeoutsDefault: Required<HttpTimeouts> = {
   retryMs: 120_000,
 };
 
-/** Tries without a byte: those of a read, which has work behind it, and those of a look, whose URL may be wrong. */
+/** Tries of a read without a byte. A started file is worth more tries. */
 const readTries = 10;
+/** Tries of a look, whose URL may be wrong. */
 const lookTries = 5;
 
-/** A timer of Node has 31 bits. */
+/** Longest timer of Node. */
 const timeoutMsMax = 2 ** 31 - 1;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -27,7 +28,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** They say how the connection is used, which is not for a pipeline to decide. */
+/** Headers about ranges, encodings and connections, which sluice sets itself. */
 const ourHeaders =
   /^(?:range|if-.*|host|connection|accept-encoding|transfer-encoding|content-.*|te|upgrade|trailer|expect)$/i;
 const secretHeader = /auth|cookie|token|secret|passw|api-?key|access-?key/i;
@@ -45,7 +46,7 @@ const isTimeout = ([name, value]: readonly [string, unknown]): boolean =>
 
 export const httpOptionRules: Readonly<Record<keyof HttpOptions, OptionRule>> = {
   headers: {
-    must: "an object of header names and texts; one for a secret is env('NAME'), and those of ranges, encodings and connections are not yours",
+    must: "an object of header names and texts, with env('NAME') for secrets, and without headers for ranges, encodings and connections",
     holds: (value) => isObject(value) && Object.entries(value).every(isHeader),
   },
   bearer: { must: "env('NAME'), the name of the environment variable that holds the token", holds: isSecret },
@@ -65,7 +66,7 @@ export const httpOptionRules: Readonly<Record<keyof HttpOptions, OptionRule>> = 
   },
 };
 
-/** Headers with the values of their secrets: they live as long as the request. */
+/** Headers with the values of secrets, made for each request. */
 const credentialsOf = (
   { headers = {}, bearer, basic }: HttpOptions,
   table: string,
@@ -83,7 +84,7 @@ const credentialsOf = (
   return own;
 };
 
-/** How a table's URLs are asked. Errors: ETL_SOURCE_SECRET. */
+/** Settings of requests for a file. Errors: ETL_SOURCE_SECRET. */
 export const httpSettings = (
   file: NamedFile,
   { declared, signal }: Access,

@@ -1,4 +1,4 @@
-// One HTTP request: bounded waiting, redirects that lead to no forbidden place, and credentials for nobody but the first host.
+// Sends an HTTP request: with timeouts, checked redirects, and credentials for the first host only.
 
 import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
@@ -15,22 +15,23 @@ export interface HttpRequest {
   readonly file: NamedFile;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the host of `url` alone. */
+  /** Headers that only the origin of `url` gets. */
   readonly credentials: Readonly<Record<string, string>>;
+  /** True if private addresses may be connected to. */
   readonly allowPrivate: boolean;
-  /** Whether redirects are followed; if not, they are answers. */
+  /** False: redirects are returned as answers. */
   readonly redirects?: boolean;
-  /** The receiver is done with a piece of the body when it asks for the third after it: the piece's memory may be used again. */
+  /** True: the memory of a piece is reused when the third piece after it is requested. */
   readonly reusesMemory?: boolean;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer whose body is not read yet. It must be read, or closed. */
+/** An answer. Its body must be read to the end, or closed. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Throws Passing when it is cut off, or nothing comes. */
+  /** Throws Passing if the connection is cut, or nothing comes for `idleMs`. */
   readonly body: AsyncIterable<Buffer>;
   readonly close: () => void;
 }
@@ -42,18 +43,18 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   for await (const piece of body) {
     pieces.push(piece);
     bytes += piece.length;
-    // One that has no more is read to its end: its connection serves the next request.
+    // A short body is read to its end, so that its connection can be used again.
     if (bytes > fingerprintSampleBytes) break;
   }
   return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
 };
 
-/** As browsers do; more is a circle. */
+/** Redirects that are followed, as in browsers; more are a circle. */
 const redirectsMax = 10;
 
-/** Connections are kept for the next request; those to private addresses apart, because a kept one is not checked again. */
+/** Connections are kept for later requests. Those to unchecked addresses are kept separately. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
-  // What has come while nobody asked is then given in one piece, of at most twice as much.
+  // With this mark, bytes that came while nobody read are returned in one piece.
   const options = { keepAlive: true, highWaterMark: socketBytes, ...(lookup && { lookup }) };
   return { 'http:': new WideAgent(options), 'https:': new TlsAgent(options) };
 };
@@ -61,7 +62,7 @@ const agents = { checked: agentsFor(lookupPublic), unchecked: agentsFor(undefine
 
 const proxyVariables = ['https_proxy', 'http_proxy', 'all_proxy'] as const;
 
-/** Proxies are not used; where one is needed, the connection fails, and this is why. */
+/** For failed connections where a proxy is configured, which sluice does not use. */
 const proxyHint = (): string => {
   const name = proxyVariables
     .flatMap((lower) => [lower, lower.toUpperCase()])
@@ -72,26 +73,27 @@ const proxyHint = (): string => {
 const wrongAddress = (file: NamedFile, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_SOURCE_ADDRESS', { table: file.table, file: file.name, problem, hint }, { cause });
 
-const isOfTrust = (code: string | undefined): boolean => /CERT|SIGNATURE|^ERR_TLS/.test(code ?? '');
+/** True if the server's certificate is not trusted. */
+const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATURE|^ERR_TLS/.test(code ?? '');
 
-/** TLS did not come about: the server speaks another protocol, or another version of this one. */
-const isOfTls = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
+/** True if no TLS session was agreed on: another protocol, or another version of TLS. */
+const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
-/** OpenSSL's own reason, which Node gives between its library, function and source file. */
+/** OpenSSL's reason, which Node's message has among the names of library, function and file. */
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
-/** Node's parser found no answer where one should begin. */
+/** Code of Node's parser if an answer does not begin as HTTP does. */
 const notHttp = 'HPE_INVALID_CONSTANT';
 
-/** What a failure to connect or to be answered means: what no second try can change, or Passing. */
+/** The error of a failed request: ETL_SOURCE_ADDRESS if trying again cannot help, else Passing. */
 const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error => {
   if (cause instanceof EtlError || cause instanceof Passing) return cause;
   if (cause instanceof PrivateAddress)
     return wrongAddress(
       file,
       cause.message,
-      'If it is meant, allow it: csv(…, { allowPrivate: true }).',
+      'If the address is right, allow it: csv(…, { allowPrivate: true }).',
       cause,
     );
   const code = codeOf(cause);
@@ -106,21 +108,21 @@ const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error =>
     return wrongAddress(
       file,
       messageOf(cause),
-      'Check headers and credentials: a line break at the end of a token?',
+      'Check headers and credentials. A token may end with a line break.',
       cause,
     );
-  if (isOfTrust(code))
+  if (isCertificateError(code))
     return wrongAddress(
       file,
       `the connection to ${hostname} is not trusted: ${messageOf(cause)}`,
-      'If the certificate is of an authority of your own, name its file in NODE_EXTRA_CA_CERTS. Certificates are always checked.',
+      'If your own authority made the certificate, name the file of the authority in NODE_EXTRA_CA_CERTS. Certificates are always checked.',
       cause,
     );
-  if (isOfTls(code))
+  if (isTlsError(code))
     return wrongAddress(
       file,
       `no encrypted connection to ${hostname}: ${reasonOf(cause)}`,
-      'Check scheme and port of the URL: a server without encryption is named with http://.',
+      'Check scheme and port of the URL. The URL of a server without encryption begins with http://.',
       cause,
     );
   const problems: Readonly<Record<string, string>> = {
@@ -131,7 +133,7 @@ const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error =>
   return new Passing(`${problem}.${proxyHint()}`.replace(/\.$/, ''), { cause });
 };
 
-/** Fails when nothing happened for some time. */
+/** A timeout that is restarted whenever something happens. */
 const createClock = (expire: (error: Passing) => void) => {
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -142,18 +144,19 @@ const createClock = (expire: (error: Passing) => void) => {
     stop();
     timer = setTimeout(() => expire(new Passing(`${what} within ${ms / 1000} s`)), ms);
   };
-  /** Something happened. */
+  /** Restarts the timeout. */
   const again = (): void => void timer?.refresh();
   return { start, stop, again };
 };
 
+/** A response, and how its body is read. */
 interface Answered {
   readonly response: IncomingMessage;
-  /** Its body, if that does not come by the response. */
+  /** Reads the body directly from the socket; undefined: the response has the body. */
   readonly long: LongBody | undefined;
 }
 
-/** Gives the next piece of a body; undefined at its end. */
+/** Returns a function that reads the next piece of a body; undefined at the end. */
 const readerOf = ({ response, long }: Answered): LongBody['next'] => {
   if (long !== undefined) return long.next;
   const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
@@ -174,7 +177,7 @@ async function* bodyOf(
       const piece = await nextPiece();
       clock.stop();
       if (piece === undefined) {
-        // What breaks a request off may look like its end.
+        // A request that the signal ended may look complete.
         signal?.throwIfAborted();
         return;
       }
@@ -190,7 +193,7 @@ async function* bodyOf(
   }
 }
 
-/** One request without redirects. */
+/** Sends one request, without following redirects. */
 const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const { url, allowPrivate, timeouts, signal } = asked;
@@ -202,8 +205,9 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
     const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
-    // As an option of the request, the signal would also end the connection when that serves another request.
-    // Without a reason, too: a connection whose answer has come would emit it with nobody listening.
+    // Not passed as the option `signal`, which would also destroy the connection while it serves a
+    // later request. Destroyed without a reason, which would be emitted with no listener after an
+    // answer.
     const breakOff = (): void => void request.destroy();
     if (signal?.aborted === true) breakOff();
     signal?.addEventListener('abort', breakOff, { once: true });
@@ -228,7 +232,7 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Where an answer sends us; undefined: nowhere. Errors: ETL_SOURCE_ADDRESS. */
+/** The URL that an answer redirects to; undefined: no redirect. Errors: ETL_SOURCE_ADDRESS. */
 const redirectOf = (
   file: NamedFile,
   from: URL,
@@ -242,7 +246,7 @@ const redirectOf = (
       `${from.host} redirects to ${problem}`,
       'If that is right, name the final URL in the pipeline.',
     );
-  if (!URL.canParse(location, from.href)) throw refuse('what is no URL');
+  if (!URL.canParse(location, from.href)) throw refuse('a text that is not a URL');
   const to = new URL(location, from);
   if (!['http:', 'https:'].includes(to.protocol)) throw refuse(`a URL of ${to.protocol}`);
   if (from.protocol === 'https:' && to.protocol === 'http:')
@@ -252,8 +256,10 @@ const redirectOf = (
 };
 
 /**
- * Asks, and follows redirects. A private address is refused wherever it comes from, unless it is allowed: what is checked is what
- * is connected to. Errors: ETL_SOURCE_ADDRESS; Passing for what may be tried again; the signal's reason.
+ * Sends a request and follows redirects. Unless private addresses are allowed, the address is
+ * checked when the connection is made, also after redirects.
+ *
+ * Errors: ETL_SOURCE_ADDRESS; Passing if trying again may help; the signal's reason.
  */
 export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
   const { file, signal, credentials } = asked;

@@ -1,22 +1,22 @@
-// The URLs that a table names: ranges in braces, what is wrong with one, and how it is shown and stored without its secrets.
+// URLs of a table: ranges in braces, checks, and how URLs are stored without their secrets.
 
 import { inQuotes } from '../../../core/wording.ts';
 import { writtenDirectory } from '../confine.ts';
 
-/** So many files are no mistake; more is a range with a digit too many. */
+/** URLs that one location may name. More are probably a range with a digit too many. */
 const expansionsMax = 1_000_000;
 
 const braces = /\{([^{}]*)\}/;
 const range = /^(\d+)\.\.(\d+)$/;
 
-/** How many texts one pair of braces means; undefined: it is neither a range nor a list. */
+/** The number of texts that braces stand for; undefined: neither a range nor a list. */
 const choices = (inside: string): number | undefined => {
   const [, first, last] = range.exec(inside) ?? [];
   if (first !== undefined) return Math.abs(Number(last) - Number(first)) + 1;
   return inside.includes(',') ? inside.split(',').length : undefined;
 };
 
-/** `01..12` with its zeros. */
+/** The numbers of a range. `01..12` keeps the leading zeros. */
 function* numbersOf(first: string, last: string): Generator<string, void> {
   const isPadded = [first, last].some((text) => text.length > 1 && text.startsWith('0'));
   const width = isPadded ? Math.max(first.length, last.length) : 0;
@@ -30,7 +30,7 @@ const chosen = (inside: string): Iterable<string> => {
   return first === undefined || last === undefined ? inside.split(',') : numbersOf(first, last);
 };
 
-/** Every URL that a location with braces names, in order. */
+/** Yields all URLs of a location with braces, in order. */
 export function* expandBraces(location: string): Generator<string, void> {
   const found = braces.exec(location);
   if (found === null) {
@@ -52,7 +52,7 @@ const bracesProblem = (location: string): string | undefined => {
     : undefined;
 };
 
-/** What is wrong with a location, in the words of a problem of the declaration; it may hold a password, and is not repeated. */
+/** What is wrong with a location, as the end of a sentence without secrets; undefined: nothing. */
 export const urlProblem = (location: string): string | undefined => {
   const problem = bracesProblem(location);
   if (problem !== undefined) return problem;
@@ -66,20 +66,20 @@ export const urlProblem = (location: string): string | undefined => {
   return undefined;
 };
 
-/** A server may decode a path once more, and must not be led upwards by that either. */
+/** True if a path has `..` after another decoding, which some servers do. */
 const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
 
 const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');
 
-/** Where a URL has something else than directories. */
+/** Matches where the directories of a URL end. */
 const notPath = /[{?#]/;
 
 /**
- * Whether the text of a parameter changed nothing but what its place in a location is for: what is below the path before it, or a value of
- * the query.
+ * True if the value of a parameter changed only the path below the author's directory, or a value
+ * of the query, and not the host or the names in the query.
  *
- * @param url one of the location
- * @param varied the location with another text of the parameter
+ * @param url a URL of the location
+ * @param varied the location with another value of the parameter
  */
 export const isAsWritten = (url: URL, location: string, varied: string): boolean => {
   const directory = writtenDirectory(location, varied, notPath);
@@ -94,7 +94,7 @@ export const isAsWritten = (url: URL, location: string, varied: string): boolean
   );
 };
 
-/** Parameters of a query whose values are nobody's business: signatures, tokens and keys. */
+/** Names of query parameters whose values are secret: signatures, tokens and keys. */
 const secretName = /sig|token|secret|passw|pwd|auth|cred|api-?_?key|access-?_?key|^key$|jwt|session/i;
 
 const shownSecret = '***';
@@ -108,8 +108,8 @@ const decoded = (text: string): string => {
 };
 
 /**
- * Parameters that come with a signature, by the one that is the signature. They say when and by whom a URL was signed, and nothing of
- * the file: signed again tomorrow, the URL has to be the same file, or it would be appended twice.
+ * Query parameters of signed URLs, by the parameter with the signature. They tell when and by whom
+ * a URL was signed. They are hidden, so that the URL is the same file after it was signed again.
  */
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
@@ -123,7 +123,7 @@ const signings: readonly { readonly signature: RegExp; readonly others: RegExp }
   { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
 ];
 
-/** A URL without the values of its secrets, and of what changes with them: what is stored and shown. */
+/** A URL as it is stored and shown: without secret values and parameters of its signature. */
 export const withoutSecrets = (url: URL): string => {
   const names = [...url.searchParams.keys()];
   const others = signings
@@ -137,13 +137,13 @@ export const withoutSecrets = (url: URL): string => {
   return url.origin + url.pathname + query;
 };
 
-/** Whether a location is a URL with a secret in it. */
+/** True if a location is a URL with a secret in its query. */
 export const holdsSecret = (location: string): boolean =>
   /^https?:/i.test(location) &&
   URL.canParse(location) &&
   withoutSecrets(new URL(location)).includes(`=${shownSecret}`);
 
-/** The URL that is stored as this location, found among those that the table names. */
+/** The declared URL that is stored as `location`, with its secrets. */
 export const urlOf = (location: string, declared: readonly string[]): URL => {
   if (!location.includes(`=${shownSecret}`)) return new URL(location);
   for (const one of declared)

@@ -1,22 +1,25 @@
-// Which version of a file an HTTP server has: by its strong ETag, else its date and size, else its size and first bytes.
+// Tells versions of a file on an HTTP server apart: by strong ETag, by date and size, or by first
+// bytes.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 
-/** The fingerprint is this as JSON. What the server does not say is not there. */
+/**
+ * A version; as JSON, the file's fingerprint. Properties are missing if the server does not tell.
+ */
 export interface HttpVersion {
   readonly bytes?: number;
-  /** Strong or weak, as the server writes it. */
+  /** Strong or weak ETag, as the server writes it. */
   readonly etag?: string;
   readonly modified?: string;
-  /** SHA-256 of the first bytes, where there is neither a strong ETag nor a date. */
+  /** SHA-256 of the first bytes; only without a strong ETag and a date. */
   readonly sample?: string;
 }
 
 export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
-/** First byte and size in an answer with a part of a file (RFC 9110, 14.4). */
+/** First byte and total size of a partial answer (RFC 9110, 14.4). */
 export const contentRangeOf = (
   headers: IncomingHttpHeaders,
 ): { readonly from: number | undefined; readonly total: number | undefined } => {
@@ -26,14 +29,14 @@ export const contentRangeOf = (
   return { from: number(found?.[1]), total: number(found?.[2]) };
 };
 
-/** The size of the whole file, if an answer tells it. */
+/** Size of the whole file; undefined: the answer does not tell. */
 export const totalOf = (status: number, headers: IncomingHttpHeaders): number | undefined => {
   if (status !== 200) return contentRangeOf(headers).total;
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 };
 
-/** What the headers of an answer say of the version; an ETag alone if it is strong. */
+/** The version according to an answer's headers. A date next to a strong ETag is left out. */
 export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVersion => {
   const { etag, 'last-modified': modified } = headers;
   const bytes = totalOf(status, headers);
@@ -44,13 +47,13 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
   };
 };
 
-/** What a server must still have for a range of it to be sent; undefined: it cannot be asked so. */
+/** Value of If-Range, with which a server sends a range only of this version; undefined: none. */
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 
 /**
- * Compares the version of an answer with the one that was planned. An answer to `If-Range` may leave out what it has compared itself.
- * Errors: ETL_SOURCE_CHANGED.
+ * Compares the version of an answer with the planned one. A partial answer to If-Range may omit
+ * headers, because the server has compared. Errors: ETL_SOURCE_CHANGED.
  */
 export const checkVersion = (
   { table, name }: NamedFile,

@@ -1,20 +1,20 @@
-// Reads credentials in the JSON that containers, instances and credential processes give.
+// Reads the JSON with credentials from containers, instances and credential processes.
 
 import { CredentialsProblem, type Credentials } from './credentials.ts';
 
-/** `where` names the giver in the error. Throws CredentialsProblem. */
+/** Credentials in a JSON text. `where` names its origin in the error. Throws CredentialsProblem. */
 export const credentialsIn = (text: string, where: string): Credentials => {
   let given: Record<string, unknown> = {};
   try {
     given = Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
-    // Reported below: the text may hold secrets, and a parser's message quotes it.
+    // Reported below without the parser's message, which quotes the text and its secrets.
   }
   const { AccessKeyId, SecretAccessKey, Token, SessionToken, Expiration } = given;
   if (typeof AccessKeyId !== 'string' || typeof SecretAccessKey !== 'string')
     throw new CredentialsProblem(
       `${where} gave no credentials`,
-      'Its answer must be JSON with AccessKeyId and SecretAccessKey; check the role or the program behind it.',
+      'The answer must be JSON with AccessKeyId and SecretAccessKey. Check the role, or the program that gives it.',
     );
   const token = Token ?? SessionToken;
   const expires = typeof Expiration === 'string' ? Date.parse(Expiration) : Number.NaN;

@@ -1,4 +1,4 @@
-// Asks a service that gives out credentials: a small answer, soon, and again when the service stumbles.
+// Sends a request to a service that gives out credentials.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,7 +18,10 @@ const attemptsUsually = 3;
 const pauseMs = 200;
 const answerCharactersMax = 65_536;
 
-/** What the service answers, whatever the status. Throws what `fetch` throws when there is no answer. Redirects are not followed. */
+/**
+ * Returns the answer of a service. Repeats the request after errors of the server or the network;
+ * throws the last error of `fetch`. Redirects are not followed.
+ */
 export const askService = async (
   url: string,
   { timeoutMs, ...init }: Question,

@@ -1,4 +1,4 @@
-// Sends requests to an S3 server: in the region of the bucket, with credentials that are still good.
+// Sends requests to an S3 server, in the bucket's region and with valid credentials.
 
 import type { NamedFile } from '../contract.ts';
 import { retryAfterMs } from '../http/answer.ts';
@@ -11,14 +11,14 @@ import { signedRequest, type Asked } from './signed-request.ts';
 import { parseXml, textAt } from './xml.ts';
 
 export interface S3Request extends Asked {
-  /** What errors name. */
+  /** The file that errors name. */
   readonly file: NamedFile;
   readonly signal?: AbortSignal | undefined;
-  /** As of HttpRequest. */
+  /** As in HttpRequest. */
   readonly reusesMemory?: boolean;
 }
 
-/** An answer that is no success: its status, and S3's own code where there is one. */
+/** An unsuccessful answer: its status, and S3's code if there is one. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -31,14 +31,14 @@ export class S3Refusal extends Error {
 }
 
 export interface S3Client {
-  /** Throws S3Refusal, CredentialsProblem, Passing, ETL_SOURCE_ADDRESS, the signal's reason. */
+  /** Errors: S3Refusal, CredentialsProblem, Passing, ETL_SOURCE_ADDRESS, the signal's reason. */
   readonly send: (request: S3Request) => Promise<HttpAnswer>;
 }
 
-/** A page of a listing has at most 1000 keys of at most 1024 bytes, of which each may be escaped as three. */
+/** More than the longest page of a listing: 1000 keys of 1024 bytes, each escaped as three. */
 const textBytesMax = 16 * 1024 * 1024;
 
-/** The text of an answer. Throws Passing when it is cut off. */
+/** The text of an answer. Throws Passing if the connection is cut. */
 export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -50,7 +50,7 @@ export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   return Buffer.concat(pieces).toString();
 };
 
-/** By these a server says that credentials are not valid, or no longer: new ones may have been put in their place. */
+/** Codes for invalid or expired credentials: new credentials may exist by now. */
 const staleCodes: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'InvalidAccessKeyId',
@@ -58,19 +58,19 @@ const staleCodes: ReadonlySet<string> = new Set([
   'TokenRefreshRequired',
 ]);
 
-/** Another try may have another answer. S3 asks for fewer requests by 503 SlowDown. */
+/** Statuses after which trying again may help. With 503 SlowDown, S3 asks for fewer requests. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Statuses with which a server sends a request to the region of the bucket. */
+/** Statuses with which a server names the bucket's region. */
 const elsewhereStatuses: ReadonlySet<number> = new Set([301, 307, 400]);
 
 interface Refused {
   readonly refusal: S3Refusal;
-  /** The region that the server names instead. */
+  /** The region of the bucket according to the server; undefined: it names none. */
   readonly region: string | undefined;
 }
 
-/** Throws Passing for what may be tried again. */
+/** Reads an unsuccessful answer. Throws Passing if trying again may help. */
 const readRefusal = async (answer: HttpAnswer): Promise<Refused> => {
   const { status, headers } = answer;
   const error = parseXml(await textOf(answer));
@@ -95,7 +95,7 @@ const timeouts = { connectMs: 10_000, headersMs: 60_000, idleMs: 60_000 };
 
 export const createClient = ({ endpoint, credentials, requesterPays, region }: S3Settings): S3Client => {
   const cache = new Map<string, ArrayBuffer>();
-  /** Of buckets that are not in the region of the settings. */
+  /** Regions of buckets that are not in the region of the settings. */
   const regions = new Map<string, string>();
   const payer: Record<string, string> = requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
 
@@ -112,10 +112,10 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
     return requestHttp({
       file,
       url,
-      // Not signed: what is between us and the server may change it.
+      // Not signed, because proxies may change this header.
       headers: { 'accept-encoding': 'identity' },
       credentials: headers,
-      // The pipeline or the environment names the server, and nobody else does.
+      // The server is named by the pipeline or the environment, and redirects are not followed.
       allowPrivate: true,
       redirects: false,
       reusesMemory,
@@ -124,7 +124,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
     });
   };
 
-  /** Whether a second try would be another one: with credentials that were put in the place of these. */
+  /** Looks for credentials again; true if they have changed. */
   const renew = async (signer: Credentials): Promise<boolean> => {
     credentials!.forget(signer);
     return !isSame(await credentials!.get(), signer);

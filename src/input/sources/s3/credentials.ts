@@ -1,6 +1,8 @@
-// What credentials are, where they are looked for, and the error of a place that has none to give.
+// Credentials, where to look for them, and the error if there are none.
 
-/** What signs a request. Held in memory only: never logged, stored, or part of a message. */
+/**
+ * Credentials that sign requests. Kept in memory only: never logged, stored, or part of a message.
+ */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -9,14 +11,14 @@ export interface Credentials {
   readonly expires?: number | undefined;
 }
 
-/** Where to look. */
+/** Where to look for credentials. */
 export interface Search {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A profile that the pipeline names: only it is looked at. */
+  /** A profile that the pipeline names, which is then the only place; undefined: all places. */
   readonly profile: string | undefined;
 }
 
-/** Credentials cannot be had: from a place that should have them, or from any. */
+/** No place has credentials, or a place that should have them fails. */
 export class CredentialsProblem extends Error {
   readonly hint: string;
 
@@ -26,5 +28,5 @@ export class CredentialsProblem extends Error {
   }
 }
 
-/** Whether a text may be in a header: the error of one that may not would quote it. */
+/** True if a text may be in a header. Otherwise an error of Node would quote the secret. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -1,15 +1,16 @@
-// The options of csv() for S3, as types. The types of a pipeline lead here, and must not need those of Node.js
-// (test/package/production.test.ts).
+// Types of csv()'s options for S3. Pipelines use these types, so they must not need types of
+// Node.js (test/package/production.test.ts).
 
-/** The options of csv() for S3. */
+/** Options of csv() for S3. */
 export interface S3Options {
-  /** A server other than AWS, as a URL. */
+  /** URL of another server than AWS. */
   readonly endpoint?: string;
+  /** Default: from the environment or the profile, else the bucket's own region. */
   readonly region?: string;
-  /** Of ~/.aws/config and ~/.aws/credentials. */
+  /** Name of a profile in ~/.aws/config or ~/.aws/credentials. */
   readonly profile?: string;
-  /** Requests are not signed: for public buckets. */
+  /** Sends requests without credentials, to public buckets. */
   readonly anonymous?: boolean;
-  /** Agrees to pay for requests and transfer. */
+  /** Agrees to pay for requests and transfer, which some buckets demand. */
   readonly requesterPays?: boolean;
 }

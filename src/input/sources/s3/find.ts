@@ -1,4 +1,4 @@
-// Finds credentials in the places where the tools of AWS look, in their order, and keeps them fresh.
+// Finds credentials in the places and the order of AWS tools, and renews them.
 
 import { fromContainer, fromInstance } from './host.ts';
 import { fromProfile } from './profile.ts';
@@ -13,7 +13,7 @@ const fromEnvironment = async ({ env }: Search): Promise<Credentials | undefined
 };
 
 interface Place {
-  /** As the error names it if no place has credentials. */
+  /** Name of the place in the error if there are no credentials. */
   readonly name: string;
   readonly find: (search: Search) => Promise<Credentials | undefined>;
 }
@@ -34,7 +34,7 @@ const places: readonly Place[] = [
   { name: "the instance's metadata service", find: fromInstance },
 ];
 
-/** The credentials of the first place that has some. Throws CredentialsProblem. */
+/** Credentials of the first place that has any. Throws CredentialsProblem. */
 export const findCredentials = async (search: Search): Promise<Credentials> => {
   const looked = search.profile === undefined ? places : [profiles];
   for (const { name, find } of looked) {
@@ -44,7 +44,7 @@ export const findCredentials = async (search: Search): Promise<Credentials> => {
     if ([accessKeyId, secretAccessKey, sessionToken].every(isPrintable)) return found;
     throw new CredentialsProblem(
       `the credentials in ${name} have line breaks or other control characters`,
-      'Copy them again; each is one line.',
+      'Set them again, each as one line.',
     );
   }
   throw new CredentialsProblem(
@@ -53,16 +53,19 @@ export const findCredentials = async (search: Search): Promise<Credentials> => {
   );
 };
 
-/** Temporary credentials are fetched again this long before they expire: none expire while a request is under way. */
+/** Temporary credentials are renewed this long before they expire, so that no request fails. */
 const renewBeforeMs = 5 * 60_000;
 
+/** Credentials that are shared and renewed. */
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /** Says that a server took these for expired: the next `get` looks again. */
+  /**
+   * Must be called if a server refuses these credentials as expired: the next `get` looks again.
+   */
   readonly forget: (expired: Credentials) => void;
 }
 
-/** Looks once for all who ask, and again before what was found expires. `find` throws CredentialsProblem. */
+/** Calls `find` once for all callers, and again before the credentials expire. */
 export const keepCredentials = (find: () => Promise<Credentials>): CredentialsKeeper => {
   let current: Credentials | undefined;
   let looking: Promise<Credentials> | undefined;
@@ -73,7 +76,7 @@ export const keepCredentials = (find: () => Promise<Credentials>): CredentialsKe
       current = await find();
       return current;
     } catch (error) {
-      // Credentials that are still good outlive a service that is briefly away.
+      // If the service fails, credentials that have not expired are still used.
       if (current !== undefined && isGood(current, 0)) return current;
       throw error;
     } finally {

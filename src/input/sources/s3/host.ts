@@ -1,4 +1,4 @@
-// Credentials that the host gives out: of a container (ECS, EKS) or of an instance (EC2, by its metadata service).
+// Credentials of the machine: of a container (ECS, EKS), or of an instance (EC2 metadata service).
 
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../core/errors/errors.ts';
@@ -7,7 +7,9 @@ import { credentialsIn } from './answer.ts';
 import { CredentialsProblem, isPrintable, type Credentials, type Search } from './credentials.ts';
 
 const containerHost = 'http://169.254.170.2';
-/** Beside loopback, the hosts to which a token may go without TLS: ECS, and EKS by IPv4 and IPv6. */
+/**
+ * Hosts that may get a token without TLS, in addition to 127.0.0.0/8: ECS, EKS and this machine.
+ */
 const plainHosts: ReadonlySet<string> = new Set([
   '169.254.170.2',
   '169.254.170.23',
@@ -19,7 +21,7 @@ const containerTimeoutMs = 5_000;
 
 const containerProblem = (problem: string): CredentialsProblem =>
   new CredentialsProblem(
-    `the container's credentials cannot be had: ${problem}`,
+    `the container's credentials cannot be read: ${problem}`,
     'Check AWS_CONTAINER_CREDENTIALS_* and the role of the task or pod.',
   );
 
@@ -37,7 +39,7 @@ const containerUrl = (env: Search['env']): URL | undefined => {
   );
 };
 
-/** The file is read each time: its token is replaced while a process runs. */
+/** Reads the token each time, because its file is replaced while a process runs. */
 const containerToken = async (env: Search['env']): Promise<string | undefined> => {
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
   const text = file
@@ -46,7 +48,7 @@ const containerToken = async (env: Search['env']): Promise<string | undefined> =
       })
     : env['AWS_CONTAINER_AUTHORIZATION_TOKEN'];
   const token = text?.trim() || undefined;
-  // The error of an invalid header would quote it.
+  // Node's error of an invalid header would quote the token.
   if (token !== undefined && !isPrintable(token))
     throw containerProblem('its token has line breaks or other control characters');
   return token;
@@ -66,11 +68,11 @@ export const fromContainer = async ({ env }: Search): Promise<Credentials | unde
   return credentialsIn(answer.text, "the container's service");
 };
 
-/** Where there is no instance, nobody answers: a run must not wait long to learn that. */
+/** Short, because nothing answers on machines outside of EC2. */
 const instanceTimeoutMs = 1_000;
 const rolePath = '/latest/meta-data/iam/security-credentials/';
 
-/** With a session token (IMDSv2), which a request that was forged through a proxy does not have. */
+/** Credentials of the EC2 instance by IMDSv2; undefined: this machine is none, or has no role. */
 export const fromInstance = async ({ env }: Search): Promise<Credentials | undefined> => {
   if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return undefined;
   const endpoint = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');

@@ -4,20 +4,20 @@ import { withTries, type Patience } from '../resume.ts';
 import { S3Refusal, textOf, type S3Client, type S3Request } from './client.ts';
 import { elementAt, parseXml, textAt } from './xml.ts';
 
-/** A server that does not escape keys does not say that it does. A plus sign is a blank. */
+/** Decodes a key if the server says that it is escaped. A plus sign is a blank. */
 const decodeKey = (key: string, encoding: string | undefined): string =>
   encoding === 'url' ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
 
-/** An object as a listing has it. */
+/** An object in a listing. */
 export interface ListedObject {
   readonly key: string;
-  /** For `isListedVersion`; undefined: the server does not tell. */
+  /** For `isListedVersion`; undefined: the server lists no ETag. */
   readonly version?: string;
 }
 
 interface Page {
   readonly objects: readonly ListedObject[];
-  /** Names the next page. */
+  /** Token of the next page; undefined: the page is the last one. */
   readonly token: string | undefined;
 }
 
@@ -34,18 +34,21 @@ const readPage = (text: string, token: string | undefined): Page => {
   });
   if (isTruncated !== 'true') return { objects, token: undefined };
   const next = textAt(page, 'NextContinuationToken');
-  // The same page for ever, or a table without the objects of the others.
+  // Without a new token, the same page would come forever, or objects would be missing.
   if (next === undefined || next === token) throw new S3Refusal(200, 'a list that does not go on');
   return { objects, token: next };
 };
 
 interface Listing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
   readonly prefix: string;
-  /** Keys of a page: 1000 unless told otherwise. */
+  /** Keys of a page. */
   readonly most?: number;
 }
 
-/** In the server's order, which is that of the keys' bytes on AWS. Memory: one page. Throws as `send` does, and ETL_SOURCE_UNREACHABLE. */
+/**
+ * Yields keys in the server's order, which on AWS is the order of their bytes. Memory: one page.
+ * Throws what `send` throws, and ETL_SOURCE_UNREACHABLE.
+ */
 export async function* listKeys(
   client: S3Client,
   { prefix, most = 1_000, ...asked }: Listing,

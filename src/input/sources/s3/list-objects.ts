@@ -14,7 +14,7 @@ import {
 } from './location.ts';
 import { patience } from './settings.ts';
 
-/** Throws for the objects of a bucket that a parameter chose: without its text the location names another one, or none. */
+/** Refuses a bucket that a parameter chose. Errors: ETL_SOURCE_OUTSIDE. */
 const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {
   if (varied?.get(text)?.some((one) => bucketIn(one) !== bucket) === true)
     throw new EtlError('ETL_SOURCE_OUTSIDE', {
@@ -34,7 +34,7 @@ const requestable = (table: string, bucket: string, key: string): string => {
   });
 };
 
-/** The objects of a location, in the order of the server. A glob passes over the markers that stand for folders. */
+/** Yields the objects of a location in the server's order, without the empty objects of folders. */
 async function* objectsOf(
   client: S3Client,
   wanted: S3Location,
@@ -48,7 +48,8 @@ async function* objectsOf(
       return first.key === key;
     return false;
   };
-  // A glob character in the key of a real object is no glob; hardly any key has a star.
+  // The key of an existing object is not a glob. Asked only for keys with brackets: few keys have a
+  // star.
   if (!wanted.isGlob || (/[[({]/.test(key) && (await isThere()))) {
     yield { key };
     return;
@@ -59,7 +60,10 @@ async function* objectsOf(
     if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
 }
 
-/** Memory: one page of a listing; the locations of all objects when several locations may name the same. */
+/**
+ * Lists the objects of a table's locations, each once. Memory: one page of a listing; with several
+ * locations, the names of all objects.
+ */
 export async function* listObjects(
   locations: readonly S3Location[],
   client: S3Client,

@@ -1,17 +1,19 @@
-// Where objects are: s3://bucket/key, and s3://bucket/glob.
+// Parses locations of objects: s3://bucket/key, and s3://bucket/glob.
 
 import { isDynamicPattern } from 'tinyglobby';
 import { nameMatcher } from '../name-matcher.ts';
 
-/** What a location says. An exclusion names what the other locations of its table leave out. */
+/**
+ * A parsed location. An exclusion, such as `!s3://bucket/key`, excludes objects of other locations.
+ */
 export interface S3Location {
-  /** As it was written. */
+  /** The location as written. */
   readonly text: string;
   readonly bucket: string;
-  /** As it was written: a key, or a glob over keys. */
+  /** A key, or a glob over keys, as written. */
   readonly key: string;
   readonly isGlob: boolean;
-  /** The glob. */
+  /** `key` as a glob, with an exclamation mark at its beginning escaped. */
   readonly pattern: string;
   readonly isExclusion: boolean;
 }
@@ -20,13 +22,13 @@ const shape = /^(!?)s3:\/\/([^/]*)(?:\/(.*))?$/is;
 
 export const readLocation = (text: string): S3Location => {
   const [, mark, bucket = '', key = ''] = shape.exec(text)!;
-  // An exclamation mark before a parenthesis is syntax; another one at the beginning would match all other keys.
+  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other keys.
   const pattern = key.replace(/^!(?!\()/, '\\!');
   const isGlob = isDynamicPattern(pattern);
   return { text, bucket, key, isGlob, pattern, isExclusion: mark === '!' };
 };
 
-/** The bucket and key of an object as the ledger has it. */
+/** Bucket and key of a location in the ledger. */
 export const objectAt = (location: string): { readonly bucket: string; readonly key: string } => {
   const [, , bucket = '', key = ''] = shape.exec(location)!;
   return { bucket, key };
@@ -34,20 +36,20 @@ export const objectAt = (location: string): { readonly bucket: string; readonly 
 
 export const locationOf = (bucket: string, key: string): string => `s3://${bucket}/${key}`;
 
-/** Whether a URL, and the ledger, can hold a key: a URL resolves dots, and neither takes half of a character. */
+/** True if a URL and the ledger can hold a key: no `.` or `..` in its path, no lone surrogates. */
 export const isRequestable = (key: string): boolean =>
   key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
 
-/** The bucket of any text; undefined: it names none. */
+/** The bucket of a location; undefined: the text is no location of S3. */
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
-/** What all keys that a glob matches begin with: no others are listed. */
+/** The prefix of all keys that a glob can match. Only keys with it are listed. */
 export const literalPrefix = (glob: string): string => {
   const magic = glob.search(/[*?[{(\\]|[!+@](?=\()/);
   return magic === -1 ? glob : glob.slice(0, magic);
 };
 
-/** Tells the keys that a location names. Globs are those of local files: a star matches no slash, and no dot at the beginning of a name. */
+/** Returns a function that is true for the keys that a location names. */
 export const keyMatcher = ({ key: named, pattern, isGlob }: S3Location): ((key: string) => boolean) => {
   if (!isGlob) return (key) => key === named;
   const matches = nameMatcher(pattern);

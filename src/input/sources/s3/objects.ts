@@ -1,20 +1,20 @@
-// Objects of S3 as files: listed, looked at and read through one client for each table's declaration.
+// Lists, looks at and reads objects of S3, with one client for each table's source.
 
 import type { SourceSpec } from '../../../core/declaration/declaration.ts';
 import { EtlError } from '../../../core/errors/errors.ts';
 import { fingerprintSampleBytes } from '../../../core/limits.ts';
-import type { Access, FileState, KnownFile, Listed, Listing, NamedFile } from '../contract.ts';
+import type { Access, KnownFile, Listed, Listing, Look, NamedFile } from '../contract.ts';
 import { headOf } from '../http/request.ts';
 import { contentRangeOf, totalOf } from '../http/version.ts';
 import { inBlocks, Passing, readResuming, withTries, type RangeAnswer } from '../resume.ts';
 import { createClient, S3Refusal, type S3Client } from './client.ts';
 import { listObjects } from './list-objects.ts';
 import { objectAt, readLocation } from './location.ts';
-import { errorFor } from './refusals.ts';
+import { s3Error } from './refusals.ts';
 import { patience, settingsOf } from './settings.ts';
-import { checkVersion, etagIn, stateOf } from './version.ts';
+import { checkVersion, etagIn, versionOf } from './version.ts';
 
-/** Credentials and regions are found once for a table, and forgotten with its declaration. */
+/** A client for each source, so that credentials and regions are found once. */
 const clients = new WeakMap<SourceSpec, Promise<S3Client>>();
 
 const clientOf = ({ declared }: Access): Promise<S3Client> => {
@@ -26,7 +26,10 @@ const clientOf = ({ declared }: Access): Promise<S3Client> => {
   return opening;
 };
 
-/** Does something with the client; a refusal, of the server or of the search for credentials, becomes the error of the file. */
+/**
+ * Calls `work` with the client. Refusals of the server, and missing credentials, become errors that
+ * name the file.
+ */
 const withClient = async <T>(
   file: NamedFile,
   access: Access,
@@ -35,7 +38,7 @@ const withClient = async <T>(
   try {
     return await work(await clientOf(access));
   } catch (thrown) {
-    throw errorFor(file, thrown);
+    throw s3Error(file, thrown);
   }
 };
 
@@ -45,44 +48,40 @@ export async function* list(listing: Listing, access: Access): AsyncGenerator<Li
   try {
     yield* listObjects(locations.map(readLocation), await clientOf(access), listing, access);
   } catch (thrown) {
-    throw errorFor(whole, thrown);
+    throw s3Error(whole, thrown);
   }
 }
 
-const lookOnce = async (
-  client: S3Client,
-  file: NamedFile,
-  { signal }: Access,
-): Promise<FileState & { readonly head: Buffer }> => {
+const lookOnce = async (client: S3Client, file: NamedFile, { signal }: Access): Promise<Look> => {
   const asked = { file, ...objectAt(file.location), signal };
   const headers = { range: `bytes=0-${fingerprintSampleBytes - 1}` };
   const answer = await client.send({ ...asked, headers }).catch((thrown: unknown) => {
-    // An object without bytes has no range of them.
+    // A server answers 416 to a range of an empty object.
     if (thrown instanceof S3Refusal && thrown.status === 416) return client.send(asked);
     throw thrown;
   });
   try {
-    // Without its size an object would look empty, and one that was cut off whole.
+    // Without a size, an object would look empty, and a truncated one complete.
     if (totalOf(answer.status, answer.headers) === undefined)
       throw new EtlError('ETL_SOURCE_FORMAT', {
         table: file.table,
         file: file.name,
         problem: 'is sent without its size',
-        hint: 'Its server probably decompresses it on the way, as Google Cloud Storage does: remove Content-Encoding from its metadata. What is stored is decompressed here.',
+        hint: 'The server probably decompresses the object while sending it, as Google Cloud Storage does. Remove Content-Encoding from its metadata: sluice decompresses it itself.',
       });
-    return { ...stateOf(answer), head: await headOf(answer) };
+    return { ...versionOf(answer), head: await headOf(answer) };
   } finally {
     answer.close();
   }
 };
 
-/** One request tells an object's size, its version and its first bytes. */
+/** Finds an object's size, version and first bytes with one request. */
 export const look = (file: NamedFile, access: Access): ReturnType<typeof lookOnce> =>
   withClient(file, access, (client) =>
     withTries(file, patience.look, access.signal, () => lookOnce(client, file, access)),
   );
 
-/** Asks for the bytes from one on, of the version that was planned. */
+/** Requests the bytes from `from` on, of the version that was planned. */
 const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAnswer> =>
   withClient(file, access, async (client) => {
     const headers = {
@@ -126,6 +125,6 @@ export const open = (
       patience: patience.read,
       signal,
     });
-  // A small object takes no memory of a large one's block.
+  // A small object needs a small block.
   return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
 };

@@ -1,14 +1,68 @@
-// Credentials of a profile: its keys, its program, or its role with a web identity.
+// Reads a profile of ~/.aws/config and ~/.aws/credentials, and its credentials: keys, the output of a
+// program, or those of a role with a web identity.
 
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf } from '../../../core/errors/errors.ts';
+import { codeOf, messageOf } from '../../../core/errors/errors.ts';
 import { credentialsIn } from './answer.ts';
 import { CredentialsProblem, type Credentials, type Search } from './credentials.ts';
 import { assumeWithToken } from './web-identity.ts';
-import { readProfile, type Profile } from './profile-files.ts';
 
-/** A program may ask a person for a second factor. */
+/** Settings of a profile by name. */
+type Profile = Readonly<Record<string, string>>;
+
+const readIfThere = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return '';
+    throw error;
+  }
+};
+
+/** Settings below the headings that `isHeading` accepts, without indented (nested) lines. */
+const sectionOf = (text: string, isHeading: (name: string) => boolean): Profile | undefined => {
+  let isOurs = false;
+  let found: Record<string, string> | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    const heading = /^\[\s*(.*?)\s*\]/.exec(line);
+    if (heading !== null) {
+      isOurs = isHeading(heading[1]!.replace(/\s+/g, ' '));
+      if (isOurs) found ??= {};
+    }
+    const setting = /^([^\s#;=[][^=]*?)\s*=\s*(.*?)(?:\s[#;].*)?\s*$/.exec(line);
+    if (isOurs && setting !== null) found![setting[1]!.toLowerCase()] = setting[2]!;
+  }
+  return found;
+};
+
+/** Paths of both files, from the environment or the home directory. */
+const profilePaths = (env: Search['env']): { readonly config: string; readonly credentials: string } => ({
+  config: env['AWS_CONFIG_FILE'] || join(homedir(), '.aws', 'config'),
+  credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
+});
+
+/**
+ * The profile with a name; undefined: none. Settings of the credentials file override the others.
+ */
+const readProfile = async (name: string, env: Search['env']): Promise<Profile | undefined> => {
+  const paths = profilePaths(env);
+  const [config, credentials] = await Promise.all([
+    readIfThere(paths.config),
+    readIfThere(paths.credentials),
+  ]);
+  const general = sectionOf(
+    config,
+    (heading) => heading === `profile ${name}` || (name === 'default' && heading === name),
+  );
+  const secret = sectionOf(credentials, (heading) => heading === name);
+  return general === undefined && secret === undefined ? undefined : { ...general, ...secret };
+};
+
+/** Long, because the program may ask a person for a second factor. */
 const processTimeoutMs = 60_000;
 
 const fromProcess = async (command: string, where: string): Promise<Credentials> => {
@@ -28,7 +82,7 @@ const fromProcess = async (command: string, where: string): Promise<Credentials>
   }
 };
 
-/** Profiles whose credentials only the AWS CLI can fetch. */
+/** Refuses profiles whose credentials only the AWS CLI can fetch. Throws CredentialsProblem. */
 const refuseForeign = (profile: Profile, name: string): void => {
   const isSignIn = Object.keys(profile).some((key) => key.startsWith('sso_') || key === 'login_session');
   if (!isSignIn && profile['role_arn'] === undefined) return;
@@ -39,7 +93,10 @@ const refuseForeign = (profile: Profile, name: string): void => {
   );
 };
 
-/** What the profile with this name says; undefined: there is none, and none was asked for. Throws CredentialsProblem. */
+/**
+ * The name and settings of the profile to use; undefined: no profile is named, and there is no
+ * default. Throws CredentialsProblem.
+ */
 export const profileOf = async ({ env, profile }: Search): Promise<[string, Profile] | undefined> => {
   const asked = profile ?? (env['AWS_PROFILE'] || undefined);
   const name = asked ?? 'default';
@@ -56,11 +113,11 @@ export const profileOf = async ({ env, profile }: Search): Promise<[string, Prof
   if (asked === undefined) return undefined;
   throw new CredentialsProblem(
     `there is no profile ${name} in ~/.aws/config or ~/.aws/credentials`,
-    'Check AWS_PROFILE or the option profile; `aws configure list-profiles` shows those that there are.',
+    'Check AWS_PROFILE or the option profile; `aws configure list-profiles` shows all profiles.',
   );
 };
 
-/** Throws CredentialsProblem for a profile that was asked for and has no credentials. */
+/** Credentials of the profile; undefined: it has none. Throws CredentialsProblem. */
 export const fromProfile = async (search: Search): Promise<Credentials | undefined> => {
   const found = await profileOf(search);
   if (found === undefined) return undefined;

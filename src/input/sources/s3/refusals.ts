@@ -1,4 +1,4 @@
-// What a refusal of an S3 server means to the user: by S3's own code, or else by the status, never by a message.
+// Turns refusals of S3 servers into errors: by S3's code, or else by the status.
 
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
@@ -28,7 +28,7 @@ const checkKeys =
   'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_PROFILE, and that they are for this server.';
 const expired = credentials(
   'they have expired',
-  'Fetch temporary credentials again and run again: what is loaded stays loaded.',
+  'Fetch temporary credentials again, then run again: loaded chunks are kept.',
 );
 const elsewhere = address(
   'the bucket is in another region, or on another server',
@@ -39,7 +39,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   AccessDenied: {
     code: 'ETL_SOURCE_DENIED',
     problem: 'the credentials do not allow it',
-    hint: 'They need s3:GetObject, and s3:ListBucket for globs. Others pay for some buckets: csv(…, { requesterPays: true }).',
+    hint: 'They need s3:GetObject, and s3:ListBucket for globs. In some buckets the reader pays: csv(…, { requesterPays: true }).',
   },
   NoSuchKey: {
     code: 'ETL_SOURCE_GONE',
@@ -61,14 +61,14 @@ const meanings: Readonly<Record<string, Meaning>> = {
   TokenRefreshRequired: expired,
   RequestTimeTooSkewed: credentials(
     "this machine's clock differs from the server's",
-    'Set the clock: a signature holds for 15 minutes.',
+    'Set the clock of this machine: a signature is valid for 15 minutes.',
   ),
   PermanentRedirect: elsewhere,
   TemporaryRedirect: elsewhere,
   AuthorizationHeaderMalformed: elsewhere,
 };
 
-/** Of answers without a code that is known. */
+/** The code to assume for a status, if the answer has no known code. */
 const statuses: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',
   307: 'TemporaryRedirect',
@@ -78,8 +78,8 @@ const statuses: Readonly<Record<number, string>> = {
   412: 'PreconditionFailed',
 };
 
-/** The error for what `send` has thrown. */
-export const errorFor = ({ table, name }: NamedFile, thrown: unknown): unknown => {
+/** The error of a file for what `send` has thrown; other errors unchanged. */
+export const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   if (thrown instanceof CredentialsProblem) {
     const details = { table, file: name, problem: thrown.message, hint: thrown.hint };
     return new EtlError('ETL_SOURCE_CREDENTIALS', details, { cause: thrown });
@@ -92,7 +92,7 @@ export const errorFor = ({ table, name }: NamedFile, thrown: unknown): unknown =
     problem,
     hint,
   } = meaning ??
-  address('it answers as no S3 server does', 'Check AWS_ENDPOINT_URL_S3 and the option endpoint.');
+  address('its answer is not one of an S3 server', 'Check AWS_ENDPOINT_URL_S3 and the option endpoint.');
   const details = { table, file: name, problem: `${problem}: ${thrown.message}`, hint };
   return new EtlError(ours, details, { cause: thrown });
 };

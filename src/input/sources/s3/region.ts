@@ -1,6 +1,6 @@
-// Names of AWS regions, and the domains that they are in.
+// Names and domains of AWS regions.
 
-/** What may become part of a host name: a server names the region of a bucket, and is not trusted with more. */
+/** True if a text may be a region. It becomes part of a host name, and servers may name it. */
 export const isRegion = (text: string): boolean => /^[a-z0-9-]{2,40}$/.test(text);
 
 /** The domain of a region's services. */

@@ -1,11 +1,11 @@
-// S3 and the stores that speak its language as a source: objects and globs over their keys, read as streams.
+// S3, and other stores with its interface, as a source. Objects are read as streams.
 
 import { readBytes } from '../../../core/limits.ts';
 import type { OptionRule, Source } from '../contract.ts';
 import type { S3Options } from './declared.ts';
 import { contentIn, isListedVersion } from './version.ts';
 
-/** What signs and reads is loaded when a location is one of S3: other commands start without it. */
+/** Imported only for locations of S3, because it takes time to load. */
 const objects = () => import('./objects.ts');
 
 const text: OptionRule = { must: 'a text', holds: (value) => typeof value === 'string' && value !== '' };
@@ -26,12 +26,12 @@ const options: Readonly<Record<keyof S3Options, OptionRule>> = {
   requesterPays: flag,
 };
 
-/** A bucket's name becomes part of a host's name; other servers than AWS allow longer ones, and capitals. */
+/** Name of a bucket, a part of host names. Other servers allow longer names and capitals. */
 const bucketName = /^[a-z0-9][a-z0-9._-]{1,253}[a-z0-9]$/i;
 
 const problem = (location: string): string | undefined => {
   const [, bucket = '', key = ''] = /^!?s3:\/\/([^/]*)\/?(.*)$/is.exec(location)!;
-  if (!bucketName.test(bucket)) return 'must be s3://bucket/key, in which the key alone may be a glob';
+  if (!bucketName.test(bucket)) return 'must be s3://bucket/key, in which only the key may be a glob';
   if (key === '' || key.endsWith('/'))
     return 'names a bucket or a folder; name its objects: s3://bucket/folder/*.csv';
   return undefined;
@@ -46,7 +46,7 @@ export const s3: Source = {
     yield* (await objects()).list(listing, access);
   },
   isVersion: isListedVersion,
-  // An object is moved by copying it: its time is another.
+  // Moving an object means copying it, so its content is all that stays.
   identityOf: contentIn,
   contentOf: contentIn,
   look: async (file, access) => (await objects()).look(file, access),

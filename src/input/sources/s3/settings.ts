@@ -1,4 +1,5 @@
-// How a table's buckets are reached: its options first, then the environment and the profile, as the tools of AWS do it.
+// Settings of S3 requests: from a table's options, then the environment, then the profile, as in
+// AWS tools.
 
 import { findCredentials, keepCredentials, type CredentialsKeeper } from './find.ts';
 import { profileOf } from './profile.ts';
@@ -7,24 +8,24 @@ import type { S3Options } from './declared.ts';
 import { isRegion } from './region.ts';
 
 export interface S3Settings {
-  /** Undefined: AWS itself. */
+  /** undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly requesterPays: boolean;
-  /** Undefined: requests are not signed. */
+  /** undefined: requests are not signed. */
   readonly credentials: CredentialsKeeper | undefined;
 }
 
-/** How long the same is tried again when nothing comes: a read has more work to lose than a look. */
+/** Limits of trying again. A read gets more tries, because it has more work to lose. */
 export const patience: Readonly<Record<'look' | 'read', Patience>> = {
   look: { tries: 5, ms: 120_000 },
   read: { tries: 10, ms: 120_000 },
 };
 
-/** AWS says which region a bucket is in when it is asked for in another one. */
+/** The region of the first request. AWS answers with the bucket's region if it is another one. */
 const firstRegion = 'us-east-1';
 
-/** Throws CredentialsProblem for a profile that cannot be read. */
+/** Errors: CredentialsProblem if the profile cannot be read. */
 export const settingsOf = async (
   { endpoint, region, profile, anonymous = false, requesterPays = false }: S3Options,
   env: NodeJS.ProcessEnv,

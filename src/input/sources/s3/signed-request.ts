@@ -1,10 +1,10 @@
-// A request as S3 takes it: its URL, and its headers with a signature.
+// Makes the URL and the signed headers of an S3 request.
 
 import { AwsV4Signer } from 'aws4fetch';
 import type { Credentials } from './credentials.ts';
 import { domainOf } from './region.ts';
 
-/** What is asked for. */
+/** A request for a bucket or an object. */
 export interface Asked {
   readonly bucket: string;
   readonly key?: string;
@@ -12,11 +12,11 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** S3 escapes everything but letters, digits and -._~ before it signs. */
+/** Escapes everything except letters, digits and -._~, as the signature requires. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The bucket is in the name of the host where that name can have a certificate, as AWS wants it; elsewhere in the path. */
+/** On AWS, the bucket is part of the host name if a certificate covers it, else of the path. */
 const urlOf = (
   endpoint: string | undefined,
   region: string,
@@ -35,13 +35,13 @@ const urlOf = (
 export interface Signing {
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Undefined: not signed. */
+  /** undefined: the request is not signed. */
   readonly signer: Credentials | undefined;
-  /** Keys of a day and region, which cost as much to derive as a signature. */
+  /** Signing keys by day and region, which take as long to derive as a signature. */
   readonly cache: Map<string, ArrayBuffer>;
 }
 
-/** The URL, and the headers that belong to the server alone. */
+/** URL and signed headers of a request. The headers must go to this server only. */
 export const signedRequest = async (
   asked: Asked,
   { endpoint, region, signer, cache }: Signing,

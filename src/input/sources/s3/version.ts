@@ -1,23 +1,23 @@
-// Which version of an object an answer has: its size, its ETag, and its id where the bucket keeps versions.
+// Tells versions of an object apart: by size, ETag, and version id if the bucket has versions.
 
 import { EtlError } from '../../../core/errors/errors.ts';
-import type { FileState, KnownFile, SeenVersion } from '../contract.ts';
+import type { FileVersion, KnownFile, SeenVersion } from '../contract.ts';
 import type { HttpAnswer } from '../http/request.ts';
 import { totalOf } from '../http/version.ts';
 
-export const stateOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): FileState => {
+export const versionOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): FileVersion => {
   const bytes = totalOf(status, headers) ?? 0;
   const id = String(headers['x-amz-version-id'] ?? '');
   return { bytes, fingerprint: `${bytes}:${id}:${headers.etag ?? ''}` };
 };
 
-/** Whether a version is that of a listing, which has sizes and ETags only. */
+/** True if `version` of a listing, which has only size and ETag, is the version that was loaded. */
 export const isListedVersion = (version: string, { fingerprint }: SeenVersion): boolean => {
   const [bytes, , ...etag] = fingerprint.split(':');
   return version === `${bytes}:${etag.join(':')}`;
 };
 
-/** A copy has another id. Objects without an ETag cannot be compared. */
+/** Size and ETag, which copies have, too; undefined: the object has no ETag. */
 export const contentIn = (fingerprint: string): string | undefined => {
   const [size] = fingerprint.split(':');
   const etag = etagIn(fingerprint);
@@ -26,8 +26,8 @@ export const contentIn = (fingerprint: string): string | undefined => {
 
 export const etagIn = (fingerprint: string): string => fingerprint.split(':').slice(2).join(':');
 
-/** Not every server obeys If-Match: what it answers is compared. Errors: ETL_SOURCE_CHANGED. */
+/** Compares versions, because some servers ignore If-Match. Errors: ETL_SOURCE_CHANGED. */
 export const checkVersion = ({ table, name, fingerprint }: KnownFile, answer: HttpAnswer): void => {
-  if (stateOf(answer).fingerprint !== fingerprint)
+  if (versionOf(answer).fingerprint !== fingerprint)
     throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
 };

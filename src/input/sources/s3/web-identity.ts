@@ -1,4 +1,4 @@
-// Credentials for a role, in exchange for a token that a file holds, as in Kubernetes on AWS.
+// Gets credentials of a role for a token in a file, as in Kubernetes on AWS.
 
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../core/errors/errors.ts';
@@ -24,7 +24,7 @@ const endpointOf = (region: string | undefined, env: Search['env']): string => {
     : `https://sts.${region}.${domainOf(region)}`;
 };
 
-/** Throws CredentialsProblem. */
+/** Exchanges the token in a file for credentials of a role. Throws CredentialsProblem. */
 export const assumeWithToken = async (
   { roleArn, tokenFile, session, region }: WebIdentity,
   env: Search['env'],

@@ -1,18 +1,18 @@
-// Reads the XML of S3 and of the token service: every value is a text, as it was written.
+// Parses the XML of S3 and of the token service. All values stay texts.
 
 import { XMLParser } from 'fast-xml-parser';
 
 const parser = new XMLParser({
-  // A key such as 001 is no number, and one may end with a blank.
+  // A key such as 001 is not a number, and a key may end with a blank.
   parseTagValue: false,
   trimValues: false,
   ignoreDeclaration: true,
-  // Characters by their numbers, too.
+  // Decodes numeric character references, too.
   htmlEntities: true,
   isArray: (name) => name === 'Contents',
 });
 
-/** The document, or an empty one for what is no XML. */
+/** The document; an empty one if the text is not XML. */
 export const parseXml = (text: string): unknown => {
   try {
     return parser.parse(text);
@@ -21,7 +21,7 @@ export const parseXml = (text: string): unknown => {
   }
 };
 
-/** What is at this path of elements. */
+/** The element at a path of names; undefined: there is none. */
 export const elementAt = (document: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (element, name) =>
@@ -31,7 +31,7 @@ export const elementAt = (document: unknown, ...path: readonly string[]): unknow
     document,
   );
 
-/** The text at this path; undefined: there is none. */
+/** The text at a path of names; undefined: there is none. */
 export const textAt = (document: unknown, ...path: readonly string[]): string | undefined => {
   const text = elementAt(document, ...path);
   return typeof text === 'string' ? text : undefined;

@@ -430,7 +430,7 @@ describe('redirects', () => {
   it.each([
     { to: '/again', problem: 'redirected more than 10 times' },
     { to: 'file:///etc/passwd', problem: 'redirects to a URL of file:' },
-    { to: 'http://[', problem: 'redirects to what is no URL' },
+    { to: 'http://[', problem: 'redirects to a text that is not a URL' },
     { to: 'http://user:hidden@127.0.0.1/', problem: 'with a user or password' },
   ])('to $to are refused', async ({ to, problem }) => {
     redirectTo(to);

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EtlError } from '../../../../src/core/errors/errors.ts';
 import { listFiles } from '../../../../src/input/sources/list-files.ts';
-import { fileState } from '../../../../src/input/sources/read-file.ts';
+import { lookAtFile } from '../../../../src/input/sources/read-file.ts';
 import { runTypeScript } from '../../../helpers/run-typescript.ts';
 
 const listIn = (workingDirectory: string, locations: readonly string[]) =>
@@ -301,10 +301,10 @@ describe('what is no regular file', () => {
   it.each([
     { pattern: 'data', what: 'a directory', hint: "csv('data/*.csv')" },
     { pattern: '', what: 'a directory', hint: "csv('./*.csv')" },
-    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'write the data to a file first' },
-    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'write the data to a file first' },
-    { pattern: 'socket.csv', what: 'a socket', hint: 'write the data to a file first' },
-    { pattern: 'dev*.csv', what: 'a device', hint: 'write the data to a file first' },
+    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'Write the data to a file first' },
+    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'Write the data to a file first' },
+    { pattern: 'socket.csv', what: 'a socket', hint: 'Write the data to a file first' },
+    { pattern: 'dev*.csv', what: 'a device', hint: 'Write the data to a file first' },
   ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
     const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
@@ -321,7 +321,9 @@ describe('what is no regular file', () => {
   });
 
   it('one that takes the place of a listed file is not waited for', () =>
-    expect(fileState(join(irregular, 'pipe.csv'))).rejects.toThrow('it is a named pipe, not a regular file'));
+    expect(lookAtFile(join(irregular, 'pipe.csv'))).rejects.toThrow(
+      'it is a named pipe, not a regular file',
+    ));
 
   it('one that is excluded, or that no pattern matches, is nobody’s business', async () => {
     await writeFile(join(irregular, 'real.csv'), 'a');

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintSampleBytes } from '../../../../src/core/limits.ts';
-import { fileState, readRange } from '../../../../src/input/sources/read-file.ts';
+import { lookAtFile, readRange } from '../../../../src/input/sources/read-file.ts';
 
 const content = Buffer.from(
   Array.from({ length: 3 * fingerprintSampleBytes }, (_, index) => (index * 7) % 251),
@@ -39,13 +39,13 @@ const change = async (offset: number): Promise<void> => {
   await utimes(path, atime, mtime);
 };
 
-describe('fileState', () => {
+describe('lookAtFile', () => {
   // Times of a file that was written twice differ by parts of a microsecond; these are whole seconds.
   const atSecond = (second: number): Promise<void> => utimes(path, second, second);
 
   it('is the same for a file that nobody touched', async () => {
-    expect(await fileState(path)).toEqual(await fileState(path));
-    expect((await fileState(path)).bytes).toBe(content.length);
+    expect(await lookAtFile(path)).toEqual(await lookAtFile(path));
+    expect((await lookAtFile(path)).bytes).toBe(content.length);
   });
 
   const differing: readonly { name: string; act: () => Promise<void> }[] = [
@@ -56,21 +56,21 @@ describe('fileState', () => {
   ];
   it.each(differing)('differs when a file differs in $name', async ({ act }) => {
     await atSecond(1000);
-    const { fingerprint } = await fileState(path);
+    const { fingerprint } = await lookAtFile(path);
     await act();
-    expect((await fileState(path)).fingerprint).not.toBe(fingerprint);
+    expect((await lookAtFile(path)).fingerprint).not.toBe(fingerprint);
   });
 
   it('reads an empty file and one that is shorter than a sample', async () => {
     await writeFile(path, '');
-    expect(await fileState(path)).toMatchObject({ bytes: 0, fingerprint: expect.stringMatching(/^0:/) });
+    expect(await lookAtFile(path)).toMatchObject({ bytes: 0, fingerprint: expect.stringMatching(/^0:/) });
     await writeFile(path, 'a');
-    expect((await fileState(path)).bytes).toBe(1);
+    expect((await lookAtFile(path)).bytes).toBe(1);
   });
 
   it('passes on what the system says', async () => {
-    await expect(fileState(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(fileState(directory)).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(lookAtFile(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(lookAtFile(directory)).rejects.toMatchObject({ code: 'EISDIR' });
   });
 });
 

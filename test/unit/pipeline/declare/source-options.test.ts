@@ -60,13 +60,13 @@ describe('options of a source', () => {
       name: 'with a secret as a text',
       paths: url,
       options: { headers: { 'X-Api-Key': 'hidden' } },
-      problem: "one for a secret is env('NAME')",
+      problem: "with env('NAME') for secrets",
     },
     {
       name: 'with a header of ours',
       paths: url,
       options: { headers: { Range: 'bytes=1-' } },
-      problem: 'are not yours',
+      problem: 'without headers for ranges',
     },
     {
       name: 'with a line break',
@@ -100,7 +100,7 @@ describe('options of a source', () => {
 
   it.each(['ftp://h/a.csv', 'file:///etc/passwd', 'file:a.csv'])(
     '%s is a URL that nobody reads',
-    async (path) => expect(await problemsOf(path, {})).toContain('is a URL of a kind that is not read'),
+    async (path) => expect(await problemsOf(path, {})).toContain('is a URL of an unsupported kind'),
   );
 
   it('https:/h/a.csv is no URL, and no path either', async () =>
