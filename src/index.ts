@@ -1,4 +1,4 @@
-// The library: what a service, a pipeline file or a test imports from 'sluice'.
+// The names that services, pipeline files and tests import from 'sluice'.
 
 export {
   column,

@@ -1,4 +1,4 @@
-// OpenTelemetry's API: the one place that loads it, and only when somebody asked for traces.
+// Loads OpenTelemetry's API, which only happens if somebody asked for traces.
 
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf, EtlError } from '../core/errors/errors.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Errors: ETL_USAGE when it is not installed. */
+/** Errors: ETL_USAGE if the package is not installed. */
 export const loadOpenTelemetry = (): typeof OpenTelemetry => {
   try {
     return createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry;
@@ -21,11 +21,11 @@ export const loadOpenTelemetry = (): typeof OpenTelemetry => {
   }
 };
 
-/** The tracer of the process, and whether a program has registered one that keeps anything. Errors: ETL_USAGE. */
+/** The process's tracer. isRegistered: false if its spans would be dropped. Errors: ETL_USAGE. */
 export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered: boolean } => {
   const { trace, isSpanContextValid } = loadOpenTelemetry();
   const tracer = trace.getTracer('sluice');
-  // A span that is never ended is never reported.
+  // The probe is never exported, because it never ends.
   return { tracer, isRegistered: isSpanContextValid(tracer.startSpan('probe').spanContext()) };
 };
 

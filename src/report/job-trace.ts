@@ -1,26 +1,26 @@
-// The spans on both sides of the queue of runs: who put a job there, and each delivery of it.
+// Spans on both sides of the queue of runs: for enqueueing a job, and for each delivery of it.
 
 import type { TraceContext } from '../core/model.ts';
 import { startSpan, withinSpan } from './spans.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Names of OpenTelemetry's semantic conventions for messaging. */
+/** Attributes of OpenTelemetry's semantic conventions for messaging. */
 const messaging = (queueName: string, operation: 'send' | 'process') => ({
   'messaging.system': 'bullmq',
   'messaging.destination.name': queueName,
   'messaging.operation.type': operation,
 });
 
-/** What is put on a queue, and where. */
-export interface Sending {
+/** A job that is enqueued. */
+export interface Enqueueing {
   readonly tracer: Tracer | undefined;
   readonly queueName: string;
   readonly pipeline: string;
 }
 
-/** Puts a job on a queue with the trace that it belongs to; without a tracer, with none. */
+/** Calls `send` within a span. The job carries the trace on; undefined: there is no tracer. */
 export const traceSending = async <T>(
-  { tracer, queueName, pipeline }: Sending,
+  { tracer, queueName, pipeline }: Enqueueing,
   send: (trace: TraceContext | undefined) => Promise<T>,
   jobIdOf: (sent: T) => string,
 ): Promise<T> => {
@@ -34,16 +34,17 @@ export const traceSending = async <T>(
   });
 };
 
+/** A delivery of a job to a worker. */
 export interface Delivery {
   readonly tracer: Tracer | undefined;
   readonly queueName: string;
   readonly jobId: string;
   readonly pipeline: string;
-  /** Who put the job on the queue. */
+  /** Span that enqueued the job; undefined: it had none. */
   readonly parent: TraceContext | undefined;
 }
 
-/** Does what a job asks for, once more if it was delivered before. */
+/** Calls `work` within a span. A job that is delivered again has another span. */
 export const traceDelivery = async <T>(
   { tracer, queueName, jobId, pipeline, parent }: Delivery,
   work: (trace: TraceContext | undefined) => Promise<T>,

@@ -1,21 +1,23 @@
-// How busy this machine is during each step, by all programs and by us: what the system counts for every core.
+// Measures how busy this machine is in each step: all processes, this process, the run's sessions.
 
 import { cpus } from 'node:os';
 import type { RunStep } from '../core/model.ts';
 import type { MachineUse } from '../core/profile.ts';
 import { rounded } from '../core/amounts.ts';
 
-interface Moment {
-  /** Of all cores since they started, in milliseconds. */
+/** Processor time in milliseconds. */
+interface Usage {
+  /** Of all cores by all processes, since the machine started. */
   readonly busy: number;
+  /** Of all cores, busy and idle. */
   readonly total: number;
   /** Of this process with its threads. */
   readonly own: number;
-  /** Of the run's sessions on a server of this machine. */
+  /** Of the run's sessions, if the server is on this machine. */
   readonly server: number;
 }
 
-const look = (): Moment => {
+const currentUsage = (): Usage => {
   const times = cpus().map((cpu) => cpu.times);
   const idle = times.reduce((sum, one) => sum + one.idle, 0);
   const total = times.reduce((sum, one) => sum + one.idle + one.user + one.nice + one.sys + one.irq, 0);
@@ -23,15 +25,15 @@ const look = (): Moment => {
   return { busy: total - idle, total, own: (user + system) / 1000, server: 0 };
 };
 
-/** Counts from the first step on. A step that is done again counts as a whole. */
+/** Measures usage by step. A step that is repeated is added up. */
 export const watchMachine = () => {
-  const sums = new Map<RunStep, Moment>();
-  let current: { readonly step: RunStep; readonly from: Moment } | undefined;
+  const sums = new Map<RunStep, Usage>();
+  let current: { readonly step: RunStep; readonly from: Usage } | undefined;
   let server = 0;
   const end = (): void => {
     if (current === undefined) return;
     const { step, from } = current;
-    const [now, sum = { busy: 0, total: 0, own: 0, server: 0 }] = [look(), sums.get(step)];
+    const [now, sum = { busy: 0, total: 0, own: 0, server: 0 }] = [currentUsage(), sums.get(step)];
     sums.set(step, {
       busy: sum.busy + now.busy - from.busy,
       total: sum.total + now.total - from.total,
@@ -42,12 +44,12 @@ export const watchMachine = () => {
     server = 0;
   };
   return {
-    /** A step begins, and with it the last one ends. */
+    /** Begins a step, and ends the step before. */
     begin: (step: RunStep): void => {
       end();
-      current = { step, from: look() };
+      current = { step, from: currentUsage() };
     },
-    /** The run's sessions have used so many milliseconds since the last time. */
+    /** Adds milliseconds that the run's sessions have used since the last call. */
     addServer: (ms: number): void => void (server += ms),
     result: (): readonly MachineUse[] => {
       end();

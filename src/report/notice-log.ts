@@ -6,9 +6,9 @@ import type { Logger } from '../core/logger.ts';
 import type { RunEvent } from '../core/model.ts';
 import { noticeOf } from './notice.ts';
 
-/** Notices since the last save, and the function to call once they are saved. */
+/** Notices since the last save. `onSaved` must be called once they are saved. */
 export interface Unsaved extends Said {
-  readonly isSaved: () => void;
+  readonly onSaved: () => void;
 }
 
 export const createNoticeLog = () => {
@@ -24,24 +24,24 @@ export const createNoticeLog = () => {
     },
     unsaved: (): Unsaved => {
       const [given, count] = [notices.slice(), said];
-      const isSaved = (): void => {
+      const onSaved = (): void => {
         notices = notices.filter((notice) => !given.includes(notice));
         said -= count;
       };
-      return { notices: given, said: count, isSaved };
+      return { notices: given, said: count, onSaved };
     },
   };
 };
 
-/** Saves those that are new. A failure is only logged: the run is published, or has failed, with or without them. */
+/** Saves new notices. A failure is only logged, because the run has ended anyway. */
 export const saveNotices = async (
   client: Client,
   { logger, unsaved }: { readonly logger: Logger; readonly unsaved: () => Unsaved },
   runId: number,
 ): Promise<void> => {
-  const { notices, said, isSaved } = unsaved();
+  const { notices, said, onSaved } = unsaved();
   if (said === 0) return;
-  await keepNotices(client, runId, { notices, said }).then(isSaved, (error: unknown) =>
+  await keepNotices(client, runId, { notices, said }).then(onSaved, (error: unknown) =>
     logger.warn({ error }, 'the notices of the run could not be saved'),
   );
 };

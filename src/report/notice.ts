@@ -1,4 +1,4 @@
-// Events that are worth one line of their own wherever progress is shown.
+// Turns some events into notices: lines for people, on the terminal, on the page and in the ledger.
 
 import type { RunEvent, SnapshotHolder } from '../core/model.ts';
 import { formatSeconds } from '../core/amounts.ts';
@@ -7,7 +7,7 @@ import { firstOf, plural } from '../core/wording.ts';
 const chunksAndRecords = ({ chunks, records }: { chunks: number; records: number }): string =>
   `${plural(chunks, 'chunk')} (${plural(records, 'record')})`;
 
-/** Holders that a line names. */
+/** Sessions that a notice names. */
 const holdersShown = 3;
 
 const holderText = ({ pid, user, application, since, isStandby }: SnapshotHolder): string => {
@@ -16,11 +16,11 @@ const holderText = ({ pid, user, application, since, isStandby }: SnapshotHolder
   return known.length === 0 ? what : `${what} (${known.join(', ')})`;
 };
 
-/** For people: "process 4711 (report, psql, since 2026-01-01T02:14:03Z)". */
+/** "process 4711 (report, psql, since 2026-01-01T02:14:03Z)" */
 export const holdersText = (holders: readonly SnapshotHolder[]): string =>
   firstOf(holders.map(holderText), holdersShown).join(', ');
 
-/** The line, or undefined when the event is no notice. */
+/** The notice of an event; undefined: the event is none. */
 export const noticeOf = (event: RunEvent): string | undefined => {
   if (event.type === 'notice') return event.message;
   if (event.type === 'resumed' && event.chunks === 0)

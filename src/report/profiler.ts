@@ -1,5 +1,5 @@
-// Where the time of a run goes: the workers' own stopwatches, the steps of building, what the machine and, if asked for, the server
-// are doing. Every run has a profiler: only the looking at the server costs anything.
+// Profiles a run: times of workers, of building, of the machine and, with `--profile`, of the
+// server. Every run has a profiler, because only watching the server costs time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -14,19 +14,19 @@ import { watchSessions } from './session-cpu.ts';
 type BuildTime = RunProfile['build'][number];
 
 export interface Profiler {
-  /** Hears every event of the run: they tell which step it is in. */
+  /** Must get every event of the run: events tell which step the run is in. */
   readonly hear: (event: RunEvent) => void;
   readonly addLoad: (table: string, times: LoadTimes) => void;
   readonly addBuild: (part: BuildTime) => void;
   readonly result: () => Measurements;
-  /** Ends the looking at the server. */
+  /** Stops watching the server. */
   readonly stop: () => Promise<void>;
 }
 
-/** How often the server's sessions are looked at. Each query takes less than a millisecond. */
+/** How often the server is asked what the run's sessions do. Each query takes less than 1 ms. */
 const intervalMs = 25;
 
-/** Sessions of the run, and what those at work are doing; a session without a wait event is running. */
+/** What the run's sessions do; null: idle. An active session without a wait event is running. */
 const selectSessions = `
   select case when state is distinct from 'active' then null when wait_event_type is null then 'running'
       when wait_event in ('ClientRead', 'ClientWrite') then 'waiting for etl'
@@ -35,8 +35,8 @@ const selectSessions = `
   where application_name = $1 and pid <> pg_backend_pid()
   group by 1`;
 
-/** Looks at the server's sessions again and again until the signal; a server that is gone ends the looking. */
-const lookOn = async (
+/** Samples the run's sessions until the signal, or until the server is lost. */
+const sampleSessions = async (
   address: ServerAddress,
   logger: Logger,
   signal: AbortSignal,
@@ -58,30 +58,30 @@ const lookOn = async (
   }
 };
 
-/** Shares of each step, the largest first. */
-const sharesOf = (looks: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): RunProfile['server'] =>
-  [...looks].flatMap(([step, counts]) => {
+/** Shares of what sessions did in each step, the largest first. */
+const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): RunProfile['server'] =>
+  [...samples].flatMap(([step, counts]) => {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     return [...counts]
       .toSorted(([, one], [, other]) => other - one)
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** Begins to profile; the server, if it is given, is looked at over one more connection from the first step that it works in. */
+/** Starts a profiler. After planning, it watches `server` over a connection of its own. */
 export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];
-  const looks = new Map<RunStep, Map<string, number>>();
+  const samples = new Map<RunStep, Map<string, number>>();
   const machine = watchMachine();
   const over = new AbortController();
   let step: RunStep | undefined;
-  let looking: Promise<void> | undefined;
+  let sampling: Promise<void> | undefined;
 
   const note = (doing: string, sessions: number): void => {
     if (step === undefined) return;
-    const counts = looks.get(step) ?? new Map<string, number>();
+    const counts = samples.get(step) ?? new Map<string, number>();
     counts.set(doing, (counts.get(doing) ?? 0) + sessions);
-    looks.set(step, counts);
+    samples.set(step, counts);
   };
   return {
     hear: (event) => {
@@ -89,7 +89,7 @@ export const startProfiler = (server: ServerAddress | undefined, logger: Logger)
       step = event.step;
       machine.begin(step);
       if (server === undefined || step === 'plan') return;
-      looking ??= lookOn(server, logger, over.signal, note, machine.addServer);
+      sampling ??= sampleSessions(server, logger, over.signal, note, machine.addServer);
     },
     addBuild: (part) => build.push(part),
     addLoad: (table, times) => {
@@ -106,12 +106,12 @@ export const startProfiler = (server: ServerAddress | undefined, logger: Logger)
         ledger: rounded(ledger),
       })),
       build,
-      server: sharesOf(looks),
+      server: sharesOf(samples),
       machine: machine.result(),
     }),
     stop: async () => {
       over.abort();
-      await looking;
+      await sampling;
     },
   };
 };

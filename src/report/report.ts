@@ -1,4 +1,5 @@
-// Reports what a run does: to its listener and logger, into spans and a profile, and as a count of its progress. One value for all attempts.
+// Reports what a run does: to its listener and logger, as spans, profile, notices and step times.
+// All attempts of a run share a reporter.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
@@ -11,47 +12,48 @@ import { startProfiler } from './profiler.ts';
 import { rounded } from '../core/amounts.ts';
 import { createNoticeLog, type Unsaved } from './notice-log.ts';
 
-/** Who hears what a run reports. */
+/** Who gets the reports of a run. */
 export interface Listening {
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly logger: Logger;
   readonly tracer?: Tracer | undefined;
-  /** Whether the server is looked at, too. */
+  /** True: the server is profiled, too. */
   readonly profile: boolean;
 }
 
 export interface Reporter {
   readonly logger: Logger;
-  /** Reports an event to the host. What its listener throws ends the run. */
+  /** Reports an event. An error of the host's listener ends the run. */
   readonly emit: (event: RunEvent) => void;
   readonly stepEnded: (step: RunStep, seconds: number) => void;
   readonly built: (table: string, what: BuildWhat, seconds: number) => void;
-  /** For the chunks of a segment, which another process may have cut: `parent` is the span of its load. */
+  /** Reports the chunks of a segment. `parent`: the load step's span, maybe of another process. */
   readonly segment: (
     about: { readonly run: number; readonly table: string; readonly file: string },
     parent: TraceContext | undefined,
   ) => SegmentTrace;
-  /** The span that jobs of the run belong to. */
+  /** Span of the current step, for jobs on the load queue. */
   readonly trace: () => TraceContext | undefined;
-  /** Chunks that were committed and parts of tables that were begun to be built: it grows while the run advances. */
+  /** Committed chunks plus started parts of built tables: grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
-  /** What this process measured so far. */
+  /** Measurements of this process so far. */
   readonly measured: () => Measurements;
-  /** `--profile`: the result is to have what was measured, and the server is looked at too. */
+  /** True with `--profile`: the result gets the measurements, which include the server. */
   readonly isProfiled: boolean;
   /** Notices that are not in the ledger yet. */
   readonly unsaved: () => Unsaved;
   readonly end: (error?: unknown) => Promise<void>;
 }
 
-/** What a listener throws is named as such: it must not pass for a lost connection, whose errors have no code either. */
+/** Wraps an error of a listener, which could otherwise be mistaken for a lost connection. */
 const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 
 /**
- * Calls the host's listener. An asynchronous one is not awaited; when it fails, the next event ends the run, and
- * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
+ * Makes the function that calls the host's listener. A promise of the listener is not awaited; if
+ * it is rejected, the error is logged, and the next event ends the run. Proved by
+ * test/integration/library.test.ts, "has a listener that fails later".
  */
 const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) => void) => {
   let failure: EtlError | undefined;
@@ -70,14 +72,14 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
   };
 };
 
-/** A step that was done again, after a crash or because production was changed by hand, counts once, with all its time. */
+/** Adds the time of a step. A step that is repeated, such as after a crash, has one sum. */
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });
   else steps[index] = { step: name, seconds: rounded(steps[index]!.seconds + seconds) };
 };
 
-/** A part of a run that this process does, and with which settings. */
+/** What a reporter needs to know. */
 export interface Reported {
   readonly pipeline: string;
   readonly address: ServerAddress;
@@ -86,7 +88,7 @@ export interface Reported {
     readonly parent?: TraceContext | undefined;
     readonly onChunk?: ((times: LoadTimes) => void) | undefined;
   };
-  /** Only a coordinator has a span for the whole run. */
+  /** Only the coordinator makes a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
 }
 
@@ -128,7 +130,7 @@ export const createReporter = ({ pipeline, address, settings, fromWorker, as }: 
         failed: (error) => spans?.failed(error),
       };
     },
-    trace: () => trace?.carried(),
+    trace: () => trace?.traceContext(),
     progress: () => progress,
     steps: () => steps,
     measured: () => profiler.result(),

@@ -1,6 +1,6 @@
-// The spans of one run, made from its events:
+// Makes the spans of a run from its events. A step that is repeated has several spans.
 //
-//   run -> plan, load -> a chunk …, build -> a table …, publish       a step that is done again has a span each time
+//   run -> plan, load -> a chunk …, build -> a table …, publish
 
 import type { BuildWhat, Counts, Position, RunEvent, TraceContext } from '../core/model.ts';
 import type { LoadTimes } from '../core/profile.ts';
@@ -8,16 +8,16 @@ import { startSpan, type Attributes, type Span } from './spans.ts';
 import type { Tracer } from './tracer.ts';
 
 export interface RunTrace {
-  /** Hears every event of the run. */
+  /** Must get every event of the run. */
   readonly hear: (event: RunEvent) => void;
   readonly stepEnded: () => void;
   readonly built: (table: string, what: BuildWhat) => void;
-  /** The step that the run is in, for the processes that help with it. */
-  readonly carried: () => TraceContext | undefined;
+  /** The current step's span, for processes that help. */
+  readonly traceContext: () => TraceContext | undefined;
   readonly end: (error?: unknown) => void;
 }
 
-/** Begins with the run, below `parent`: a job's span, or else whatever the caller is in. */
+/** Starts the span of a run below `parent`, a job's span, or else below the active span. */
 export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext | undefined): RunTrace => {
   const own: Attributes = { 'sluice.pipeline': pipeline };
   const run = startSpan(tracer, `run ${pipeline}`, { parent: parent ?? 'active', attributes: own });
@@ -25,7 +25,7 @@ export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext 
   let common = own;
   let step: Span | undefined;
 
-  /** Ends what is open below the run, with the error that ended it. */
+  /** Ends the spans of the step and of its tables, with an error if there is one. */
   const endStep = (error?: unknown): void => {
     for (const open of [...tables.values(), ...(step === undefined ? [] : [step])]) {
       if (error !== undefined) open.fail(error);
@@ -66,7 +66,7 @@ export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext 
       tables.get(table)?.end();
       tables.delete(table);
     },
-    carried: () => (step ?? run).carried(),
+    traceContext: () => (step ?? run).traceContext(),
     end: (error) => {
       endStep(error);
       if (error !== undefined) run.fail(error);
@@ -87,24 +87,26 @@ const outcomeOf = ({ result }: Extract<RunEvent, { type: 'finished' }>): Attribu
   };
 };
 
-/** A chunk that is committed. */
+/** A committed chunk. */
 export interface LoadedChunk {
   readonly start: Position;
   readonly end: Position;
   readonly counts: Counts;
   readonly times: LoadTimes;
-  /** When it was committed, in milliseconds since 1970, by the clock of its thread. */
+  /** Time of the commit, in milliseconds since 1970. */
   readonly endMs: number;
 }
 
-/** The spans of one segment's chunks. */
+/** Makes spans of a segment's chunks. */
 export interface SegmentTrace {
   readonly loaded: (chunk: LoadedChunk) => void;
-  /** The chunk in flight failed. */
+  /** Called if the chunk that is being loaded fails. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Chunks of a segment that another process may have cut: `parent` is its load, and without one nothing is traced. */
+/**
+ * Traces a segment's chunks below `parent`, the load step's span. Without it, nothing is traced.
+ */
 export const traceSegment = (
   tracer: Tracer,
   parent: TraceContext | undefined,

@@ -1,4 +1,4 @@
-// What people are told about a run in the terminal and on the page: its state, and what to do about its error.
+// Words for the terminal and the page: the state of a run, and the hint for its error.
 
 import { hostname } from 'node:os';
 import { catalogue, type ErrorCode } from '../core/errors/errors.ts';
@@ -9,11 +9,11 @@ const finalStates = new Set(['published', 'failed', 'cancelled']);
 
 export const isUnderWay = ({ state }: Pick<RunSummary, 'state'>): boolean => !finalStates.has(state);
 
-/** The run is under way, but its process has ended. Only processes of this machine can be looked for. */
+/** True if the process of an unfinished run on this machine has ended. */
 export const isProcessGone = (run: RunSummary): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 
-/** Only a run that somebody cancelled is called cancelled: the next run continues one that was interrupted. */
+/** State for people. An interrupted run is called stopped, because the next run continues it. */
 export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): string => {
   if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;
   return state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
@@ -21,7 +21,7 @@ export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): strin
 
 const isKnown = (code: string): code is ErrorCode => code in catalogue;
 
-/** The hint of the catalogue, unless it needs values of the error, which are not kept. */
+/** The catalogue's hint; undefined if it has placeholders: the ledger lacks their values. */
 export const hintOf = (code: string | null): string | undefined => {
   const hint = code !== null && isKnown(code) ? catalogue[code].hint : '';
   return hint === '' || hint.includes('{') ? undefined : hint;

@@ -1,19 +1,19 @@
-// Processor time of the run's sessions on the server, if that is on this machine and the system shows its processes (Linux).
+// Measures processor time of the run's sessions if the server is on this machine, under Linux.
 
 import { readFileSync } from 'node:fs';
 import type { ServerAddress } from '../db/connect/address.ts';
 
-/** Linux shows times in /proc in hundredths of a second, whatever its own clock does. */
+/** Times in /proc are in hundredths of a second. */
 const msPerTick = 10;
 
-/** Of a label, `user@host:port/database`; a path is a socket's directory. */
+/** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
 const loopback = /@(?:localhost|127\.|::1|\[::1\]|\/)/;
 
-/** Milliseconds that a server process has used so far; undefined: it is not to be seen, or is no PostgreSQL. */
+/** Milliseconds that a server process has used; undefined: it is hidden, or not of PostgreSQL. */
 const usedBy = (pid: number): number | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // A container's numbers are its own, so the process may be another one.
+    // Containers number their processes themselves, so this may be another process.
     if (!text.includes('(postgres)')) return undefined;
     const [user, system] = text
       .slice(text.lastIndexOf(')') + 2)
@@ -26,7 +26,7 @@ const usedBy = (pid: number): number | undefined => {
   }
 };
 
-/** Milliseconds that processes have used since the last call; 0 when this machine cannot see them. */
+/** Returns a function: milliseconds that processes have used since its last call; 0 if hidden. */
 export const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
   const isHere = embedded !== undefined || loopback.test(label);
   const last = new Map<number, number>();
@@ -36,7 +36,7 @@ export const watchSessions = ({ label, embedded }: ServerAddress): ((pids: reado
     for (const pid of pids) {
       const used = usedBy(pid);
       if (used === undefined) continue;
-      // A session that is not known yet began after the last call: all that it has used counts.
+      // An unknown session began after the last call, so all its time counts.
       sum += used - (last.get(pid) ?? 0);
       last.set(pid, used);
     }

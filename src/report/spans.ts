@@ -1,4 +1,4 @@
-// Spans as all of our traces make them, and how a trace goes on in another process.
+// Makes spans, and passes traces on to other processes.
 
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../core/errors/errors.ts';
@@ -9,16 +9,16 @@ import type { Tracer } from './tracer.ts';
 
 type Kind = 'internal' | 'producer' | 'consumer';
 
-export interface SpanOptions {
+interface SpanOptions {
   readonly kind?: Kind;
-  /** A span of this process, or where a trace comes from; undefined begins a trace of its own. */
+  /** active: the caller's span · undefined: the span begins a new trace. */
   readonly parent: Span | TraceContext | 'active' | undefined;
   readonly attributes: Attributes;
   /** Milliseconds since 1970. Default: now. */
   readonly startMs?: number;
 }
 
-/** Numbers and names, never values of parameters or fields, nor messages, which may repeat them. */
+/** Numbers and names, never values of parameters or fields, nor messages, which may have them. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Span {
@@ -27,24 +27,24 @@ export interface Span {
   /** Only the code of an error is reported. */
   readonly fail: (error: unknown) => void;
   readonly end: (endMs?: number) => void;
-  /** For another process; undefined when nobody collects spans. */
-  readonly carried: () => TraceContext | undefined;
-  /** OpenTelemetry's own. */
+  /** Context to pass to another process; undefined: nobody collects spans. */
+  readonly traceContext: () => TraceContext | undefined;
+  /** OpenTelemetry's span. */
   readonly span: OpenTelemetry.Span;
 }
 
-/** The work was stopped on request, or another process does it: not an error to report. */
+/** Codes that are no error in a trace: the run was stopped, or another process does the work. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
-/** As W3C Trace Context, §3.2, writes it. */
-const carry = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
+/** A span's context as W3C Trace Context, §3.2. */
+const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const { isSpanContextValid } = loadOpenTelemetry();
   const context = span.spanContext();
   if (!isSpanContextValid(context)) return undefined;
   const { traceId, spanId, traceFlags, traceState } = context;
   const flags = traceFlags.toString(16).padStart(2, '0');
   const traceparent = `00-${traceId}-${spanId}-${flags}`.toLowerCase();
-  // One that is too long is dropped, as the standard wants it.
+  // The standard asks to drop a tracestate that is too long.
   const tracestate = traceState?.serialize() ?? '';
   return { traceparent, ...(tracestate !== '' && tracestate.length <= traceStateCharsMax && { tracestate }) };
 };
@@ -64,13 +64,13 @@ const contextOf = (parent: SpanOptions['parent']): OpenTelemetry.Context => {
   });
 };
 
-/** Does something within a span: it ends with it, and fails with it. */
+/** Calls `work`, and ends the span with its result or error. */
 export const withinSpan = async <T>(
   span: Span,
   work: (trace: TraceContext | undefined) => Promise<T>,
 ): Promise<T> => {
   try {
-    return await work(span.carried());
+    return await work(span.traceContext());
   } catch (error) {
     span.fail(error);
     throw error;
@@ -79,7 +79,7 @@ export const withinSpan = async <T>(
   }
 };
 
-/** Somebody else's code, and none of our business: what it throws must not end a load. */
+/** Ignores errors: a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();
@@ -88,7 +88,7 @@ const quietly = <T>(call: () => T): T | undefined => {
   }
 };
 
-/** Starts a span. What the tracer throws, then or later, costs the span and nothing else. */
+/** Starts a span. Errors of the tracer are ignored. */
 export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
   const { INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } = loadOpenTelemetry();
   const { kind = 'internal', parent, attributes, startMs } = options;
@@ -110,7 +110,7 @@ export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): S
       if (!quietCodes.has(code)) quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message: code }));
     },
     end: (endMs) => quietly(() => span.end(endMs)),
-    carried: () => quietly(() => carry({ span })),
+    traceContext: () => quietly(() => traceContextOf({ span })),
     span,
   };
 };

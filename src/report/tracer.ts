@@ -1,10 +1,7 @@
-// The tracer that a host may hand in. Types alone: a host's compiler needs nothing of OpenTelemetry here.
+// The tracer that a host may pass in. Hosts without OpenTelemetry can still compile this type.
 
-/**
- * The part of OpenTelemetry's `Tracer` that we use. A program with a tracer has the package `@opentelemetry/api`, which is loaded when a
- * tracer is given.
- */
+/** An OpenTelemetry `Tracer`. A program that passes one needs the package `@opentelemetry/api`. */
 export interface Tracer {
-  // A method, so that the narrower parameters of the real one fit.
+  // A method: its parameters are checked loosely, so that OpenTelemetry's Tracer fits.
   startSpan(name: string, options?: object, context?: object): object;
 }

@@ -305,7 +305,7 @@ it('wait for a run or worker that has the variables', async () => {
   process.env['HOOK'] = url;
   await run('1\n2\n3');
   expect((await deliveries()).at(-1)!['problem']).toMatch(
-    /^the value of HOOK_SECRET is not usable: it is not base64/,
+    /^the value of HOOK_SECRET is not usable: it must be base64/,
   );
 });
 

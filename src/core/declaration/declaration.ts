@@ -51,9 +51,7 @@ export interface ColumnCheck {
   readonly message: string;
 }
 
-/**
- * A rule for values. Bounds are written as PostgreSQL writes them: '1.5', also if files have 1,5
- */
+/** A rule for values. Bounds are written as in PostgreSQL: '1.5', even if files have 1,5. */
 export type ColumnRule =
   | { readonly kind: 'min'; readonly bound: string }
   | { readonly kind: 'max'; readonly bound: string }

@@ -1,10 +1,10 @@
-// What a channel is: how a notification becomes a request. Adding one is a file here and a line in registry.ts.
+// The interface of channels, which turn notifications into HTTP requests.
 
 import type { Notification } from '../../core/declaration/notification.ts';
 
 /** One attempt to deliver a notification. */
 export interface Attempt {
-  /** The same in every attempt, so that receivers can tell a repetition. */
+  /** The same in every attempt, so that receivers recognize repetitions. */
   readonly id: string;
   readonly at: Date;
   readonly notification: Notification;
@@ -17,13 +17,13 @@ export interface ChannelRequest {
   readonly body: string;
 }
 
-/** A way to tell a receiver, by one POST to its URL. */
+/** A kind of receiver, such as a webhook. It gets one POST for each notification. */
 export interface Channel {
-  /** Whether a receiver may have a secret. */
+  /** True if a receiver may have a secret, with which requests are signed. */
   readonly isSigned: boolean;
   /** Throws UnusableSecret. */
   readonly request: (attempt: Attempt) => ChannelRequest;
 }
 
-/** The value of a secret is not of the form that its channel needs. */
+/** The channel cannot sign with the value of a secret. */
 export class UnusableSecret extends Error {}

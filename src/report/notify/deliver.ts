@@ -1,6 +1,7 @@
-// Sends due notifications, retries with growing pauses, and never throws because of a receiver.
+// Sends due notifications, and tries again after growing pauses. Errors of receivers are never
+// thrown.
 //
-//   due -> claimed, for longer than an attempt takes -> delivered | due again after a pause | given up
+// due -> claimed for some time -> delivered | due again after a pause | given up
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -12,27 +13,27 @@ import * as outbox from './outbox.ts';
 import { post, receiverUrl, type Refused } from './post.ts';
 import { channelOf } from './registry.ts';
 
-/** Pauses after the first attempt, the second …, in seconds: two days, then nobody expects it any more. */
+/** Seconds to wait after each attempt, two days in all. Then a notification is given up. */
 const pauses = [0.5, 1, 5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400] as const;
 
-/** A receiver may ask for a longer pause, but not for ever. */
+/** Longest pause that a receiver may ask for. */
 const pauseMsMax = 86_400_000;
 
-/** One attempt: a receiver that takes longer has its work in the wrong place. */
+/** Time of one attempt. A receiver must answer before it does its work. */
 const attemptMsMax = 10_000;
 
-/** Longer than an attempt and its record take. */
+/** How long a claim holds: longer than an attempt takes, including its record. */
 const claimMs = 3 * attemptMsMax;
 
-/** Attempts at the same time. */
+/** Attempts at the same time, at most. */
 const sideBySide = 20;
 
 export interface Delivering {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
-  /** Breaks attempts off; what was claimed is tried again by the next process. */
+  /** Ends attempts. Claimed notifications are sent by a later process. */
   readonly signal: AbortSignal;
-  /** How long an attempt may take, if less than usual. */
+  /** Time of an attempt if shorter than usual. */
   readonly attemptMs?: number;
 }
 
@@ -63,7 +64,7 @@ const pauseAfter = (attempts: number, { isFinal, retryAfterMs = 0 }: Refused): n
   return Math.max(seconds * 1000, Math.min(retryAfterMs, pauseMsMax));
 };
 
-/** Receivers of pending notifications whose variables this process has: the others wait for a process that has them. */
+/** Receivers of pending notifications whose variables are set in this process. */
 export const reachable = async (
   client: Client,
   { env }: Pick<Delivering, 'env'>,
@@ -72,7 +73,7 @@ export const reachable = async (
     [one.url_name, one.secret_name].every((name) => name === null || Boolean(env[name])),
   );
 
-/** Variables that something pending needs and this process lacks. */
+/** Variables that pending notifications need, and that are not set in this process. */
 export const missingVariables = async (
   client: Client,
   env: Delivering['env'],
@@ -81,13 +82,13 @@ export const missingVariables = async (
   return [...new Set(named)].filter((name) => name !== null && !env[name]) as string[];
 };
 
-/** Whether this process could send something now. */
+/** True if this process could send a notification now. */
 export const isAnyDue = async (client: Client, delivering: Delivering): Promise<boolean> => {
   const receivers = await reachable(client, delivering);
   return receivers.length > 0 && (await outbox.nextAttemptMs(client, receivers)) === 0;
 };
 
-/** Sends one, and gives the statement that records what came of it. Errors: the signal's reason. */
+/** Sends a notification; returns the statement with the result. Errors: the signal's reason. */
 const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise<Query> => {
   const { id, message, attempts, channel, urlName } = one;
   const refused = await attempt(one, delivering);
@@ -102,12 +103,12 @@ const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise
   return outbox.recordRefused(id, problem, pauseMs);
 };
 
-/** The shortest time that is worth an attempt. */
+/** Shortest time in which an attempt is made. */
 const attemptMsMin = 200;
 
 /**
- * Sends what is due and what becomes due, for so long at most; returns when nothing will. A receiver that hangs holds no other one:
- * each attempt is recorded when it ends. Errors: those of the server, the signal's reason.
+ * Sends notifications that are due, or become due, within `ms`. Returns early if there are none. A
+ * slow receiver does not delay the others. Errors: those of the server, the signal's reason.
  */
 export const deliverFor = async (client: Client, delivering: Delivering, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
@@ -124,7 +125,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
     const sent = sendClaimed(one, { ...delivering, attemptMs: leftMs() })
       .then((query) => inTurn(() => runQuery(client, query)))
       .then(() => void underWay.delete(sent));
-    // Awaited below; another one may fail before.
+    // Awaited below. If another one fails first, this error must not count as unhandled.
     sent.catch(() => undefined);
     underWay.add(sent);
   };
@@ -145,7 +146,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   await Promise.all(underWay);
 };
 
-/** Sends a notification that no database could keep: once to each receiver. */
+/** Sends a notification once to each receiver, without a database: that failed. */
 export const sendUnkept = async (
   receivers: readonly Receiver[],
   notification: Notification,

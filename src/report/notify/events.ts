@@ -1,4 +1,4 @@
-// The notifications of a run: facts from the ledger, enqueued in the transaction that records them.
+// Makes the notifications of a run, and enqueues them in the transaction that records the event.
 
 import { testsOfRun } from '../../ledger/run/data-tests.ts';
 import { fileTotals } from '../../ledger/run/ledger.ts';
@@ -16,12 +16,12 @@ import type {
 import { insertNotifications } from './outbox.ts';
 import { countsOfTable } from '../../core/counts.ts';
 
-/** A receiver wants to know what kinds of faults there are, and not each of them. */
+/** Groups of rejects in a notification: a receiver needs the kinds of faults, not all rejects. */
 const rejectGroupsMax = 20;
 
 const notPublished = { rowsBefore: null, rows: null };
 
-/** Counts of every table as far as they are known, rows once they are published. */
+/** Tables with their counts so far, and with rows if they are published. */
 export const tablesOf = async (
   client: Client,
   spec: PipelineSpec,
@@ -73,11 +73,11 @@ const notificationOf = (type: NotifyEvent, at: Date, data: Data): Notification =
 
 const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, message, hint });
 
-/** What failed before there was a run. */
+/** Notification of a failure before the run had a number. */
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>
   notificationOf('failed', at, { ...nothingKnown, pipeline, state: 'failed', error: errorOf(error) });
 
-/** In the transaction that records such a failure. */
+/** Enqueues notifications of a failure before the run had a number, in the caller's transaction. */
 export const oweFailedBefore = async (
   client: Client,
   receivers: readonly Receiver[],
@@ -89,7 +89,7 @@ export const oweFailedBefore = async (
   await runQuery(client, insertNotifications(receivers, failureBefore(pipeline, rows[0].at, error)));
 };
 
-/** A slot of a schedule without a published run. */
+/** Notification of a scheduled run that was not published in time. */
 export const lateSlot = (
   at: Date,
   {
@@ -132,7 +132,7 @@ const dataOf = async (
   return { at, data };
 };
 
-/** In the transaction that ends a run. Returns whether anybody is notified. */
+/** Enqueues notifications of a run's end, in the caller's transaction. False: nobody wants any. */
 const oweEnd = async (
   client: Client,
   ended: Ended,
@@ -150,12 +150,12 @@ const oweEnd = async (
   return true;
 };
 
-/** In the publishing transaction: its receivers are owed the news with the commit. */
+/** Enqueues notifications of a published run, in the publishing transaction. False: none wanted. */
 export const owePublished = (
   { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,
 ): Promise<boolean> => oweEnd(client, { spec, receivers }, runId, 'published');
 
-/** In the transaction that records a failure. */
+/** Enqueues notifications of a failed run, in the transaction that records the failure. */
 export const oweFailed = (client: Client, ended: Ended, runId: number, error: EtlError): Promise<boolean> =>
   oweEnd(client, ended, runId, 'failed', error);

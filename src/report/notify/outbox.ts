@@ -1,10 +1,11 @@
-// Notifications as rows of etl.notification: written in the transaction that they report, and read by every process that can send them.
+// Notifications as rows of etl.notification. They are inserted in the transaction of their event,
+// and sent by any process that has the receiver's variables.
 
 import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../../core/declaration/notification.ts';
 
-/** One that has ended is kept among so many. */
+/** Delivered and given up notifications are deleted once they are older than this many others. */
 const endedKept = 10_000;
 
 /** pending -> delivered | given up */
@@ -13,7 +14,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'given up';
 /** A notification and its delivery to one receiver. */
 export interface Delivery {
   readonly id: number;
-  /** What the receiver knows it by: `webhook-id`. */
+  /** Id that the receiver gets, as the header `webhook-id`. */
   readonly message: string;
   readonly event: NotifyEvent;
   readonly pipeline: string | null;
@@ -24,14 +25,14 @@ export interface Delivery {
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly createdAt: Date;
-  /** Of the next attempt; null: there will be none. */
+  /** Time of the next attempt; null: none. */
   readonly nextAt: Date | null;
   readonly endedAt: Date | null;
-  /** Why the last attempt failed, or there was none. */
+  /** Why the last attempt failed; null: it did not, or there was none. */
   readonly problem: string | null;
 }
 
-/** Receivers of an event, as rows: their names of secrets, never the values. */
+/** Inserts a row for each receiver of an event, with names of variables, never their values. */
 export const insertNotifications = (receivers: readonly Receiver[], notification: Notification): Query => {
   const { pipeline, run } = notification.data;
   const to = receivers
@@ -49,7 +50,7 @@ export const insertNotifications = (receivers: readonly Receiver[], notification
   };
 };
 
-/** A row that this process has claimed. */
+/** A notification that this process has claimed. */
 export interface Claimed {
   readonly id: number;
   readonly message: string;
@@ -60,13 +61,13 @@ export interface Claimed {
   readonly attempts: number;
 }
 
-/** Variables of a receiver. */
+/** Names of the variables of a receiver. */
 export interface ReceiverNames {
   readonly url_name: string;
   readonly secret_name: string | null;
 }
 
-/** Receivers of what is pending; none in a database without bookkeeping. */
+/** Receivers of pending notifications; none in a database without bookkeeping. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
   if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
@@ -76,8 +77,8 @@ export const pendingReceivers = async (client: Client): Promise<readonly Receive
 };
 
 /**
- * Claims what is due for these receivers, the oldest first: nobody else sends it within `claimMs`. A process that dies meanwhile leaves it to the
- * next, so a receiver may get it twice, under the same id.
+ * Claims due notifications of these receivers, oldest first: no other process sends them for
+ * `claimMs`. If this process is killed, another one sends them again, with the same id.
  */
 export const claimDue = (receivers: readonly ReceiverNames[], claimMs: number, limit: number): Query => ({
   text: `update etl.notification n
@@ -100,7 +101,7 @@ export const recordDelivered = (id: number): Query => ({
   values: [id],
 });
 
-/** `pauseMs` undefined: there will be no other attempt. */
+/** Records a failed attempt. `pauseMs` undefined: the notification is given up. */
 export const recordRefused = (id: number, problem: string, pauseMs: number | undefined): Query => ({
   text: `update etl.notification set problem = $2, state = case when $3::float8 is null then 'given up' else state end,
       next_at = case when $3 is null then next_at else clock_timestamp() + $3 * interval '1 ms' end,
@@ -109,7 +110,7 @@ export const recordRefused = (id: number, problem: string, pauseMs: number | und
   values: [id, problem, pauseMs],
 });
 
-/** Milliseconds until the next attempt for one of these receivers; undefined: there is none. */
+/** Milliseconds until the next attempt for any of these receivers; undefined: there is none. */
 export const nextAttemptMs = async (
   client: Client,
   receivers: readonly ReceiverNames[],
@@ -124,7 +125,7 @@ export const nextAttemptMs = async (
   return rows[0].ms === null ? undefined : Math.max(0, rows[0].ms);
 };
 
-/** Makes pending ones due now; with `givenUp` those that were given up as well. */
+/** Makes pending notifications due now, and with `givenUp` also those that were given up. */
 export const makeDue = async (client: Client, givenUp: boolean): Promise<void> => {
   await client.query(
     `update etl.notification set state = 'pending', next_at = clock_timestamp(), ended_at = null,
@@ -134,7 +135,7 @@ export const makeDue = async (client: Client, givenUp: boolean): Promise<void> =
   );
 };
 
-/** How many there are in each state. */
+/** Number of notifications by state. */
 export const countStates = async (
   client: Client,
 ): Promise<{ readonly pending: number; readonly delivered: number; readonly givenUp: number }> =>
@@ -147,14 +148,14 @@ export const countStates = async (
     )
   ).rows[0];
 
-/** Which deliveries: the newest `limit`, of one pipeline and in one state if given. */
-export interface DeliveriesWanted {
+/** The newest `limit` deliveries, of one pipeline and in one state if given. */
+interface DeliveriesWanted {
   readonly limit: number;
   readonly pipeline?: string | undefined;
   readonly state?: DeliveryState | undefined;
 }
 
-/** Newest first; none in a database without bookkeeping. */
+/** Deliveries, newest first; none in a database without bookkeeping. */
 export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,

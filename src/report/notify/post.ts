@@ -1,19 +1,19 @@
-// One POST to a receiver: bounded in time, follows no redirect, and reads only the head of the response.
+// Sends a POST to a receiver, with a timeout. Redirects are not followed, and the body is not read.
 
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { ChannelRequest } from './contract.ts';
 
-/** undefined: it was delivered. */
+/** A failed attempt. */
 export interface Refused {
-  /** Says nothing of the URL but its host, for the rest may be a secret. */
+  /** Has only the host of the URL, because the rest may be secret. */
   readonly problem: string;
-  /** Another attempt would fail as well. */
+  /** True: another attempt would fail, too. */
   readonly isFinal: boolean;
-  /** The receiver's wish. */
+  /** Pause that the receiver asks for. */
   readonly retryAfterMs?: number;
 }
 
-/** Statuses that say "later": https://www.rfc-editor.org/rfc/rfc9110#name-status-codes. */
+/** Statuses below 500 after which another attempt may succeed (RFC 9110, 15.5). */
 const passingStatuses: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
 
 const networkProblems: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const networkProblems: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was cut',
 };
 
-/** The URL of an environment variable, or why it is none that can be used. */
+/** The URL in an environment variable, or a text that says why it cannot be used. */
 export const receiverUrl = (value: string): URL | string => {
   if (!URL.canParse(value)) return 'it is not a URL';
   const url = new URL(value);
@@ -47,7 +47,7 @@ const refusedNetwork = (error: unknown, host: string, timeoutMs: number): Refuse
   }
   const code = codeOf(cause);
   const known = networkProblems[code ?? ''];
-  // Of those that have no code, Node's fetch says no more than 'bad port'.
+  // Without a code, the message is all that Node's fetch tells, such as 'bad port'.
   const problem = known === undefined ? (code ?? messageOf(cause ?? name)) : `${known} (${code})`;
   return { problem: `${host}: ${problem}`, isFinal: false };
 };
@@ -65,16 +65,16 @@ const send = async (
     signal,
   });
   const refused = response.ok ? undefined : refusedStatus(response, url.host);
-  // It may have no end.
+  // The body is not read: it may never end.
   await response.body?.cancel();
   return refused;
 };
 
 /**
- * Sends it. What the receiver says beside its status does not matter. Errors: the signal's reason.
+ * Sends a request; undefined: delivered. Errors: the signal's reason.
  *
- * The time is kept by a timer of our own: the garbage collector may take an AbortSignal.timeout that only AbortSignal.any refers to,
- * and then nothing ends the request.
+ * Uses a timer of its own: an AbortSignal.timeout that only AbortSignal.any refers to may be
+ * garbage collected, and then nothing ends the request.
  */
 export const post = async (
   url: URL,

@@ -1,4 +1,4 @@
-// Every channel by its name. A new one is one file and one line here.
+// All channels. To add one: a file beside this one, and a line here.
 
 import type { Channel } from './contract.ts';
 import { slackChannel } from './slack.ts';
@@ -10,6 +10,6 @@ export const channels = { webhook: webhookChannel, slack: slackChannel } as cons
 
 export type ChannelName = keyof typeof channels;
 
-/** Undefined for one that a newer version has recorded. */
+/** The channel with a name from the ledger; undefined: a newer version recorded it. */
 export const channelOf = (name: string): Channel | undefined =>
   Object.hasOwn(channels, name) ? channels[name as ChannelName] : undefined;

@@ -1,10 +1,10 @@
-// The channel of chats that take what Slack's incoming webhooks take, such as Mattermost: a few lines of text.
+// The channel for Slack's incoming webhooks, also of compatible chats such as Mattermost.
 
 import type { Notification } from '../../core/declaration/notification.ts';
 import { formatCount, onOneLine, plural, visible } from '../../core/wording.ts';
 import type { Channel } from './contract.ts';
 
-/** Slack cuts longer texts off. */
+/** Slack truncates longer texts. */
 const textMax = 3_000;
 
 /** https://docs.slack.dev/messaging/formatting-message-text, "Escaping text". */

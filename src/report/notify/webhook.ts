@@ -1,4 +1,4 @@
-// The channel of webhooks: JSON, signed as https://www.standardwebhooks.com says, so that any of its libraries verifies it.
+// The channel for webhooks: JSON, signed as https://www.standardwebhooks.com specifies.
 
 import { createRequire } from 'node:module';
 import type * as StandardWebhooks from 'standardwebhooks';
@@ -6,13 +6,13 @@ import { UnusableSecret, type Attempt, type Channel } from './contract.ts';
 
 const form = /^(?:whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/;
 
-/** Loaded for the first signature: most runs send none. */
+/** Loaded with the first signature, because most runs send none. */
 const loadWebhooks = () => createRequire(import.meta.url)('standardwebhooks') as typeof StandardWebhooks;
 
 const signature = ({ id, at, secret }: Attempt, body: string): Readonly<Record<string, string>> => {
   if (secret === undefined) return {};
-  // Its own refusal of what is no base64 would repeat part of the secret.
-  if (!form.test(secret)) throw new UnusableSecret('it is not base64, with whsec_ before it or not');
+  // The library's error would contain a part of the secret.
+  if (!form.test(secret)) throw new UnusableSecret('it must be base64, optionally with whsec_ before it');
   const { Webhook } = loadWebhooks();
   return { 'webhook-signature': new Webhook(secret).sign(id, at, body) };
 };

@@ -61,7 +61,10 @@ describe('a connection string', () => {
     ['host=db hostt=x', /unknown parameter `hostt`; did you mean `host`\?$/],
     ['postgres://db/x?sslmode=requir', /sslmode: there is no value 'requir'; did you mean `require`\?$/],
     ['postgres://db/x?target_session_attrs=master', /target_session_attrs: there is no value 'master'/],
-    ['postgres://db/x?gssencmode=require', /gssencmode: only 'disable', 'prefer' is supported: there is no GSSAPI/],
+    [
+      'postgres://db/x?gssencmode=require',
+      /gssencmode: only 'disable', 'prefer' is supported: there is no GSSAPI/,
+    ],
     ['postgres://db/x?requirepeer=postgres', /requirepeer: it is not supported: Node does not say/],
     ['postgres://db/x?load_balance_hosts=random', /load_balance_hosts: only 'disable' is supported/],
     ['postgres://db/x?sslnegotiation=direct', /sslnegotiation=direct needs sslmode=require/],
