@@ -163,7 +163,7 @@ describe('a file in another encoding', () => {
       bytes: Buffer.from('id,wörter\n', 'latin1'),
       encoding: undefined,
       code: 'ETL_HEADER_INVALID',
-      says: 'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
+      says: 'it is not valid text in the encoding of the file, which is UTF-8 unless you declare another',
       hint: "encoding: 'windows-1252'",
     },
     {

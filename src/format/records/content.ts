@@ -15,14 +15,14 @@ interface KnownKind extends Kind {
 const compressed = (name: string, begins: string, command: string): KnownKind => ({
   begins,
   problem: `is compressed (${name}), which is not supported`,
-  hint: `Decompress it first, with ${command}. gzip, zstd, brotli and zip are read as they are.`,
+  hint: `Decompress it first, with ${command}. gzip, zstd, brotli and zip files need no decompression.`,
 });
 
 const archive = (name: string, begins: string, command: string, at = 0): KnownKind => ({
   begins,
   at,
   problem: `is an archive (${name}), which is not supported`,
-  hint: `Unpack it first, with ${command}. zip archives are read as they are.`,
+  hint: `Unpack it first, with ${command}. zip archives need no unpacking.`,
 });
 
 const made = (what: string, begins: string, hint: string): KnownKind => ({
@@ -51,9 +51,9 @@ const kinds: readonly KnownKind[] = [
   made('a Parquet file', 'PAR1\x15', asCsv),
   made('an Avro file', 'Obj\x01', asCsv),
   made('an Arrow file', 'ARROW1\x00\x00', asCsv),
-  made('a database of SQLite', 'SQLite format 3\x00', asCsv),
-  made('a dump of pg_dump in its own format', 'PGDMP\x01', 'Restore it with pg_restore.'),
-  made('a binary file of COPY', 'PGCOPY\n\xff\r\n\x00', 'Load it with COPY, or write it again as CSV.'),
+  made('an SQLite database', 'SQLite format 3\x00', asCsv),
+  made("a dump in pg_dump's custom format", 'PGDMP\x01', 'Restore it with pg_restore.'),
+  made("a file in COPY's binary format", 'PGCOPY\n\xff\r\n\x00', 'Load it with COPY, or export it as CSV.'),
   {
     begins: '\xff\xfe\x00\x00',
     problem: 'is in UTF-32, which is not supported',
@@ -72,17 +72,17 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
   {
     begins: /^\s*<(?:!doctype html|html|head)\b/i,
     problem: 'is a web page, not CSV',
-    hint: 'It is probably a page to log in, or an error, in place of the file.',
+    hint: 'The server probably sent a login page or an error instead of the file.',
   },
   {
     begins: /^\s*<\?xml\b/i,
     problem: 'is XML, not CSV',
-    hint: 'It may be an error in place of the file: look at it.',
+    hint: 'It may be an error message instead of the file: look at it.',
   },
   {
     begins: /^\s*(?:\[\s*)*\{\s*(?:"[^"]*"\s*:|$)|^\s*\[\s*$/,
     problem: 'is JSON, not CSV',
-    hint: 'It may be an error in place of the file: look at it. `jq` writes JSON as CSV.',
+    hint: 'It may be an error message instead of the file: look at it. `jq` writes JSON as CSV.',
   },
 ];
 

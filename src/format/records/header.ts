@@ -228,12 +228,12 @@ const parseNames = (line: Buffer, dialect: Dialect, invalid: HeadReader['invalid
   if (line.includes(0))
     throw invalid(
       'it has a NUL byte: the file is binary, or in UTF-16',
-      "If it is text, declare its encoding: csv(…, { encoding: 'utf-16le' }), or { path: …, encoding: 'utf-16le' } if it alone is.",
+      "If it is text, declare its encoding: csv(…, { encoding: 'utf-16le' }), or { path: …, encoding: 'utf-16le' } for this file only.",
     );
   if (!isUtf8(line))
     throw invalid(
-      'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
-      "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }), or { path: …, encoding: … } if it alone has it.",
+      'it is not valid text in the encoding of the file, which is UTF-8 unless you declare another',
+      "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }), or { path: …, encoding: … } for this file only.",
     );
   const names = recordFields(line, dialect);
   if (isQuoteFault(names)) throw invalid(reasonOf(names, []));

@@ -84,7 +84,7 @@ export const withChecks = (
     if (Object.is(parsed.data, value)) return text;
     const changed = type.fromValue(parsed.data);
     return changed === undefined
-      ? refuse(`the schema made a value that is no ${type.sql(options)}`, source)
+      ? refuse(`the schema returned a value that is not a ${type.sql(options)}`, source)
       : readCanonical(changed);
   };
 };

@@ -23,7 +23,7 @@ export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQ
     if (quote === null && record.includes(standInQuote))
       return {
         code: 'quote',
-        reason: 'the record holds the control character 0x01, which COPY needs for itself',
+        reason: 'the record holds the control character 0x01, which COPY uses as quote for this file',
       };
     if (!record.equals(endOfData)) return undefined;
     // Before PostgreSQL 18, a line of only `\.` silently ends a COPY, also in csv format.

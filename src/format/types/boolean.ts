@@ -30,7 +30,8 @@ const declaredReader = ({ true: trues = [], false: falses = [], else: other }: B
   const declared = new Map<string, string>();
   for (const text of trues) declared.set(text, 't');
   for (const text of falses) declared.set(text, 'f');
-  if (other === undefined) return (text) => declared.get(text) ?? isNot(text, 'a boolean of this column');
+  if (other === undefined)
+    return (text) => declared.get(text) ?? isNot(text, 'one of the texts that the column declares');
   const otherText = booleanText(other);
   return (text) => declared.get(text) ?? otherText;
 };
@@ -42,7 +43,7 @@ const booleanProblem = (options: BooleanOptions): string | undefined => {
   if (trues === undefined && falses === undefined)
     return options.else === undefined
       ? undefined
-      : 'boolean: `else` goes with `true` or `false`; name the texts';
+      : 'boolean: `else` needs a list of texts in `true` or `false`';
   if (trues?.length === 0 || falses?.length === 0) {
     return 'boolean: a list of texts for true or false names at least one; leave the list out instead';
   }

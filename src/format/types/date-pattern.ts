@@ -120,7 +120,7 @@ const unknownPiece = (pieces: readonly string[]): string | undefined => {
   const unknown = pieces.find((piece) => !tokens.has(piece) && !isLiteral(piece));
   return unknown === undefined
     ? undefined
-    : `'${unknown}' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z`;
+    : `'${unknown}' is not a token; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z`;
 };
 
 const repeatedPart = (pieces: readonly string[]): string | undefined => {

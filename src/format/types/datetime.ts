@@ -57,7 +57,7 @@ const isOffset = (zone: string): boolean => zone === 'UTC' || zonePattern.test(z
 
 const zoneProblem = ({ zone, ambiguous }: DateTimeOptions): string | undefined => {
   if (ambiguous !== undefined && (zone === undefined || isOffset(zone))) {
-    return "ambiguous goes with a zone whose clocks change, such as zone: 'Europe/Berlin'";
+    return "ambiguous needs a zone whose clocks change, such as zone: 'Europe/Berlin'";
   }
   return zone === undefined || isOffset(zone) || (/^[A-Za-z]/.test(zone) && isZoneName(zone))
     ? undefined

@@ -38,7 +38,7 @@ const offsetProblem = (offset: string): Refusal | undefined =>
 const losesTime = (text: string): Refusal =>
   refuse(
     'range',
-    `${quoted(text)} has a time of day, which a date loses; use timestamp, or say time: 'drop'`,
+    `${quoted(text)} has a time of day, which a date cannot store; use timestamp, or set time: 'drop'`,
   );
 
 const composers: Readonly<

@@ -18,7 +18,7 @@ export const spellingProblem = (
   const other = Object.keys(others).find((name) => others[name] !== undefined);
   return spelling === undefined || other === undefined
     ? undefined
-    : `spelling: 'server' reads texts as the server does, and ${other} says otherwise; leave one of them out`;
+    : `spelling: 'server' reads texts as the server does, and ${other} contradicts that; leave one of them out`;
 };
 
 /** White space as defined by isspace() in C. */

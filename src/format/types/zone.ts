@@ -89,7 +89,7 @@ export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string)
   const never = (local: string, localMs: number, spans: readonly Span[]): Refusal => {
     const next = spans.findIndex(({ to, offset }) => localMs - offset < to);
     const [one, other] = [spans[next - 1]!, spans[next]!];
-    return refusalOf(local, `is not a time in ${zone}: clocks were set from ${one.text} to ${other.text}`);
+    return refusalOf(local, `does not exist in ${zone}: clocks were set from ${one.text} to ${other.text}`);
   };
   return (local) => {
     // Date.UTC reads years below 100 as 19xx. Years before the first change have the same offset as
@@ -104,7 +104,7 @@ export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string)
     if (ambiguous === 'later') return local + later.text;
     return refusalOf(
       local,
-      `is twice in ${zone}, at ${earlier.text} and at ${later.text}; say ambiguous: 'earlier' or 'later'`,
+      `occurs twice in ${zone}, with ${earlier.text} and ${later.text}; set ambiguous: 'earlier' or 'later'`,
     );
   };
 };

@@ -218,7 +218,7 @@ const columnCases: readonly Case[] = [
     name: 'a pattern that is none',
     definition: withColumn(column.date('Day', { format: 'YYYY-QQ' })),
     problems: [
-      'table obs, column wind: format "YYYY-QQ": \'QQ\' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z',
+      'table obs, column wind: format "YYYY-QQ": \'QQ\' is not a token; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z',
     ],
   },
   {

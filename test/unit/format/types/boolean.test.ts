@@ -97,4 +97,4 @@ describeReader(
   ],
 );
 
-describeProblems(booleanType, [[{ spelling: 'server', true: ['ja'] }, 'true says otherwise']]);
+describeProblems(booleanType, [[{ spelling: 'server', true: ['ja'] }, 'true contradicts that']]);

@@ -12,7 +12,7 @@ describeProblems(dateType, [
   [{ format: '' }, 'needs year, month and day'],
   [{ time: 'drop' }, 'needs a format that names the time of day'],
   [{ format: 'YYYY-MM-DDZ', time: 'drop' }, 'needs a format that names the time of day'],
-  [{ format: ['YYYY-MM-DD', 'DD.QQ.YYYY'] }, 'format "DD.QQ.YYYY": \'QQ\' means nothing'],
+  [{ format: ['YYYY-MM-DD', 'DD.QQ.YYYY'] }, 'format "DD.QQ.YYYY": \'QQ\' is not a token'],
   [
     { format: ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY'] },
     'format: "MM/DD/YYYY" reads "01/02/2007" as 2007-01-02 and "DD/MM/YYYY" as 2007-02-01; leave one of them out',
@@ -20,9 +20,9 @@ describeProblems(dateType, [
   [{ format: ['DD/MM/YYYY', 'M/D/YYYY'] }, 'leave one of them out'],
   [{ format: ['YYYYMMDD', 'DDMMYYYY'] }, 'leave one of them out'],
   [{ format: ['DD.MM.YY', 'YY.MM.DD'] }, 'leave one of them out'],
-  [{ format: 'yyyy-MM-DD' }, "'yyyy' means nothing"],
-  [{ format: 'YYYY-MM-DDD' }, "'DDD' means nothing"],
-  [{ format: 'YYYY-MM-DD é' }, 'means nothing'],
+  [{ format: 'yyyy-MM-DD' }, "'yyyy' is not a token"],
+  [{ format: 'YYYY-MM-DDD' }, "'DDD' is not a token"],
+  [{ format: 'YYYY-MM-DD é' }, 'is not a token'],
   [{ format: 'YYYYMD' }, 'cannot follow it directly'],
   [{ format: 'YYYY-MM-M-DD' }, 'names the month twice'],
 ]);
@@ -31,7 +31,7 @@ describeProblems(timestampType, [
   [{ format: 'YYYY-MM-DD HH:mm A' }, 'use hh'],
   [{ format: 'YYYY-MM-DD mm' }, 'mm needs HH'],
   [{ format: 'YYYY-MM-DD HH:mm.SSS' }, 'SSS needs ss'],
-  [{ format: 'YYYY-MM-DD HH:mm:ss.SSSSSSSSSS' }, 'means nothing'],
+  [{ format: 'YYYY-MM-DD HH:mm:ss.SSSSSSSSSS' }, 'is not a token'],
   [{ format: ['YYYYMMDDHH', 'YYMMDDHHmm'] }, 'leave one of them out'],
   [{ format: 'YYYY-MM-DD HH:mmZ' }, 'use timestamptz'],
 ]);
@@ -46,7 +46,7 @@ describeProblems(timestamptzType, [
   [{ zone: '+16:00' }, 'neither'],
 ]);
 describeProblems(timeType, [
-  [{ spelling: 'server', format: 'HH:mm' }, 'format says otherwise'],
+  [{ spelling: 'server', format: 'HH:mm' }, 'format contradicts that'],
   [{ format: 'YYYY HH' }, 'a time has no year'],
   [{ format: ':' }, 'needs an hour'],
 ]);

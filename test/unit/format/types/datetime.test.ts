@@ -361,7 +361,7 @@ describeReader(
     [
       '2011-01-31T00:00:00.001Z',
       'range',
-      '"2011-01-31T00:00:00.001Z" has a time of day, which a date loses; use timestamp, or say time: \'drop\'',
+      '"2011-01-31T00:00:00.001Z" has a time of day, which a date cannot store; use timestamp, or set time: \'drop\'',
     ],
     ['2011-01-31T24:00:00.000Z', 'range'],
   ],
@@ -409,7 +409,7 @@ describe('timestamptz of a named zone', () => {
     expect(inBerlin({})(text)).toEqual({
       code: 'range',
       reason:
-        "\"2011-10-30T02:30\" is twice in Europe/Berlin, at +02:00 and at +01:00; say ambiguous: 'earlier' or 'later'",
+        "\"2011-10-30T02:30\" occurs twice in Europe/Berlin, with +02:00 and +01:00; set ambiguous: 'earlier' or 'later'",
     });
     expect(inBerlin({ ambiguous: 'reject' })(text)).toEqual(inBerlin({})(text));
     expect(inBerlin({ ambiguous: 'earlier' })(text)).toBe(`${text}+02:00`);
@@ -418,7 +418,7 @@ describe('timestamptz of a named zone', () => {
 
   it.each([
     ['Europe/Berlin', '2011-03-27T02:00', 'clocks were set from +01:00 to +02:00'],
-    ['Europe/Berlin', '2011-03-27T02:59:59.999999', 'is not a time in Europe/Berlin'],
+    ['Europe/Berlin', '2011-03-27T02:59:59.999999', 'does not exist in Europe/Berlin'],
     ['Pacific/Apia', '2011-12-30T12:00', 'clocks were set from -10:00 to +14:00'],
     ['Australia/Lord_Howe', '2011-10-02T02:15', 'clocks were set from +10:30 to +11:00'],
   ])('in %s there is no %s', (zone, text, reason) =>

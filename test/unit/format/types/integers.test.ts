@@ -158,5 +158,5 @@ describeReader(
 
 describeProblems(smallintType, [
   [{ grouping: 'indian' }, 'needs thousands'],
-  [{ spelling: 'server', thousands: ',' }, 'thousands says otherwise'],
+  [{ spelling: 'server', thousands: ',' }, 'thousands contradicts that'],
 ]);

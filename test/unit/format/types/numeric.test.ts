@@ -219,6 +219,6 @@ describeReader(
 
 describeProblems(numericType, [
   [{ grouping: 'indian' }, 'needs thousands'],
-  [{ spelling: 'server', decimal: ',' }, 'decimal says otherwise'],
-  [{ spelling: 'server', percent: 'share' }, 'percent says otherwise'],
+  [{ spelling: 'server', decimal: ',' }, 'decimal contradicts that'],
+  [{ spelling: 'server', percent: 'share' }, 'percent contradicts that'],
 ]);

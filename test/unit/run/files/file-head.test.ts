@@ -29,9 +29,9 @@ const contents: readonly (readonly [what: string, bytes: string | Buffer, says: 
   ['Parquet', 'PAR1\x15\x04', 'is a Parquet file, not CSV', 'as CSV'],
   ['Avro', 'Obj\x01\x04', 'is an Avro file, not CSV', 'as CSV'],
   ['Arrow', 'ARROW1\x00\x00', 'is an Arrow file, not CSV', 'as CSV'],
-  ['SQLite', 'SQLite format 3\x00', 'is a database of SQLite, not CSV', 'as CSV'],
-  ['pg_dump', 'PGDMP\x01\x0e', 'is a dump of pg_dump', 'pg_restore'],
-  ['COPY', 'PGCOPY\n\xff\r\n\x00', 'is a binary file of COPY', 'COPY'],
+  ['SQLite', 'SQLite format 3\x00', 'is an SQLite database, not CSV', 'as CSV'],
+  ['pg_dump', 'PGDMP\x01\x0e', "is a dump in pg_dump's custom format", 'pg_restore'],
+  ['COPY', 'PGCOPY\n\xff\r\n\x00', "is a file in COPY's binary format", 'COPY'],
   ['UTF-32', '\xff\xfe\x00\x00a\x00\x00\x00', 'is in UTF-32', 'iconv -f utf-32'],
 ];
 
