@@ -17,7 +17,7 @@
 // - A value must stay within the room of its column: see RowPlan in rows/row-plan.ts.
 // - test/unit/format/encoder/routines.test.ts calls each routine with bytes;
 //   test/unit/format/records/compiled-oracle.test.ts compares whole files with the column readers,
-//   and moment-oracle.test.ts dates and times in all spellings; test/integration/compiled.test.ts
+//   and timestamp-oracle.test.ts dates and times in all spellings; test/integration/compiled.test.ts
 //   compares values with the server's own; test/integration/fast-path.test.ts shows how little is
 //   left to slower code.
 //

@@ -1,4 +1,5 @@
-// Each routine of the row encoder by itself: bytes in, what it returns and writes out. A result of 0 is "not sure".
+// Calls each routine of the row encoder by itself: bytes in, result and written bytes out. A result
+// of 0 means "unsure".
 
 import { describe, expect, it } from 'vitest';
 import type { ColumnSpec } from '../../../../src/core/declaration/declaration.ts';
@@ -30,7 +31,7 @@ import { instantiate } from '../../../../src/format/wasm/instance.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { decodedFile, tableOf } from '../records/reading.ts';
 
-/** What the host was asked: the column's place and text, and whether its value is written. */
+/** What the routine asked the host: the column's index and text, and if its value was written. */
 const asked: (readonly [number, string, boolean])[] = [];
 const routines = instantiate(encoderBytes, {
   encodeByText: (index = 0, start = 0, end = 0, out = 0, written = 0) => {
@@ -45,7 +46,7 @@ setTables(memory);
 const set = (address: number, value: number): void => void memory.writeInt32LE(value, address);
 const get = (address: number): number => memory.readInt32LE(address);
 
-/** Puts a text where the window is; returns its first and its last address. */
+/** Copies a text into the window's memory. Returns the addresses of its start and end. */
 const putText = (text: string): readonly [number, number] => {
   memory.fill(0, textAt, textAt + 2 * glueBytes);
   return [textAt, textAt + memory.write(text, textAt)];
@@ -53,7 +54,7 @@ const putText = (text: string): readonly [number, number] => {
 
 const ofFile = fieldsOf(decodedFile(['a', 'b', 'c']), { match: 'exact', trim: false });
 
-/** Puts the plan of a table with these columns into the memory. */
+/** Copies the plan of a table with these columns into memory. */
 const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object = {}): RowPlan => {
   const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), ofFile, binaryForm);
   memory.set(plan.bytes, planAt);
@@ -66,7 +67,7 @@ const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object =
   return plan;
 };
 
-/** What is written for a text that the column's reader takes as it is. */
+/** The bytes for a text that the column's reader returns unchanged. */
 const encoded = (type: string, text: string): string => {
   const out = { bytes: Buffer.alloc(1024), at: 0 };
   const { encode } = typeOf({ type });
@@ -78,7 +79,7 @@ const written = (end: number): string | undefined =>
   end === 0 ? undefined : memory.toString('hex', outAt, end);
 
 describe('scanDecimal', () => {
-  // The digits above eight bits, then the scale from bit 2, whether there is a point, the sign.
+  // Packs a result of scanDecimal: digits above bit 8, scale from bit 2, has a point, sign.
   const scanned = (digits: bigint, scale: number, hasPoint: boolean, isNegative: boolean): bigint =>
     (digits << 8n) | BigInt((scale << 2) | (Number(hasPoint) << 1) | Number(isNegative));
   it.each([
@@ -114,7 +115,7 @@ describe('scanDecimal', () => {
   });
 });
 
-/** The routine that reads each kind, and the table's column that chooses it. */
+/** The routine of each kind, and a column that uses the kind. */
 const reading = {
   readText: ['text', columnOf.text('a')],
   'readText of 4': ['varchar', columnOf.varchar('a', { length: 4 })],
@@ -176,7 +177,7 @@ const jsonTexts = [
   levels(63),
   '9'.repeat(1_000),
 ];
-/** What jsonb cannot store. */
+/** JSON texts that jsonb cannot store. */
 const jsonOnly = [
   '"\\u0000"',
   '{"\\u0000":1}',
@@ -740,7 +741,7 @@ it.each([
   expect(routines.scanClock(Buffer.from(text).readBigInt64LE())).toBe(seconds);
 });
 
-// The bytes that were taken are the lowest five bits.
+// The lowest five bits are the number of bytes read.
 it.each([
   ['00:01', (60_000_000n << 5n) | 5n],
   ['00:01Z', (60_000_000n << 5n) | 5n],
@@ -834,7 +835,7 @@ describe('findToken', () => {
   });
 });
 
-/** The fields of one record, found and placed in the slots. */
+/** Finds the fields of one record and fills the slots. */
 const placeRecord = (text: string, quote: number, trim: 'whole' | 'outside' | 'none'): readonly string[] => {
   set(state.between, 8);
   set(state.quote, quote);
@@ -970,7 +971,7 @@ describe('obeysRules', () => {
     [columnOf.date('a').min('2011-01-31'), ['2011-01-31', '9999-12-31'], ['2011-01-30', '0001-01-01']],
     [columnOf.double('a').min(-1.5).max(1.5), ['-1.5', '0', '-0', '1.5'], ['-1.51', '1.500001']],
     [columnOf.double('a').min(0), ['0', '5'], ['-0', '-1']],
-    // The bound itself may be another text that is rounded to it.
+    // Another text than the bound may round to the same real.
     [columnOf.real('a').min(-0.1).max(0.7), ['0.69', '-0.09'], ['0.7', '-0.1', '0.71']],
     [
       columnOf.numeric('a', { precision: 9, scale: 3 }).min('0.5').max(20),

@@ -1,4 +1,4 @@
-// What the tests that compare the two decoders share: outcomes of either, with rows in binary.
+// Runs a decoder for tests that compare the two decoders. Rows are in COPY's binary format.
 
 import { expect } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
@@ -14,7 +14,7 @@ import { addCounts, noCounts } from '../../../../src/core/counts.ts';
 import { createSplitter } from '../../../../src/format/split/splitter.ts';
 import { blocksOf, cutAt, decodeBlocks, decodedFile } from './reading.ts';
 
-/** What a decoder makes of all blocks together; rows in binary. */
+/** What a decoder makes of all blocks together. */
 export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
   const parts = decodeBlocks(blocks, decode);
   return {
@@ -24,7 +24,7 @@ export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
   };
 };
 
-/** The record decoder, whose rows are written in binary. */
+/** The record decoder, with rows in binary. */
 export const binaryRecordDecoder = (table: ReadTable, file: DecodedFile): Decoder => {
   const out = createRowBytes(1024);
   const decode = createRecordDecoder(table, file, (row) => {
@@ -51,7 +51,10 @@ const textOutcome = (blocks: readonly RecordBlock[], decode: Decoder) => {
   };
 };
 
-/** Rows as COPY's text format, and the places of rejects: the same by both decoders, whole and cut at every byte. */
+/**
+ * Rows in COPY's text format and positions of rejects. Both decoders must give the same, with the
+ * bytes whole and cut at every position.
+ */
 export const readEverywhere = async (
   bytes: Buffer,
   table: ReadTable,

@@ -1,5 +1,6 @@
-// The compiled decoder against the record decoder on whatever bytes: the same counts, rejects and rows, however the bytes
-// are cut. That the server reads the same values from both is shown by test/integration/compiled.test.ts.
+// Compares the compiled decoder with the record decoder on random bytes: same counts, rejects and
+// rows, wherever the bytes are cut. test/integration/compiled.test.ts shows that the server reads
+// the same values from both.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -56,7 +57,7 @@ const fields = fc.oneof(
   { weight: 1, arbitrary: irregular },
   { weight: 1, arbitrary: fc.string({ maxLength: 5 }) },
 );
-/** Mostly of four fields, so that most of them are decoded. */
+/** Mostly records of four fields, so that most of them are decoded. */
 const lines = fc
   .oneof(
     { weight: 6, arbitrary: fc.array(fields, { minLength: 4, maxLength: 4 }) },
@@ -95,7 +96,7 @@ const dialects = [
   { quotedNulls: false, nulls: ['', ' 5 '], trim: 'outside' as const, quotes: 'lenient' as const },
 ];
 
-/** Delimiters of several bytes: of one character twice, which may stand in a row, beyond ASCII, and with blanks. */
+/** Delimiters of several bytes: a character twice, characters beyond ASCII, and blanks. */
 const longDelimiters = [
   { delimiter: '||', trim: true, nulls: ['', 'M'] },
   { delimiter: '§', nulls: [''], ragged: 'cut' as const },
@@ -117,7 +118,7 @@ describe('compiled and record decoder', () => {
     const split = createSplitter(table.format.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, fc.nat(300), async (file, place) => {
-        // Of a short file every cut, of a longer one this one.
+        // Tries every cut of a short file, but only this cut of a longer file.
         const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
         const expected = outcomeOf(
           await blocksOf([file], split),
@@ -133,7 +134,7 @@ describe('compiled and record decoder', () => {
 });
 
 describe('compiled and record decoder of delimiters of several bytes', () => {
-  /** Fields with parts of delimiters in them, and with escapes. */
+  /** Fields that contain parts of delimiters, and escapes. */
   const hostile = fc
     .array(fc.constantFrom('|', '~', 'a', 'X', ' ', '\xc2', '\xa7', '\\"', '\\', 'x'), { maxLength: 4 })
     .map((parts) => parts.join(''));
@@ -291,7 +292,7 @@ it('texts of a file are never in quotes, whatever is before them in memory', asy
   const file = decodedFile(['a', 'b'], 'lf', 'f', { x: '"', y: '' });
   const blocks = await blocksOf([Buffer.from('1,""\n')], createSplitter(table.format.dialect, 2, 'lf'));
   const expected = outcomeOf(blocks, binaryRecordDecoder(table, file));
-  // Two columns: a null, and an empty text.
+  // The first column is null, the second an empty text.
   expect(expected.rows).toBe('0002ffffffff00000000');
   expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(expected);
 });

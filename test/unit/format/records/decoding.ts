@@ -13,7 +13,7 @@ export interface Declared {
   readonly columns?: object;
   readonly filter?: unknown;
   readonly header?: readonly string[];
-  /** How the lines of the file are found to end. */
+  /** The line end that was found in the file. */
   readonly lineEnd?: LineEnd;
 }
 
@@ -26,7 +26,7 @@ interface Decoded {
   readonly counts: Counts;
 }
 
-/** Decodes a file that begins at byte 100, line 2; rows come out as lists. */
+/** Decodes a file whose data begins at byte 100, line 2. Returns rows as lists. */
 export const decode = async (input: string | Buffer, declared: Declared = {}): Promise<Decoded> => {
   const { options = {}, columns = texts, filter, header = ['a', 'b'], lineEnd = 'lf' } = declared;
   const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });

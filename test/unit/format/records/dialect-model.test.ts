@@ -1,4 +1,5 @@
-// Both decoders against a model of the dialect, on whatever text: the same rows, and rejects at the same places, whole and cut.
+// Compares both decoders with a model of the dialect on random text: same rows, and rejects at the
+// same positions, with the text whole and cut.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -41,7 +42,7 @@ const field = fc.oneof(
     .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '#', '\\"', '\\N', '\n', 'NA'), { maxLength: 5 })
     .map((all) => all.join('')),
 );
-/** Records are only found by many bytes at once where there are many. */
+/** Only files with many records use the fast scan. */
 const longEnd = `\n${'x'.repeat(70)},"y",\n#\n"",NA,z\n`;
 const texts = fc
   .array(

@@ -1,5 +1,6 @@
-// An independent model of what a dialect means, character by character and without regard to speed: what both decoders are compared
-// with. It knows commas, double quotes and LF.
+// An independent model of a dialect, read character by character and without regard to speed. Both
+// decoders are compared with it. Delimiter, quote and line end are always comma, double quote and
+// LF.
 
 export interface ModelDialect {
   readonly quotes: 'strict' | 'lenient';
@@ -12,14 +13,14 @@ export interface ModelDialect {
   readonly comments: 'lines' | 'infix';
 }
 
-/** A record with its place: its values, or why it is rejected. */
+/** A record's position, and its values or why it is rejected. */
 export interface ModelRecord {
   readonly line: number;
   readonly byte: number;
   readonly values: readonly (string | null)[] | 'quote' | 'field_count';
 }
 
-/** A field and the place after it; undefined: its quote is never closed, or text follows it. */
+/** A field and the index after it. Undefined if its quote is never closed, or text follows it. */
 interface Field {
   readonly value: string | null;
   readonly hasStray: boolean;
@@ -45,7 +46,7 @@ const quotedContent = (text: string, from: number, { escape, escapes }: ModelDia
   return undefined;
 };
 
-/** Where a comment within a line begins. */
+/** Index where a comment inside a line begins. */
 const isInfix = (text: string, at: number, { comment, comments }: ModelDialect): boolean =>
   comments === 'infix' && text.startsWith(comment!, at);
 
@@ -86,7 +87,7 @@ const fieldAt = (text: string, from: number, dialect: ModelDialect): Field | und
   return { value: quotedNulls && nulls.includes(value) ? null : value, hasStray: false, next };
 };
 
-/** The records of a file without a header whose records have so many fields. */
+/** Reads a file without a header. `fields` is the number of fields in each record. */
 export const modelRecords = (text: string, fields: number, dialect: ModelDialect): readonly ModelRecord[] => {
   const records: ModelRecord[] = [];
   for (let at = 0; at < text.length;) {

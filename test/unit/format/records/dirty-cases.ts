@@ -1,5 +1,6 @@
-// Files as they come: bytes, dialect, the rows and the rejects that they give, whole and cut at every byte (dirty-files.test.ts), and in every
-// form and from everywhere (test/unit/run/dirty-everywhere.test.ts).
+// Dirty files: bytes, dialect, and the rows and rejects that they give. Tested whole, cut at every
+// byte (dirty-files.test.ts), and in every form from every source
+// (test/unit/run/dirty-everywhere.test.ts).
 
 import type { AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
@@ -10,21 +11,21 @@ export interface DirtyCase {
   readonly name: string;
   readonly input: string | Buffer;
   readonly options?: CsvOptions;
-  /** `dirtyColumns`, unless it says others. */
+  /** Default: `dirtyColumns`. */
   readonly columns?: Readonly<Record<string, AnyColumn>>;
   readonly rows: readonly (readonly (string | null)[])[];
   /** `code@line:column`. */
   readonly rejects?: readonly string[];
 }
 
-/** The first two fields, as texts. */
+/** The first two fields as text columns. */
 export const dirtyColumns = { a: column.text(1).nullable(), b: column.text(2).nullable() };
 
 const bytes = (...parts: readonly (string | number)[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));
 const numbers = { a: column.integer(1), b: column.text(2).nullable() };
 
-/** Marks, lines around the records, and line ends. */
+/** Byte order marks, lines around the records, and line ends. */
 const framing: readonly DirtyCase[] = [
   { name: 'a byte order mark', input: '\ufeffa,b\n1,2\n', rows: [['1', '2']] },
   { name: 'a byte order mark before a quote', input: '\ufeff"a",b\n"1",2\n', rows: [['1', '2']] },
@@ -344,7 +345,7 @@ const ragged: readonly DirtyCase[] = [
   },
 ];
 
-/** Quotes and escapes as RFC 4180 and others have them. */
+/** Quotes and escapes as in RFC 4180 and elsewhere. */
 const quotes: readonly DirtyCase[] = [
   { name: 'quoted delimiters and line ends', input: 'a,b\n"1,2","x\ny"\n', rows: [['1,2', 'x\ny']] },
   { name: 'doubled quotes', input: 'a,b\n"""1""","2"""\n', rows: [['"1"', '2"']] },
@@ -474,7 +475,7 @@ const quotes: readonly DirtyCase[] = [
   },
 ];
 
-/** Backslashes before any character, as PostgreSQL and MySQL write them. */
+/** Backslash escapes, as PostgreSQL and MySQL write them. */
 const escapes: readonly DirtyCase[] = [
   {
     name: 'COPY text: every escape, null and an empty text',
@@ -736,7 +737,7 @@ const values: readonly DirtyCase[] = [
   },
 ];
 
-/** Of csv-spectrum, whose JSON has other values than its file. */
+/** Cases where the JSON of csv-spectrum has other values than its file. */
 const coordinates = 'a,b\n2095257564,37\ufffd36\'37.8"N 121\ufffd2\'17.9"W';
 
 export const dirtyCases: readonly DirtyCase[] = [

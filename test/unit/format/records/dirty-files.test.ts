@@ -37,9 +37,9 @@ const open = async ({ input, options = {}, columns = dirtyColumns }: DirtyCase) 
     table,
     file: decodedFile(names, lineEnd),
     bytes: data,
-    /** With a known end, as a file that can be opened anywhere. */
+    /** The file can be opened at any offset, and its size is known. */
     whole: () => blocksOf(inPieces([ended])),
-    /** As a stream in two pieces. */
+    /** The file is a stream of two pieces. */
     stream: (at: number) => {
       const reads = inPieces(cutAt(data, at));
       return blocksOf(skipEnd === 0 ? reads : withoutLastLines(reads, skipEnd, lineEnd, fail));
@@ -80,7 +80,7 @@ describe('the last lines of a stream', () => {
           const left = withoutLastLines(inPieces(cutAt(bytes, ...places)), lines, lineEnd, fail);
           const read = await textOf(left).catch(({ message }: Error) => message);
           expect(read).toBe(missing > 0 ? 'missing' : bytes.toString('utf8', 0, start));
-          // What is left out is so many lines, and what is before it ends with a line.
+          // Skipped bytes are whole lines, and the bytes before them end with a line end.
           const end = { lf: /\n/, crlf: /\r\n/, cr: /\r\n?/ }[lineEnd];
           const split = bytes.toString().split(end);
           const all = split.at(-1) === '' ? split.length - 1 : split.length;

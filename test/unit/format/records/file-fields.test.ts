@@ -1,4 +1,4 @@
-// Which field of a file a declared name means, and what both decoders make of it.
+// Which field of a file a declared name matches, and which value both decoders read.
 
 import { describe, expect, it } from 'vitest';
 import type { FieldRef } from '../../../../src/core/declaration/declaration.ts';

@@ -25,7 +25,7 @@ export const dialects: fc.Arbitrary<CsvOptions> = fc
     return hasBackslash ? { ...options, escape: '\\' } : options;
   });
 
-/** Pieces of text that a hostile writer would put next to each other. */
+/** Pieces of text that are hard to read next to each other. */
 const hostileBits = [
   '"',
   "'",
@@ -53,7 +53,7 @@ export const hostile = fc
   .array(fc.constantFrom(...hostileBits), { maxLength: 24 })
   .map((bits) => bits.join(''));
 
-/** Long enough for many groups of bytes, and regular enough for most of them. */
+/** Files with many 64-byte groups, most of them regular. */
 export const longTexts = fc
   .array(
     fc.oneof(
@@ -71,7 +71,7 @@ export const longTexts = fc
   )
   .map((bits) => bits.join(''));
 
-/** The same, with nearly every quote where it belongs. */
+/** The same, with nearly all quotes in the right positions. */
 export const tidyTexts = fc
   .array(
     fc.tuple(

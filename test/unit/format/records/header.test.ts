@@ -1,4 +1,4 @@
-// The header: names, where the data begins, and which headers a table misses.
+// Headers of files: names, where the data begins, and the errors about missing fields.
 
 import { describe, expect, it } from 'vitest';
 import type { FieldRef, LineEnd } from '../../../../src/core/declaration/declaration.ts';
@@ -44,7 +44,7 @@ interface Case {
   readonly name: string;
   readonly input: string;
   readonly names: readonly string[];
-  /** What follows the header, to its end. */
+  /** The bytes after the header. */
   readonly data: string;
   readonly line?: number;
   readonly lineEnd?: LineEnd;
@@ -363,7 +363,7 @@ it.each([
     expect((await failureOf(fields(options))).hint).toContain(says);
 });
 
-/** Checks a file for a table of one text column for each of these fields. */
+/** Checks a file against a table with one text column per field. */
 const checkAll = (
   header: readonly string[],
   needed: readonly Exclude<FieldRef, { of: 'file' }>[],

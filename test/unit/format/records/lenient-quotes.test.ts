@@ -1,5 +1,5 @@
-// Quotes that only lenient reading takes: the values of their fields, as Python's csv and, within unquoted fields, csv-parse
-// read them; and blanks within quotes, which `trim: 'outside'` keeps.
+// Quotes that only `quotes: 'lenient'` allows. Values must be those that Python's csv reads, and in
+// unquoted fields those of csv-parse. Also blanks inside quotes, which `trim: 'outside'` keeps.
 
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
@@ -22,14 +22,17 @@ const read = async (input: string, options: CsvOptions) => {
 };
 
 describe("quotes: 'lenient'", () => {
-  /** `rejects`: codes and lines. Without one, `rows` are what Python reads, except with options that it has not. */
+  /**
+   * `rejects`: codes and lines. Without rejects, `rows` are what Python reads, if Python has the
+   * option.
+   */
   const cases: readonly {
     input: string;
     rows: readonly (readonly string[])[];
     rejects?: readonly (readonly [RejectCode, number])[];
     options?: CsvOptions;
   }[] = [
-    // Within unquoted fields.
+    // Quotes inside unquoted fields.
     { input: '5" pipe,6"\n', rows: [['5" pipe', '6"']] },
     { input: 'a""b,"c"\n', rows: [['a""b', 'c']] },
     { input: 'a "quoted" word,x\n', rows: [['a "quoted" word', 'x']] },
@@ -43,7 +46,7 @@ describe("quotes: 'lenient'", () => {
         ['c"d', 'e'],
       ],
     },
-    // Text after a closing quote, quotes included.
+    // Text after a closing quote, which may contain quotes.
     { input: '"a"b,"c"\n', rows: [['ab', 'c']] },
     { input: '"a"b"c,"d"""e\n', rows: [['ab"c', 'd"e']] },
     { input: '"a" ,"b" "c"\n', rows: [['a ', 'b "c"']] },
@@ -53,7 +56,7 @@ describe("quotes: 'lenient'", () => {
     { input: '"" "",b\n', rows: [[' ""', 'b']] },
     { input: '"a"\\"b",c\n', rows: [['a\\"b"', 'c']] },
     { input: '"a"b,"c\nd"\n', rows: [['ab', 'c\nd']] },
-    // Unescaped quotes within quoted fields.
+    // Unescaped quotes inside quoted fields.
     { input: '"a "quoted" word",x\n', rows: [['a quoted" word"', 'x']] },
     { input: 'x,"5" pipe"\n', rows: [['x', '5 pipe"']] },
     { input: '"a,"b,c\n', rows: [['a,b', 'c']] },
@@ -68,10 +71,10 @@ describe("quotes: 'lenient'", () => {
         ['e', 'f'],
       ],
     },
-    // A delimiter after an unescaped quote is one.
+    // A delimiter after an unescaped quote ends the field.
     { input: '"he said "no", twice",x\nc,d\n', rows: [['c', 'd']], rejects: [['field_count', 1]] },
     { input: '"a"b","c"\n', rows: [['ab"', 'c']] },
-    // Never closed: Python takes the rest of the file.
+    // Quotes that are never closed. Python takes the rest of the file.
     { input: 'a,"b\nc,d\n', rows: [['c', 'd']], rejects: [['quote', 1]] },
     { input: 'c,d\na,"b', rows: [['c', 'd']], rejects: [['quote', 2]] },
     { input: 'c,d\n"a"",b\n', rows: [['c', 'd']], rejects: [['quote', 2]] },
@@ -158,7 +161,7 @@ describe('trim', () => {
     },
   ] as const)('$trim', async ({ trim, rows }) => {
     expect(await read(input, { trim })).toEqual(rows);
-    // Without any quote in the block.
+    // Blocks without any quote.
     expect(await read(' a , b\t\n', { trim })).toEqual([['a', 'b']]);
   });
 

@@ -1,4 +1,5 @@
-// Where a row is from: its line by both decoders, whatever is around it, and values of the file that no rule of its fields touches.
+// Where a row comes from: both decoders find the record's line, whatever surrounds it. Lineage
+// values are exempt from rules for fields.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,10 @@ const file = { ...decodedFile(['n', 't']), id: 1, runId: 7, runStarted: '2026-11
 const textOf = (blocks: Awaited<ReturnType<typeof blocksOf>>, decode: Decoder): string =>
   Buffer.concat(decodeBlocks(blocks, decode).map(({ copyBytes }) => copyBytes)).toString();
 
-/** What may follow each other in a file; `#` is the line at which a record starts, which is the value of its first field. */
+/**
+ * Parts of a file. `#` becomes the line at which the record starts, which the first field must
+ * equal.
+ */
 const parts = [
   '#,a\n',
   '#,a\n',

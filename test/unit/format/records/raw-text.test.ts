@@ -1,4 +1,4 @@
-// Records as text for people: valid, storable, bounded.
+// Records shown as text: valid, storable, and of limited length.
 
 import { describe, expect, it } from 'vitest';
 import { isStorable, rawText } from '../../../../src/format/records/raw-text.ts';

@@ -1,4 +1,4 @@
-// What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
+// Helpers for tests of reading: declared tables, and bytes cut into pieces for the splitter.
 
 import type { LineEnd, ReadTable, SourceTableSpec } from '../../../../src/core/declaration/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../../src/format/rows/decoder.ts';
@@ -11,7 +11,7 @@ import { column } from '../../../../src/pipeline/declare/column.ts';
 import { csv, type CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 import { definePipeline, type Pipeline } from '../../../../src/pipeline/define-pipeline.ts';
 
-/** A table as the files of its first reading are read. */
+/** The table for files of its first reading. */
 export const firstRead = (table: SourceTableSpec): ReadTable => ({ ...table, ...table.readings[0]! });
 
 const boundTable = (table: object): SourceTableSpec => {
@@ -19,20 +19,20 @@ const boundTable = (table: object): SourceTableSpec => {
   return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
 };
 
-/** A table declared as a user would, as its files are read; `more` holds its columns, filters and so on. */
+/** Declares a table as a user would, for its files. `more`: columns, filters and other options. */
 export const tableOf = (
   options: CsvOptions,
   more: object = { columns: { a: column.text('a') } },
 ): ReadTable => firstRead(boundTable({ source: csv('a.csv', options), ...more }));
 
-/** A table as the files of one of its locations are read, without its other locations. */
+/** The table for files of one of its locations. */
 export const tableOfLocation = (declared: object, location: string): ReadTable => {
   const table = boundTable(declared);
   const { source, format } = table.readings.find((one) => one.source.locations.includes(location))!;
   return { ...table, source: { ...source, locations: [location] }, format };
 };
 
-/** A file with this header, as decoders know it. */
+/** A file with this header, as decoders see it. */
 export const decodedFile = (
   header: readonly string[],
   lineEnd: LineEnd = 'lf',
@@ -49,7 +49,7 @@ export async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffe
   yield* pieces;
 }
 
-/** The blocks that pieces of bytes are turned into. */
+/** Splits pieces of bytes into blocks. */
 export const blocksOf = async (
   pieces: readonly Buffer[],
   split: Splitter,
@@ -60,7 +60,7 @@ export const blocksOf = async (
   return blocks;
 };
 
-/** One record as the splitter sees it: position in the file, bytes as text, fault. */
+/** One record found by the splitter: position in the file, text, fault. */
 interface SplitRecord extends Position {
   readonly text: string;
   readonly fault?: string | null;
@@ -83,7 +83,7 @@ const recordsOf = ({ bytes, spans, position }: RecordBlock): SplitRecord[] =>
     };
   });
 
-/** Every record of the pieces, and the position after the last byte. */
+/** All records of the pieces, and the position after the last byte. */
 export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): Promise<SplitFile> => {
   const blocks = await blocksOf(pieces, split);
   const last = blocks.at(-1);
@@ -93,11 +93,11 @@ export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): P
   };
 };
 
-/** Cuts bytes at these places, in order. */
+/** Cuts bytes at these offsets, which are in order. */
 export const cutAt = (bytes: Buffer, ...places: readonly number[]): Buffer[] =>
   [0, ...places].map((place, index) => bytes.subarray(place, places[index] ?? bytes.length));
 
-/** What a decoder makes of blocks; its rows copied, because it writes the next ones into the same memory. */
+/** What a decoder makes of blocks. Copies rows, because the decoder reuses their memory. */
 export const decodeBlocks = (blocks: readonly RecordBlock[], decode: Decoder): DecodedBlock[] =>
   blocks.map((block) => {
     const decoded = decode(block);

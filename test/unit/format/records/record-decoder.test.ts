@@ -1,4 +1,4 @@
-// The record decoder: which rows it makes for COPY, and counts that add up.
+// The record decoder: rows for COPY, and counts that add up.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

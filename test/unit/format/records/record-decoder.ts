@@ -1,4 +1,5 @@
-// The record decoder, which the compiled one is compared with: the record judge alone, by csv-parse and the column readers.
+// The record decoder, with which the compiled decoder is compared: the record judge alone, that is
+// csv-parse and the column readers.
 
 import type { ReadTable } from '../../../../src/core/declaration/declaration.ts';
 import type { Reject } from '../../../../src/core/model.ts';
@@ -8,18 +9,20 @@ import type { DecodedFile } from '../../../../src/format/records/file-fields.ts'
 import { createRecordJudge, filtered, rejectOf } from '../../../../src/format/rows/record-judge.ts';
 import type { Faulty } from '../../../../src/format/records/record-parser.ts';
 
-/** A unit of a text, two bytes in memory, is at most so many bytes of UTF-8. */
+/** Most bytes in UTF-8 of a UTF-16 code unit. */
 const bytesPerUnitMax = 3;
 
 /**
  * Makes the record decoder of a table for a file.
- *
- * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a reject.
+ * Errors: ETL_USER_FUNCTION if a user's function throws. Bad data becomes rejects.
  */
 export const createRecordDecoder = (table: ReadTable, file: DecodedFile, encodeRow: RowEncoder): Decoder => {
   const judge = createRecordJudge(table, file);
   const out = createRowBytes(0);
-  /** Each row at once: texts that wait for the end of their block outlive the cheap part of the garbage collection. */
+  /**
+   * Writes each row at once: texts that wait for the end of their block would survive young garbage
+   * collection.
+   */
   const put = (row: string): void => {
     reserve(out, bytesPerUnitMax * row.length);
     out.at += out.bytes.write(row, out.at);

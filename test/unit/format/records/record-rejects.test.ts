@@ -10,7 +10,7 @@ import { decode, texts, type Declared } from './decoding.ts';
 
 interface RejectCase extends Declared {
   readonly name: string;
-  /** The record at fault; a good one is before it, and one after it. */
+  /** The faulty record. A good record precedes it, and another follows. */
   readonly bad: string | Buffer;
   readonly code: string;
   readonly column?: string;

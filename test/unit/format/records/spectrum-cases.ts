@@ -1,4 +1,4 @@
-// The csv-spectrum conformance set as cases of the table of dirty files: every field a text.
+// The csv-spectrum conformance set as dirty files. Every field is a text.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { column } from '../../../../src/pipeline/declare/column.ts';

@@ -1,5 +1,5 @@
-// Every type in every spelling: the compiled decoder gives the rows and the rejects of the record decoder, for literals that are
-// right, nearly right, and damaged byte by byte, in one field or glued of two.
+// Compares the compiled decoder with the record decoder on every type in every spelling: literals
+// that are valid, nearly valid, or damaged byte by byte, in one field or joined from two.
 
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ interface Case {
 
 const ownWords = Array.from({ length: 30 }, (_, n) => `word ${'x'.repeat(n)}`);
 
-/** Separators between the digits before the point, mostly where they belong. */
+/** Separators between integer digits, mostly in valid positions. */
 const grouped = (values: Arbitrary<string>, separator: string): Arbitrary<string> =>
   fc
     .tuple(values, fc.nat(9), fc.nat(12))
@@ -36,7 +36,7 @@ const grouped = (values: Arbitrary<string>, separator: string): Arbitrary<string
 
 const digits = (maxLength: number): Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...'00001234567899999'), maxLength });
-/** Of every length, with zeros and nines where they count. */
+/** Numbers of every length, with zeros and nines in critical positions. */
 const long = fc
   .tuple(fc.constantFrom('', '', '-', '+'), digits(50), fc.constantFrom('', '.', '.', '.'), digits(50))
   .map((parts) => parts.join(''));
@@ -203,7 +203,7 @@ const cases: readonly Case[] = [
 
 const header = ['whole', 'left', 'right'];
 
-/** Values, the place at which each is cut for glueing, and a byte that replaces another one somewhere. */
+/** Values, the index at which each is cut for joining, and a byte that replaces another byte. */
 const files = (values: Arbitrary<string>): Arbitrary<Buffer> => {
   const value = fc.oneof(
     { weight: 30, arbitrary: values },

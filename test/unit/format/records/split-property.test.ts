@@ -1,4 +1,5 @@
-// Generated records in generated dialects: pieces change nothing, and csv-parse finds the same records.
+// Generated records in generated dialects: cutting the bytes changes nothing, and csv-parse finds
+// the same records.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -14,8 +15,8 @@ import { cutAt, splitPieces, tableOf } from './reading.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
 /**
- * The same records. The fast pass may take plain bytes for others, but never the other way round: it sees a carriage return
- * before it knows whether that is consumed, or within quotes.
+ * Compares records. `plain` may be false for plain bytes, but never true for others: the fast scan
+ * sees a CR before it knows if the CR is consumed, or inside quotes.
  */
 const expectSame = (fast: RecordSpans, slow: RecordSpans): void => {
   // Thousands of records: vitest's own comparison takes seconds.
@@ -46,12 +47,12 @@ const fieldBits = [
   '#',
   'x',
 ];
-/** How the lines of a file are found to end. */
+/** The line end that was found in the file. */
 const found = fc.constantFrom('lf' as const, 'lf' as const, 'cr' as const);
 const field = fc.array(fc.constantFrom(...fieldBits), { maxLength: 6 }).map((bits) => bits.join(''));
 const rows = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
 
-/** A field as a careful writer would write it: every one quoted, quotes escaped. */
+/** Quotes every field and escapes every quote. */
 const write = (text: string, { quote, escape }: CsvOptions): string => {
   if (quote === null) return text.replace(/[^a-z0-9é€𝄞]/gu, '') || 'x';
   const mark = quote ?? '"';
@@ -60,12 +61,12 @@ const write = (text: string, { quote, escape }: CsvOptions): string => {
   return `${mark}${escaped.join('')}${mark}`;
 };
 
-/** A comment that does not occur: the bytes after it are data by both ways. */
+/** A comment mark that does not occur, so that all bytes are data. */
 const otherwise = '\u0001\u0002';
 
 /**
- * Makes the ways to split lines: by the fast pass as far as that goes, and byte by byte. An unfinished comment after them is none of
- * the records, but a block with a comment is split so.
+ * Makes two splitters: one with the fast scan, one that reads byte by byte because an unfinished
+ * comment follows the records.
  */
 const bothWays = (options: CsvOptions, fields: number) => {
   const comment = options.comment ?? otherwise;
@@ -131,7 +132,7 @@ describe('records of generated files', () => {
   });
 
   it('are the same by both wherever plain bytes have something irregular among them', () => {
-    // Groups without any quote follow, so that what is left of the group before has to be remembered.
+    // Groups without quotes follow, so that the scan must keep the state of the group before them.
     const bits = [
       '"a"b',
       '"a"',

@@ -1,4 +1,4 @@
-// What the splitter has to find: one row an input.
+// Inputs of the splitter, and the records that it must find.
 
 import type { LineEnd } from '../../../../src/core/declaration/declaration.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
@@ -6,12 +6,12 @@ import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 export interface SplitCase {
   readonly name: string;
   readonly input: string;
-  /** `text@byte:line`, and `!fault`; the record number is the place in the list. */
+  /** `text@byte:line`, then `!fault`. Records are numbered by their index in the list. */
   readonly records: readonly string[];
   /** Line after the last byte. */
   readonly endLine: number;
   readonly options?: CsvOptions;
-  /** How the lines of the file are found to end; LF without it. */
+  /** The line end that was found in the file. Default: LF. */
   readonly lineEnd?: LineEnd;
   readonly fields?: number;
 }

@@ -1,4 +1,4 @@
-// Quotes where none may be, and quotes that are never closed: the records that they cost.
+// Misplaced quotes and quotes that are never closed, and the records that they reject.
 
 import type { SplitCase } from './splitter-cases.ts';
 

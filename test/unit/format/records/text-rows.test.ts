@@ -1,5 +1,5 @@
-// Rows in COPY's text format, for tables with a column that the server reads: byte for byte those of the record decoder, which
-// writes what the columns' readers return.
+// Rows in COPY's text format, for tables with a column that the server reads. They must equal those
+// of the record decoder, which writes what the column readers return.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
-/** A column of each type and spelling, with texts that it takes and others. */
+/** A column of each type and spelling, with valid and invalid texts. */
 const columns: Readonly<Record<string, readonly [AnyColumn, readonly string[]]>> = {
   of: [
     column.of('citext', 'v'),

@@ -1,4 +1,4 @@
-// Windows of records: which records the row routine sees together, and which are for the judge.
+// Windows of records: which records the row routine gets together, and which go to the judge.
 
 import { describe, expect, it } from 'vitest';
 import { windowsOf } from '../../../../src/format/rows/windows.ts';
@@ -7,7 +7,7 @@ import { splitterOf, startOfFile } from './reading.ts';
 
 const split = splitterOf({ comment: '#' });
 
-/** Windows of the content as `from`, `to` and whether they are for the routine. */
+/** The windows of a content: `from`, `to`, and true for the row routine. */
 const windows = (content: string | Buffer, escape = ''): (readonly [number, number, boolean])[] => {
   const bytes = Buffer.from(content as string);
   const spans = split.split(bytes, true);

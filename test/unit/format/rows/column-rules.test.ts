@@ -1,4 +1,4 @@
-// Rules of columns: which values they take, what the reason of a reject says, and that both decoders agree.
+// Rules of columns: which values they accept, the reasons of rejects, and that both decoders agree.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.
 import { blocksOf, decodedFile, tableOf } from '../records/reading.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
-/** What both decoders make of fields, a record each: the reasons of those that are rejected, by field. */
+/** Decodes one field per record with both decoders. Returns the reasons of rejects, by field. */
 const judged = async (
   made: AnyColumn,
   fields: readonly string[],
@@ -37,7 +37,7 @@ interface Case {
   readonly name: string;
   readonly made: AnyColumn;
   readonly taken: readonly string[];
-  /** Field -> what the reason says after it. */
+  /** Field and the end of its reject's reason. */
   readonly refused: Readonly<Record<string, string>>;
 }
 
@@ -252,7 +252,7 @@ describe('rules of both decoders agree', () => {
     .tuple(fc.constantFrom('', '', '-', '+'), digits, fc.constantFrom('.', '.', ''), digits)
     .map(([sign, whole, point, part]) => `${sign}${whole.join('')}${point}${point && part.join('')}`);
   const bounds = fc.tuple(decimals, decimals).filter(([one, other]) => Number(one) < Number(other));
-  // So few digits are a double, and two decimals of so many never the same one.
+  // Decimals of up to 15 digits are distinct doubles.
   const types = {
     real: (least: string, most: string) => column.real('v').min(Number(least)).max(Number(most)),
     double: (least: string, most: string) => column.double('v').min(Number(least)).max(Number(most)),

@@ -1,4 +1,4 @@
-// Filters and the other functions of a pipeline: what they see, and what happens when they throw.
+// Filters and other user functions: what they get, and what happens if they throw.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// The verbatim decoder: which bytes go to COPY, and what COPY would misread.
+// The verbatim decoder: which bytes COPY gets, and records that COPY would misread.
 
 import { describe, expect, it } from 'vitest';
 import { noQuote } from '../../../../src/db/staging.ts';
@@ -10,7 +10,7 @@ import { blocksOf, tableOf } from '../records/reading.ts';
 interface Case {
   readonly name: string;
   readonly input: string | Buffer;
-  /** Bytes for COPY; as they came when not given. */
+  /** Bytes for COPY. Default: the bytes of the file. */
   readonly sent?: string;
   readonly rejects?: readonly string[];
   readonly options?: CsvOptions;

@@ -1,4 +1,5 @@
-// Blocks of records: positions without a gap, bounded memory, and what a record over the bound costs.
+// Blocks of records: positions without gaps, limited memory, and the cost of a record that is too
+// long.
 
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +12,7 @@ import { blocksOf, cutAt, splitPieces, splitterOf, startOfFile } from '../record
 const bound = recordBytesMax;
 const split = splitterOf({});
 
-/** Cuts as a reader of files would. */
+/** Cuts bytes as a file reader would. */
 const inReads = (bytes: Buffer, size: number): Buffer[] =>
   cutAt(
     bytes,
@@ -58,7 +59,7 @@ interface LongCase {
   readonly lineEnd?: LineEnd;
   readonly after: string;
   readonly fault: string | undefined;
-  /** Lines and bytes of the long record, its newline included. */
+  /** Lines and bytes of the long record, including its line end. */
   readonly lines: number;
   readonly next: number;
 }
@@ -209,7 +210,7 @@ describe('a record over the bound', () => {
       record: expected.record + 1,
       text: 'c,d',
     };
-    // In one piece, in reads as from a file, and cut within the newline.
+    // The bytes in one piece, in reads of a file's size, and cut inside the line end.
     const newline = first + row.long.length + 1;
     for (const pieces of [
       [bytes],
@@ -257,7 +258,7 @@ describe('a record over the bound', () => {
 
   it('keeps no more than a reject shows', async () => {
     const [block] = await blocksOf(inReads(Buffer.from(filler(3 * bound)), readBytes), split);
-    // Small buffers share one of that size.
+    // Small buffers share an ArrayBuffer of this size.
     expect(block!.bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(Buffer.poolSize, 8 * 1024));
     expect(block!.bytes.length).toBe(rejectRawBytesMax + 1);
   });
@@ -289,7 +290,7 @@ describe('a record over the bound', () => {
       for (const size of [readBytes, 300_001])
         expect(await outlined(inReads(bytes, size))).toEqual({
           ...whole,
-          // Of a line that is read in pieces only the beginning is kept.
+          // Only the start of a line that is read in pieces is kept.
           records: whole.records.map((record) => ({
             ...record,
             text: expect.stringContaining(record.text.slice(0, 4)),
@@ -298,7 +299,8 @@ describe('a record over the bound', () => {
     }
   });
 
-  // Forty bytes a line: were each line read to the bound, the 55,000 of them would take minutes.
+  // Lines have 40 bytes. If each of the 55,000 lines were read up to the limit, this would take
+  // minutes.
   const opening = `${filler(34)}","d\n`;
   const chains = [
     { name: 'that each close a quote and open another', line: opening },

@@ -1,4 +1,4 @@
-// Pieces of a block: together they are the block, whatever is between its records.
+// Pieces of a block. Together they must equal the block, whatever lies between its records.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,11 +8,11 @@ import { blocksOf, splitterOf } from '../records/reading.ts';
 
 const split = splitterOf({ comment: '#' });
 
-/** The content as it is read at once; its last record may be a block of its own. */
+/** Reads the content at once. Its last record may be a block by itself. */
 const blockOf = async (content: string): Promise<RecordBlock | undefined> =>
   (await blocksOf([Buffer.from(content)], split, { byte: 100, line: 7, record: 40 }))[0];
 
-/** Every record of a block: its position, its text, its fault. */
+/** Position, text and fault of every record of a block. */
 const recordsOf = ({ bytes, spans, position }: RecordBlock) =>
   [...spans.starts].map((start, index) => ({
     byte: position.byte + start,

@@ -1,4 +1,4 @@
-// Segments: a file cut where segmentCuts says gives what the whole file gives.
+// A file cut at the positions of segmentCuts must give the same records as the whole file.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const cutsOf = async (
   return cuts;
 };
 
-/** The blocks of every segment, one segment after the other. */
+/** The blocks of all segments, in order. */
 const segmentBlocks = async (
   bytes: Buffer,
   cuts: readonly Position[],
@@ -79,7 +79,7 @@ describe('segmentCuts', () => {
         for (const [index, { byte, line, record }] of cuts.entries()) {
           expect(byte - (cuts[index - 1]?.byte ?? 0)).toBeGreaterThan(segmentBytes);
           expect(byte).toBeLessThan(bytes.length);
-          // Records before the cut end before it, those after it begin there or later.
+          // Records before the cut end before it. Records after it begin at the cut or later.
           expect(records.filter((one) => one.byte < byte)).toHaveLength(record - 1);
           const begun = records.filter((one) => one.byte === byte);
           expect(begun).toEqual(begun.map((one) => ({ ...one, line, record })));

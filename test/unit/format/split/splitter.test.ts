@@ -1,4 +1,4 @@
-// The splitter: where each record begins and ends, in one piece and cut at every byte.
+// The splitter: where records begin and end, with bytes in one piece and cut at every position.
 
 import { describe, expect, it } from 'vitest';
 import { cutAt, splitPieces, splitterOf } from '../records/reading.ts';

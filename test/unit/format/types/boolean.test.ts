@@ -1,4 +1,4 @@
-// boolean: the server's words, or the column's own texts and nothing else.
+// boolean: the server's words, or only the column's own texts.
 
 import { booleanType } from '../../../../src/format/types/boolean.ts';
 import { describeProblems, describeReader, describeValues } from './reader-cases.ts';

@@ -1,4 +1,4 @@
-// Patterns that cannot be read in one way only, or that do not suit their type.
+// Patterns that are ambiguous, or that do not fit their type.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -51,7 +51,7 @@ describeProblems(timeType, [
   [{ format: ':' }, 'needs an hour'],
 ]);
 
-// A pair without a problem reads no text as two values: texts of either, whose parts are of any size.
+// Two patterns without a conflict must never read a text as two values. Tried with texts of both.
 it('two formats of one column read every text alike', () => {
   const oneOf = (...texts: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...texts);
   const day = fc
@@ -70,7 +70,7 @@ it('two formats of one column read every text alike', () => {
     .tuple(day, oneOf('', ' ', 'T', '.'), clock)
     .chain(([first, between, second]) => oneOf(first + between + second, second + between + first));
   const pattern = fc.oneof(day, clock, both);
-  /** Nothing but digits: each of these can be taken for many of the others. */
+  /** Patterns of digits only, so that a text of one can match many others. */
   const digits = ['YYYY', 'YY'].flatMap((year) =>
     [
       [year, 'MM', 'DD'],

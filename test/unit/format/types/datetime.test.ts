@@ -1,4 +1,4 @@
-// date, time, timestamp and timestamptz as ISO 8601 and by pattern.
+// date, time, timestamp and timestamptz in ISO 8601 and in patterns.
 
 import { describe, expect, it } from 'vitest';
 import { dateType, timestampType, timestamptzType, timeType } from '../../../../src/format/types/datetime.ts';
@@ -320,7 +320,7 @@ describeReader(
   { round: true, zone: 'Europe/Berlin' },
   [
     ['2011-01-31T00:53:00.9999999Z', '2011-01-31T00:53:01Z'],
-    // The hour that follows does not exist; the instant does.
+    // The local hour after it does not exist, but the instant does.
     ['2011-03-27 01:59:59.9999999', '2011-03-27T02:00:00+01:00'],
   ],
   [],
@@ -485,7 +485,7 @@ describeReader(
   ],
   [
     ['2011-1-31 1:05 AM-01', 'type'],
-    // The server takes 005300-05 for the beginning of a date.
+    // The server reads 005300-05 as the start of a date.
     ['20110131T005300-05:00', 'type'],
     ['2011-1-31 1:05 +000:12', 'type'],
   ],

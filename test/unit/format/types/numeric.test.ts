@@ -1,4 +1,4 @@
-// numeric: what fits into precision and scale, rounding only when asked for, PostgreSQL's own limits.
+// numeric: precision and scale, rounding only on request, and PostgreSQL's limits.
 
 import { numericType } from '../../../../src/format/types/numeric.ts';
 import { describeProblems, describeReader, describeValues } from './reader-cases.ts';

@@ -1,4 +1,4 @@
-// of: names of types pass, anything that would do more in a CREATE TABLE does not.
+// of: accepts names of types, and refuses anything else that CREATE TABLE would execute.
 
 import { describe, expect, it } from 'vitest';
 import { ofType } from '../../../../src/format/types/of.ts';

@@ -1,4 +1,4 @@
-// Runs the tables of the column type tests: one row a text, with what the reader makes of it.
+// Runs the tables of the column type tests: one row per text, with the result of the reader.
 
 import { describe, expect, it } from 'vitest';
 import type { ColumnOptions } from '../../../../src/core/declaration/declaration.ts';
@@ -6,13 +6,13 @@ import type { ColumnType } from '../../../../src/format/types/contract.ts';
 import { columnTypes } from '../../../../src/format/types/registry.ts';
 import type { RejectCode } from '../../../../src/core/model.ts';
 
-/** The text and what it is read as; without the latter it passes unchanged. */
+/** A text and what the reader returns. Default: the text itself. */
 export type Accepted = readonly [text: string, read?: string];
 export type Refused = readonly [text: string, code: RejectCode, reason?: string];
 
 const title = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
-/** One suite for a type with its options: every accepted and refused text is a test of its own. */
+/** A suite for a type with options. Every accepted and refused text is a test. */
 export const describeReader = (
   name: string,
   type: ColumnType,
@@ -44,7 +44,7 @@ export const describeReader = (
 const nameOf = (type: ColumnType): string =>
   Object.entries<ColumnType>(columnTypes).find(([, known]) => known === type)![0];
 
-/** Options that a type must object to, with words of the objection. */
+/** Options that a type must refuse, and words of the message. */
 export const describeProblems = (
   type: ColumnType,
   rows: readonly (readonly [options: ColumnOptions, words: string])[],
@@ -59,7 +59,7 @@ export const describeProblems = (
   });
 };
 
-/** Texts as values and values as texts. */
+/** Conversion of texts to values and back. */
 export const describeValues = (
   type: ColumnType,
   values: readonly (readonly [text: string, value: unknown])[],

@@ -1,4 +1,4 @@
-// The list of types: complete, named by key, and able to read its own values back.
+// The list of types: complete, named by key, and each type reads back its own values.
 
 import { describe, expect, it } from 'vitest';
 import type { ColumnOptions } from '../../../../src/core/declaration/declaration.ts';

@@ -1,4 +1,4 @@
-// uuid: the spellings that are read, and the one that checks see.
+// uuid: accepted spellings, and the spelling that checks get.
 
 import { uuidType } from '../../../../src/format/types/uuid.ts';
 import { describeReader, describeValues } from './reader-cases.ts';

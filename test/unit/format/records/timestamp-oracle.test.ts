@@ -1,5 +1,5 @@
-// Dates and times in every spelling: the compiled decoder gives the rows and the rejects of the record decoder, whatever the
-// delimiter is, in one field or glued of two.
+// Compares the compiled decoder with the record decoder on dates and times in every spelling, with
+// every delimiter, in one field or joined from two.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,14 +15,14 @@ type Headers = string | readonly [string, ...string[]];
 const header = ['whole', 'left', 'right', 'other'];
 
 const anyOf = (...texts: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...texts);
-/** Numbers as they are and with a zero before; most of them are right. */
+/** Numbers with and without leading zero, most of them valid. */
 const upTo = (most: number): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.nat(most).map((value) => String(value).padStart(2, '0')) },
     { weight: 3, arbitrary: fc.nat(most).map(String) },
     { weight: 1, arbitrary: anyOf('00', '0', '24', '29', '31', '60', '99', '001', '') },
   );
-const moments = {
+const parts = {
   YYYY: fc.oneof(
     fc.integer({ min: 0, max: 9999 }).map((year) => String(year).padStart(4, '0')),
     anyOf('0001', '0000', '1900', '1999', '2000', '2012', '9999', '199', '12011'),
@@ -37,20 +37,23 @@ const moments = {
   S: fc.string({ unit: anyOf(...'0123456789'), maxLength: 7 }),
   Z: fc.oneof(
     anyOf('Z', 'Z', 'z', '+1', '+16', '-15:59:59', '+01:', '-16:00', ''),
-    fc.tuple(anyOf('+', '-'), upTo(15), anyOf('', ':'), upTo(59)).map((parts) => parts.join('')),
+    fc.tuple(anyOf('+', '-'), upTo(15), anyOf('', ':'), upTo(59)).map((pieces) => pieces.join('')),
     fc
       .tuple(anyOf('+', '-'), upTo(15), anyOf(':'), upTo(59), anyOf(':'), upTo(59))
-      .map((parts) => parts.join('')),
+      .map((pieces) => pieces.join('')),
   ),
 };
 
-/** Texts of a form, in which the names above are replaced; every fourth one with a byte changed, left out or put in. */
+/**
+ * Makes texts of a form by replacing the names above. One byte of every fourth text is changed,
+ * removed or inserted.
+ */
 const spellings = (form: string): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.tuple(
         ...((form.match(/YYYY|MMM|YY|[MDHmASZ]|./gu) ?? []) as readonly string[]).map((piece) =>
-          piece in moments ? moments[piece as keyof typeof moments] : fc.constant(piece),
+          piece in parts ? parts[piece as keyof typeof parts] : fc.constant(piece),
         ),
       ),
       fc.nat(3),
@@ -175,7 +178,7 @@ describe('compiled and record decoder of dates and times', () => {
       forms: ['D.M.YY'],
     },
   ];
-  // Each could be the next character of a value.
+  // Bytes that could continue a value.
   const delimiters = ['|', '.', ':', '+', '0', 'P', 'Z'];
   const textsEach = searched(400);
 
