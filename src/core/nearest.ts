@@ -1,8 +1,6 @@
 // Finds the known name that a misspelled name probably means.
 
-/**
- * Number of edits between two texts: insert, delete or replace a character, swap two neighbours.
- */
+/** Number of edits between two texts: insert, delete or replace a character, swap neighbours. */
 const editDistance = (from: string, to: string): number => {
   const rows: number[][] = [];
   for (let i = 0; i <= from.length; i += 1) {

@@ -37,9 +37,7 @@ export interface Meter {
   decoded: number;
 }
 
-/**
- * Yields the stored bytes [start, end). Bytes in `head`, often the whole file, are not read again.
- */
+/** Yields the stored bytes [start, end). Bytes in `head`, often all of them, are not read again. */
 async function* storedBytes(
   file: InputFile,
   access: Access,

@@ -104,9 +104,7 @@ export interface SegmentTrace {
   readonly failed: (error: unknown) => void;
 }
 
-/**
- * Traces a segment's chunks below `parent`, the load step's span. Without it, nothing is traced.
- */
+/** Traces a segment's chunks below `parent`, the load step's span. Without it, nothing. */
 export const traceSegment = (
   tracer: Tracer,
   parent: TraceContext | undefined,

@@ -25,9 +25,7 @@ export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
 
-/**
- * Only these details, made by `asList`, may have line breaks. Others could fake lines with them.
- */
+/** Only these details, made by `asList`, may have line breaks. In others they could fake lines. */
 const isList = (name: string): boolean => name === 'problems' || name === 'examples';
 
 const fill = (template: string, details: ErrorDetails): string =>

@@ -144,9 +144,7 @@ const locate = async (
   return { start, end, archiveBytes, method: entry.compressionMethod, bytes, crc32: entry.crc32 };
 };
 
-/**
- * Files of an archive by offset, without directories. Errors: UnreadableArchive, those of `read`.
- */
+/** Files of an archive by offset, without directories. Errors: UnreadableArchive and of `read`. */
 export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> => {
   const reader = new DirectoryReader(archive);
   return inOrder(await entriesOf(reader, archive), archive.bytes)

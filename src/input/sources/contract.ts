@@ -5,9 +5,7 @@ import type { SourceSpec } from '../../core/declaration/declaration.ts';
 
 /** A file in a listing. */
 export interface Listed {
-  /**
-   * Absolute path or URL, with which any process finds the file. In the ledger, so without secrets.
-   */
+  /** Absolute path or URL by which any process finds the file. It goes into the ledger: no secrets. */
   readonly location: string;
   /** Name for people. */
   readonly name: string;
@@ -85,9 +83,7 @@ export interface Source {
   readonly identityOf?: (fingerprint: string) => string | undefined;
   /** The part of a fingerprint that copies of the file have, too; undefined: none. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
-  /**
-   * Finds a file's version and first bytes. ENOENT and ETL_SOURCE_GONE mean that the file is gone.
-   */
+  /** Finds a file's version and first bytes. ENOENT and ETL_SOURCE_GONE mean: the file is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;
   /** True if opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;

@@ -15,9 +15,7 @@ export interface Unreadable {
 
 type Listed = (error: unknown, entries: readonly Dirent[]) => void;
 
-/**
- * Replaces line breaks, which tinyglobby's stars do not match, with surrogates, which no name has.
- */
+/** Replaces line breaks, which tinyglobby's stars do not match, with characters no name has. */
 const hideBreaks = (text: string): string =>
   text.replace(/[\n\r\u2028\u2029]/g, (at) => String.fromCharCode(0xdc00 + (at.charCodeAt(0) & 0xff)));
 
@@ -56,9 +54,7 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
-/**
- * A file system that collects directories it could not read. A missing first one means no match.
- */
+/** A file system that collects unreadable directories. A missing first one means no match. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
   const readdir = (hidden: PathLike, _options: unknown, listed: Listed): void => {

@@ -82,9 +82,7 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/**
- * A regular file of the listing. It is not opened, which could block. Errors: ETL_SOURCE_IRREGULAR.
- */
+/** A regular file of the listing. Not opened, which could block. Errors: ETL_SOURCE_IRREGULAR. */
 const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
   const stats = await stat(path, { bigint: true });
   const what = irregularKind(stats);

@@ -17,9 +17,7 @@ const sourceOf = (location: string): Source => sources.find(({ matches }) => mat
 /** What is wrong with a location, as the end of a sentence; undefined: nothing. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
 
-/**
- * True for a location such as `!tmp-*.csv`, which excludes files of the others. `!(` begins a glob.
- */
+/** True for an exclusion such as `!tmp-*.csv`. `!(` begins a glob instead. */
 export const isExclusion = (location: string): boolean => /^!(?!\()/.test(location);
 
 /** True if other processes find the same files at these locations. */

@@ -25,9 +25,7 @@ export interface Patience {
   readonly ms: number;
 }
 
-/**
- * First pause between tries. Half of each pause is random, so that readers do not return together.
- */
+/** First pause between tries. Half of each is random, so that readers do not return together. */
 const pauseFirstMs = 250;
 /** Longest pause between tries. */
 const pauseMsMax = 10_000;
@@ -86,9 +84,7 @@ export const withTries = async <T>(
 
 /** Bytes of a file from an offset on, as a server sends them. */
 export interface RangeAnswer {
-  /**
-   * Offset of the first byte: the requested one, or an earlier one. Servers without ranges send 0.
-   */
+  /** Offset of the first byte: the requested or an earlier one. Servers without ranges send 0. */
   readonly from: number;
   /** Size of the file; undefined: the server does not tell. */
   readonly total: number | undefined;

@@ -16,9 +16,7 @@ const secretsIn = (value: unknown): readonly Secret[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 };
 
-/**
- * Refuses options with secrets that are not set, before a run starts. Errors: ETL_SOURCE_SECRET.
- */
+/** Refuses options whose secrets are not set, before a run starts. Errors: ETL_SOURCE_SECRET. */
 export const refuseMissingSecrets = (table: string, options: SourceOptions): void => {
   for (const secret of secretsIn(options)) secretValue(secret, table);
 };

@@ -1,4 +1,4 @@
-// "Did you mean": the name a person most likely meant.
+// The known name that a misspelled name probably means.
 
 import { expect, it } from 'vitest';
 import { nearest } from '../../../src/core/nearest.ts';

@@ -1,4 +1,4 @@
-// Whether a process is there, asked of real ones.
+// Finds out if real processes exist.
 
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';

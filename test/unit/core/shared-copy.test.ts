@@ -1,4 +1,4 @@
-// Where bytes go that are copied to or from shared memory.
+// Offsets at which bytes are copied to or from shared memory.
 
 import { expect, it } from 'vitest';
 import { placeAlike, wordBytes } from '../../../src/core/shared-copy.ts';

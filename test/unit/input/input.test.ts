@@ -1,4 +1,4 @@
-// Any bytes of a file, as it is or decoded, are those of its content; and no file is left open.
+// Any range of a plain or compressed file can be read, and no file stays open.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -34,12 +34,12 @@ const zipped = fileOf('zipped.csv.gz', gzipSync(content), 'gzip');
 
 const read = async (bytes: AsyncIterable<Buffer>): Promise<Buffer> => {
   const pieces = [];
-  // The memory of a block may be used again.
+  // Copied, because the memory of a block is reused.
   for await (const piece of bytes) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 };
 
-/** Of this file's directory: the process is shared. */
+/** Open files in this test's directory, because other tests share the process. */
 const openFiles = (): number =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {

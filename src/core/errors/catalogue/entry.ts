@@ -1,8 +1,6 @@
 // An entry of the error catalogue, and exit codes.
 
-/**
- * never: a person must act · chunk: loading the chunk again may help · run: running again may help.
- */
+/** never: a person must act · chunk: loading the chunk again may help · run: so may a new run. */
 export type RetryClass = 'never' | 'chunk' | 'run';
 
 /** Exit codes of the command line; docs/reference/cli.md explains them. */

@@ -51,9 +51,7 @@ export class PrivateAddress extends Error {
 
 type Answered = (error: Error | null, addresses?: LookupAddress[] | string, family?: number) => void;
 
-/**
- * Resolves a name; fails if any address is private. The connection uses exactly these addresses.
- */
+/** Resolves a name; fails if any address is private. Only these addresses are connected to. */
 export const lookupPublic = ((host: string, options: LookupOptions, answered: Answered): void => {
   resolveName(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return answered(error);

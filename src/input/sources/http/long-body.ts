@@ -45,9 +45,7 @@ interface WideSocket {
 
 const wideSockets = new WeakMap<Duplex, WideSocket>();
 
-/**
- * Length of a long body with a content-length; undefined: the body is short, or its length unknown.
- */
+/** Length of a long body with content-length; undefined: short, or of unknown length. */
 const longBytesOf = ({ statusCode, headers }: IncomingMessage): number | undefined => {
   const bytes = Number(headers['content-length']);
   const isLong = longStatuses.has(statusCode!) && headers['transfer-encoding'] === undefined;
@@ -105,9 +103,7 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
   // Without a listener, an error of the connection would end the process.
   response.on('error', (error) => end({ error }));
   response.on('close', () => end({ error: new Error('the connection was closed') }));
-  /**
-   * Takes bytes that came together with the headers, which the parser has, before the first read.
-   */
+  /** Takes the bytes that came with the headers, which the parser has, before the first read. */
   const begin = (): void => {
     hasBegun = true;
     const first = response.read() as Buffer | null;

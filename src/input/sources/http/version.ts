@@ -5,9 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 
-/**
- * A version; as JSON, the file's fingerprint. Properties are missing if the server does not tell.
- */
+/** A version; as JSON, the file's fingerprint. What the server does not tell is missing. */
 export interface HttpVersion {
   readonly bytes?: number;
   /** Strong or weak ETag, as the server writes it. */

@@ -1,8 +1,6 @@
 // Credentials, where to look for them, and the error if there are none.
 
-/**
- * Credentials that sign requests. Kept in memory only: never logged, stored, or part of a message.
- */
+/** Credentials that sign requests. In memory only: never logged, stored, or part of a message. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

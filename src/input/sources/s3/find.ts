@@ -59,9 +59,7 @@ const renewBeforeMs = 5 * 60_000;
 /** Credentials that are shared and renewed. */
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /**
-   * Must be called if a server refuses these credentials as expired: the next `get` looks again.
-   */
+  /** Must be called if a server refuses these as expired: the next `get` looks again. */
   readonly forget: (expired: Credentials) => void;
 }
 

@@ -7,9 +7,7 @@ import { credentialsIn } from './answer.ts';
 import { CredentialsProblem, isPrintable, type Credentials, type Search } from './credentials.ts';
 
 const containerHost = 'http://169.254.170.2';
-/**
- * Hosts that may get a token without TLS, in addition to 127.0.0.0/8: ECS, EKS and this machine.
- */
+/** Hosts that may get a token without TLS, besides 127.0.0.0/8: ECS, EKS and this machine. */
 const plainHosts: ReadonlySet<string> = new Set([
   '169.254.170.2',
   '169.254.170.23',

@@ -3,9 +3,7 @@
 import { isDynamicPattern } from 'tinyglobby';
 import { nameMatcher } from '../name-matcher.ts';
 
-/**
- * A parsed location. An exclusion, such as `!s3://bucket/key`, excludes objects of other locations.
- */
+/** A parsed location. An exclusion, `!s3://bucket/key`, excludes objects of the others. */
 export interface S3Location {
   /** The location as written. */
   readonly text: string;

@@ -45,9 +45,7 @@ const profilePaths = (env: Search['env']): { readonly config: string; readonly c
   credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
 });
 
-/**
- * The profile with a name; undefined: none. Settings of the credentials file override the others.
- */
+/** The profile with a name; undefined: none. The credentials file overrides the other settings. */
 const readProfile = async (name: string, env: Search['env']): Promise<Profile | undefined> => {
   const paths = profilePaths(env);
   const [config, credentials] = await Promise.all([

@@ -1,4 +1,4 @@
-// What every archive format keeps: the bytes of its members in any pieces, damage with its place, and no member that is not there.
+// Cases for every archive format: members in pieces of any size, offsets of damage, missing members.
 
 import { describe, expect, it } from 'vitest';
 import { CorruptBytes, UnreadableArchive, type ArchiveBytes } from '../../../../src/input/decode/contract.ts';
@@ -13,7 +13,7 @@ const failureOf = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-/** How files are packed; a row for each format. */
+/** Packs files into an archive, by format. */
 const packers: Readonly<Record<string, (members: readonly Content[]) => Buffer>> = { zip: zipFile };
 
 const archiveOf = (bytes: Buffer, pieceBytes = 1000): ArchiveBytes => ({
@@ -22,7 +22,7 @@ const archiveOf = (bytes: Buffer, pieceBytes = 1000): ArchiveBytes => ({
     for (let at = start; at < Math.min(end, bytes.length); at += pieceBytes) {
       const piece = Buffer.from(bytes.subarray(at, Math.min(at + pieceBytes, end)));
       yield piece;
-      // As a source does that uses its memory again.
+      // Overwrites the piece, as a source does that reuses its memory.
       piece.fill(0xff);
     }
   },
@@ -162,7 +162,7 @@ describe('zip', () => {
     expect(found.map(({ name }) => name)).toEqual(['dir/a.csv']);
   });
 
-  /** Places all members, which reads their headers. */
+  /** Locates all members, which reads their headers. Returns their names. */
   const locateAll = async (archive: ArchiveBytes): Promise<readonly string[]> => {
     const names: string[] = [];
     for (const { name, locate } of await zip!.members(archive)) {

@@ -1,4 +1,4 @@
-// What every decoding keeps: its bytes in any pieces, damage with its place, and a source that is closed.
+// Cases for every decoding: pieces of any size, offsets of damage, and a closed source.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -18,14 +18,14 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** How a text is encoded; a row for each decoding. */
+/** Compresses a content, by decoding. */
 const encoders: Readonly<Record<string, (content: Buffer) => Buffer>> = {
   gzip: (content) => gzipSync(content),
   zstd: zstdStored,
   brotli: (content) => brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
 };
 
-/** They may become other bytes without an error. */
+/** Decodings without a checksum: damage may go unnoticed. */
 const unchecked = new Set(['brotli']);
 
 const content = Buffer.from(Array.from({ length: 40_000 }, (_, line) => `${line},${line * line}\n`).join(''));
@@ -38,7 +38,7 @@ const source = (bytes: Buffer, pieceBytes: number) => {
         const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
         state.given += piece.length;
         yield piece;
-        // As a source does that uses its memory again.
+        // Overwrites the piece, as a source does that reuses its memory.
         piece.fill(0xff);
       }
     } finally {
@@ -52,7 +52,7 @@ const decodedBy = async ({ decode }: Decoding, bytes: Buffer, pieceBytes = 1000)
   const pieces: Buffer[] = [];
   let last: Buffer = Buffer.alloc(0);
   for await (const piece of decode(source(bytes, pieceBytes).pieces())) {
-    // A piece stays valid until the second one after it is requested.
+    // Copied late: a piece must stay valid until the second piece after it is requested.
     pieces.push(Buffer.from(last));
     last = piece;
   }
@@ -168,7 +168,7 @@ describe('zstd, as its own program writes it', () => {
   it('may want more memory than there is: a window of 64 MiB, and many frames at once', async () => {
     const expected = readFileSync('data/noaa/201101hourly.txt');
     const wide = zstdStored(expected);
-    // Its window descriptor: 2^(10 + 16) bytes.
+    // The window descriptor for 2^(10 + 16) bytes.
     wide[5] = 16 << 3;
     expect((await decodedBy(zstd, wide)).equals(expected)).toBe(true);
     const all = await Promise.all(Array.from({ length: 60 }, () => decodedBy(zstd, frame, 10_000)));
@@ -182,7 +182,7 @@ describe('zstd, as its own program writes it', () => {
       const error = await failureOf(decodedBy(zstd, frames.subarray(0, bytes)));
       expect(error).toBeInstanceOf(CorruptBytes);
       const { byte, message } = error as CorruptBytes;
-      // Three bytes of the next frame may be anything.
+      // Up to three bytes after a frame are too few to be recognized as a frame.
       const isBetween = bytes - bytesOfSkippable < 4 && bytes > bytesOfSkippable;
       expect([byte, message]).toEqual(
         isBetween

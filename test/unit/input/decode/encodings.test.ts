@@ -1,4 +1,5 @@
-// Every encoding gives the text that was written, in pieces of any size; what is no character is an invalid byte, and lines stay.
+// Every encoding decodes pieces of any size to the text that was written. Invalid bytes become
+// `invalidByte`, and line ends stay.
 
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
@@ -17,21 +18,21 @@ const transcode = async (bytes: Buffer, encoding: Encoding, pieceBytes: number):
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
       yield piece;
-      // As a source does that uses its memory again.
+      // Overwrites the piece, as a source does that reuses its memory.
       piece.fill(0x21);
     }
   }
   const texts: Buffer[] = [];
   let last: Buffer = Buffer.alloc(0);
   for await (const text of transcoded(pieces(), encoding)) {
-    // A text stays valid until the second one after it is requested.
+    // Copied late: a text must stay valid until the second text after it is requested.
     texts.push(Buffer.from(last));
     last = text;
   }
   return Buffer.concat([...texts, last]);
 };
 
-/** The content, the same in pieces of every small size. */
+/** The decoded text. Asserts that pieces of every small size give the same text. */
 const transcodeEverywhere = async (bytes: Buffer, encoding: Encoding): Promise<Buffer> => {
   const whole = await transcode(bytes, encoding, Infinity);
   for (let pieceBytes = 1; pieceBytes < Math.min(bytes.length, 12); pieceBytes += 1)

@@ -1,4 +1,4 @@
-// Many files, several at a time: the same answer as one after the other.
+// Files that are handled several at a time give the same results as one after the other.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { filesAtOnceMax, withFilesAtOnce } from '../../../../src/input/sources/a
 
 const numbers = Array.from({ length: 10 * filesAtOnceMax }, (_, index) => index);
 
-/** Takes longer for the first of a group than for the last. */
+/** Takes longer for the first file of a group than for the last. */
 const slowly = async (index: number): Promise<void> => {
   for (let turn = index % filesAtOnceMax; turn < filesAtOnceMax; turn += 1) await nextTurn();
 };

@@ -1,4 +1,4 @@
-// What every source must do: a source passes by one line in source-conformance.test.ts.
+// Cases that every source must pass. A source is added by a line in source-conformance.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,18 +6,18 @@ import type { Access, KnownFile, Listed, Source } from '../../../../src/input/so
 import { codeOf } from '../../../../src/core/errors/errors.ts';
 import { failureOf } from '../../../helpers/failure.ts';
 
-/** A place of a source, where the tests put files. */
+/** A source, and where the tests put its files. */
 export interface Place {
   readonly source: Source;
-  /** Puts a file, or another version of it; gives its location as a pipeline names it. */
+  /** Writes a file, or another version of it. Returns its location for a pipeline. */
   readonly put: (name: string, bytes: Buffer) => Promise<string> | string;
   readonly remove: (name: string) => Promise<void> | void;
   readonly access: (signal?: AbortSignal) => Access;
-  /** What a table names to get the files a.csv, b.csv and c.csv, and the first of them once more. */
+  /** Locations of a table that name a.csv, b.csv and c.csv, and a.csv twice. */
   readonly three: () => readonly string[];
-  /** Files or busy connections that are open. */
+  /** Number of open files or busy connections. */
   readonly opened: () => number | Promise<number>;
-  /** Whether a reader that has begun learns of a new version, or only the one that looks. */
+  /** True if `open` notices a new version of the file; false: only `look` does. */
   readonly noticesAtOpen: boolean;
 }
 
@@ -47,7 +47,7 @@ const read = async (place: Place, file: KnownFile, start: number, end: number, b
   return { bytes: Buffer.concat(pieces), sizes };
 };
 
-/** What is left open is closed by then: a connection ends a moment after its reader. */
+/** Polls, because a connection ends shortly after its reader. */
 const expectNothingOpen = async (place: Place): Promise<void> => {
   await expect.poll(place.opened).toBe(0);
 };

@@ -1,4 +1,4 @@
-// What can go wrong between a URL and its bytes: each one clear error, or tried again as long as it may pass.
+// Failures between a URL and its bytes: each gives one clear error, or is tried again.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -51,7 +51,7 @@ afterEach(() => {
 
 type Options = Parameters<typeof accessWith>[0];
 
-/** Waits are short, so that the tests are; those of a server that says how long are not. */
+/** Does not repeat failed requests, so that tests are short. */
 const impatient = { allowPrivate: true, timeouts: { retryMs: 0 } };
 
 const look = (location: string, options: Options = impatient, declared: readonly string[] = [location]) => {
@@ -127,7 +127,7 @@ describe('a connection that is not made', () => {
 
   it('because nobody has the name, or nothing listens there', async () => {
     const wrong = await failureOf(look('http://nobody.invalid/a.csv'));
-    // Without a network, the name server does not answer.
+    // Without a network, the name cannot be resolved, which counts as unreachable.
     expect(['ETL_SOURCE_ADDRESS', 'ETL_SOURCE_UNREACHABLE']).toContain(wrong.code);
     expect(wrong.message).toContain('nobody.invalid');
     vi.stubEnv('HTTPS_PROXY', 'http://proxy.example');
@@ -159,7 +159,7 @@ describe('a connection that is not made', () => {
     const program = fileURLToPath(new URL('../../../helpers/look-at-url.ts', import.meta.url));
     const env = { NODE_EXTRA_CA_CERTS: join(directory, 'cert') };
     const lookAt = (location: string) => runTypeScript(program, [location], { cwd: directory, env });
-    // An address that the certificate does not name, of the same server.
+    // Another address of the same server, which its certificate does not name.
     const otherHost = url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
     const [good, wrong] = await Promise.all([lookAt(url), lookAt(otherHost)]);
     expect(good).toEqual({ exit: 0, out: 'a,b\n', err: '' });
@@ -266,9 +266,9 @@ describe('a download that comes faster than it is read', () => {
     let last: Buffer = Buffer.alloc(0);
     const file = { location, name: location, table: 't', ...state };
     for await (const block of http.open(file, accessWith(patient), 0, Infinity)) {
-      // Time for the next bytes to come, and to overwrite what they can.
+      // Lets more bytes come, which would overwrite blocks that are reused too early.
       if (blocks.length % 8 === 0) await sleep(20);
-      // A block stays valid until the second one after it is requested.
+      // Copied late: a block must stay valid until the second block after it is requested.
       blocks.push(Buffer.from(last));
       last = block;
     }

@@ -1,4 +1,4 @@
-// Paths and globs of a source as a list of files, on a real directory.
+// Lists the files of paths and globs in a real directory.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const files = [
 
 let directory: string;
 beforeAll(async () => {
-  // A working directory whose own name looks like a glob.
+  // The name of the working directory looks like a glob.
   directory = join(await mkdtemp(join(tmpdir(), 'sluice-files-')), 'data [1] {a,b}');
   await mkdir(join(directory, 'sub/deep'), { recursive: true });
   await mkdir(join(directory, 'folder.csv'));
@@ -145,9 +145,9 @@ describe('listFiles', () => {
   });
 });
 
-/** Makes a directory of files (`name`) and links (`name -> target`), and lists what the patterns find in it. */
+/** Makes a directory of files (`name`) and links (`name -> target`), and lists patterns in it. */
 const listed = async (entries: readonly string[], ...patterns: string[]): Promise<string[]> => {
-  // Beside the directory of the cases above, whose globs go to any depth.
+  // Outside of the directory of the other cases, whose globs go to any depth.
   const place = await mkdtemp(join(directory, '../links-'));
   for (const entry of entries) {
     const [name = '', target] = entry.split(' -> ');
@@ -158,7 +158,7 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
 };
 
 describe('links', () => {
-  /** Of names, the last with a character whose second half is written like a hidden line break. */
+  /** Names with line breaks. The second surrogate of the last name is that of a hidden line break. */
   const broken = ['\nn', '\rr', 'i\nn', 'i\u2028s', '\u2028s', '\u2029p', '🐊'].map(
     (name) => `d/${name}.csv`,
   );
@@ -267,7 +267,7 @@ it('a directory that this user may not read, and that a glob leads into: ETL_SOU
       const { out, err } = await runTypeScript(program, [pattern], { cwd: join(place, cwd), env: {} });
       return JSON.parse(out || JSON.stringify(err));
     };
-    // Nobody need be able to look at what a pattern does not lead into.
+    // A directory that the pattern does not enter may be unreadable.
     await chmod(join(place, 'd'), 0o711);
     expect(await say('d/open/*.csv')).toEqual(['d/open/a.csv']);
     expect(await say(join(place, 'd/open/*.csv'), 'work')).toEqual([join(place, 'd/open/a.csv')]);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 beforeEach(() => writeFile(path, content));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Writes other bytes of the same length under the old times. */
+/** Overwrites bytes, and keeps the file's size and times. */
 const change = async (offset: number): Promise<void> => {
   const { atime, mtime } = await stat(path);
   const changed = Buffer.from(content);
@@ -40,7 +40,7 @@ const change = async (offset: number): Promise<void> => {
 };
 
 describe('lookAtFile', () => {
-  // Times of a file that was written twice differ by parts of a microsecond; these are whole seconds.
+  // Whole seconds, because times of two writes differ by parts of a microsecond.
   const atSecond = (second: number): Promise<void> => utimes(path, second, second);
 
   it('is the same for a file that nobody touched', async () => {

@@ -35,7 +35,7 @@ const local = (): Place => {
   };
 };
 
-/** A server that serves in some way; connections that are kept for the next request do not count as open. */
+/** An HTTP server. Idle connections that are kept for later requests do not count as open. */
 const served = (how: (bytes: Buffer) => Partial<Serving>) => (): Place => {
   const server = useHttpFiles();
   return {
@@ -49,7 +49,7 @@ const served = (how: (bytes: Buffer) => Partial<Serving>) => (): Place => {
   };
 };
 
-/** Another date for another version. */
+/** A server without ETags, with another date for each version. */
 const dated = (bytes: Buffer): Partial<Serving> => ({
   etag: null,
   modified: new Date(1_700_000_000_000 + 60_000 * (bytes[0] ?? 0)).toUTCString(),

@@ -1,4 +1,4 @@
-// Credentials are found in the standard places, in their order, are fetched again in time, and never appear in a message.
+// Credentials are found in the places and the order of AWS tools, renewed in time, and never shown.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -68,7 +68,7 @@ const credentials = files.write(
 );
 files.write('token', 'token-of-the-pod\n');
 
-/** An environment in which nothing is found, with these variables. */
+/** These variables in an environment that has no credentials otherwise. */
 const withEnv = (env: Record<string, string>) => ({
   AWS_CONFIG_FILE: `${files.directory}/none`,
   AWS_SHARED_CREDENTIALS_FILE: `${files.directory}/none`,
@@ -100,7 +100,7 @@ describe('the places', () => {
       accessKeyId: 'other',
       secretAccessKey: `${secret}=+/`,
     });
-    // A profile that the pipeline names is meant, whatever the environment has.
+    // A profile that the pipeline names goes before the environment.
     expect(await keyOf({ ...profiles, ...keys }, 'other')).toBe('other');
     expect(await find({ ...profiles, AWS_PROFILE: 'program' })).toEqual({
       accessKeyId: 'program',
