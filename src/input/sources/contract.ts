@@ -5,7 +5,9 @@ import type { SourceSpec } from '../../core/declaration/declaration.ts';
 
 /** A file in a listing. */
 export interface Listed {
-  /** Absolute path or URL by which any process finds the file. It goes into the ledger: no secrets. */
+  /**
+   * Absolute path or URL by which any process finds the file. It goes into the ledger: no secrets.
+   */
   readonly location: string;
   /** Name for people. */
   readonly name: string;
@@ -71,7 +73,9 @@ export interface Source {
   readonly name: string;
   /** True if a location belongs to this source. */
   readonly matches: (location: string) => boolean;
-  /** What is wrong with a location, as the end of a sentence without secrets; undefined: nothing. */
+  /**
+   * What is wrong with a location, as the end of a sentence without secrets; undefined: nothing.
+   */
   readonly problem: (location: string) => string | undefined;
   /** Options of csv() for this source. */
   readonly options: Readonly<Record<string, OptionRule>>;

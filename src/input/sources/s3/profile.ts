@@ -1,5 +1,5 @@
-// Reads a profile of ~/.aws/config and ~/.aws/credentials, and its credentials: keys, the output of a
-// program, or those of a role with a web identity.
+// Reads a profile of ~/.aws/config and ~/.aws/credentials, and its credentials: keys, the output of
+// a program, or those of a role with a web identity.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// Cases for every archive format: members in pieces of any size, offsets of damage, missing members.
+// Cases for every archive format: members in pieces of any size, offsets of damage, missing
+// members.
 
 import { describe, expect, it } from 'vitest';
 import { CorruptBytes, UnreadableArchive, type ArchiveBytes } from '../../../../src/input/decode/contract.ts';

@@ -158,7 +158,9 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
 };
 
 describe('links', () => {
-  /** Names with line breaks. The second surrogate of the last name is that of a hidden line break. */
+  /**
+   * Names with line breaks. The second surrogate of the last name is that of a hidden line break.
+   */
   const broken = ['\nn', '\rr', 'i\nn', 'i\u2028s', '\u2028s', '\u2029p', '🐊'].map(
     (name) => `d/${name}.csv`,
   );
