@@ -72,7 +72,7 @@ export const runBefore = (choice: Choice): number => {
     return refuse(
       spec.name,
       'no version is kept that is older than production',
-      `Those that were rolled back are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
+      `Newer versions are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
     );
   const changed = spec.tables.filter(
     ({ name, publish }) => tables.includes(name) && meaningOf(publish).takesParts,
@@ -89,7 +89,7 @@ export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice):
   const back = backAlready(choice);
   if (back === undefined) return;
   const further = back.older === undefined ? '' : `; --to ${back.older} goes further back`;
-  const message = `run ${back.by} went back to run ${back.to} before, and no run has loaded since${further}`;
+  const message = `nothing to undo: run ${back.by} already went back to run ${back.to}, and no run has loaded since${further}`;
   report.emit({ type: 'notice', message });
 };
 
@@ -127,7 +127,7 @@ export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Versi
     refuse(
       spec.name,
       `not all tables can go back to run ${to}: ${missing.join(', ')}`,
-      'They were published together, and none was changed. `--table` names those that go back alone.',
+      'The tables were published together, so no table was changed. `--table` rolls back only the tables that it names.',
     );
   return found.map(({ table, version }) => ({ table, version: version! }));
 };

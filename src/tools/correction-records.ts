@@ -211,8 +211,8 @@ const correctionRecord = (
   if (fields[of.run] !== String(runId) || fields[of.table] !== table)
     throw invalid(
       line,
-      'it is of another run or table',
-      'Replay the records of each run and table by themselves.',
+      'it belongs to another run or table',
+      'Write the records of each run and table to a file of its own.',
     );
   const file = files.get(name);
   if (file === undefined)

@@ -114,7 +114,8 @@ const judgeSettings = (facts: ServerFacts): Finding[] =>
 
 const judgeDisk = ({ databaseBytes, freeBytes }: ServerFacts): Finding[] => {
   const size = ok('database size', settingBytes(databaseBytes));
-  if (freeBytes === undefined) return [size, ok('free disk', 'unknown: only known on the server’s machine')];
+  if (freeBytes === undefined)
+    return [size, ok('free disk', 'unknown: it can only be read on the server’s machine')];
   const advice =
     'free some space: while tables are replaced, the disk holds the old ones, the new ones and staging';
   const free = settingBytes(freeBytes);

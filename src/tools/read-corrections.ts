@@ -29,7 +29,7 @@ const refuseChanged = async (
   const changed = (name: string): EtlError =>
     new EtlError('ETL_CORRECTIONS', {
       problem: `${name} has changed since run ${runId} rejected its records`,
-      hint: `Run the pipeline again, and export the rejects of that run: what was corrected may be different now.`,
+      hint: `Run the pipeline again, and export the rejects of that run: the corrected records may have changed, too.`,
     });
   const newest = (await latestRun(client, pipeline))!.id;
   const now = new Map(

@@ -645,7 +645,7 @@ describe('corrections', () => {
       {
         of: 'two tables',
         text: () => `${head}\n${place},23,,,2,20,a\n${place.replace('price', 'p')},23,,,2,20,a\n`,
-        says: ':3: it is of another run or table',
+        says: ':3: it belongs to another run or table',
       },
       { of: 'a quote', text: () => `${head}\n${place},23,,,2,20,"a\n`, says: ':2: a quote is' },
       {

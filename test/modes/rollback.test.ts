@@ -169,7 +169,7 @@ describe('rollback', () => {
     expect(await production()).toBe('1:1 2:2 = 3');
     expect(await rollback()).toMatchObject({ runId: null, to: 2 });
     expect(notices.at(-1)).toBe(
-      'run 4 went back to run 2 before, and no run has loaded since; --to 1 goes further back',
+      'nothing to undo: run 4 already went back to run 2, and no run has loaded since; --to 1 goes further back',
     );
     expect(await production()).toBe('1:1 2:2 = 3');
     expect(await rollback({ to: 1 })).toMatchObject({ to: 1, undone: 2 });

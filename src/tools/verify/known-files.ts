@@ -29,7 +29,7 @@ interface Seen {
 }
 
 /**
- * Makes a sieve that takes no file, and adds the listed files that are in production to `seen`, by
+ * Makes a Sieve that takes no file and adds the listed files that are in production to `seen`, by
  * id. With `run`, files that certainly were loaded by another run are not opened. Proved by
  * test/integration/verify.test.ts, "opens the files of that run".
  */

@@ -74,7 +74,9 @@ const staged = (count: number) =>
 const inPostgres = { databaseConnectionsMax: 6 };
 const inRedis = { databaseConnectionsMax: 0 };
 
-/** Title, facts and demand that differ from a fit server's, the finding, and a part of its advice. */
+/**
+ * Title, facts and demand that differ from a fit server's, the finding, and a part of its advice.
+ */
 type Row = [string, Partial<ServerFacts & Demand>, string, string?];
 
 const rows: readonly Row[] = [
@@ -196,7 +198,7 @@ const rows: readonly Row[] = [
   [
     'the disk of a server elsewhere',
     { freeBytes: undefined },
-    'ok: free disk: unknown: only known on the server’s machine',
+    'ok: free disk: unknown: it can only be read on the server’s machine',
   ],
   [
     'a disk that does not hold the database three times',

@@ -1,4 +1,4 @@
-// bindPipeline: parameters are read by the pipeline's own Zod object and given to its tables.
+// bindPipeline() parses parameters with the pipeline's Zod object and passes them to its tables.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

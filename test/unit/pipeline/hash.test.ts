@@ -1,4 +1,4 @@
-// definitionHash: the same for the same definition, another for everything that can change the result.
+// definitionHash() differs exactly if a change of the definition can change the result of a run.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-// Values of parameters that would lead out of what the author of a pipeline wrote: paths, globs, URLs, buckets and SQL files.
+// Parameters that try to reach files, URLs, buckets or SQL files outside those that the author
+// named.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ for (const path of [
 type Values = Readonly<Record<'a' | 'b' | 'c', string>>;
 type Path = (values: Values & { readonly list: readonly string[] }) => string | readonly string[];
 
-/** The files of a table whose path has these values. */
+/** Lists the files of a table whose path contains these parameters. */
 const find = async (
   path: Path,
   values: Partial<Values>,

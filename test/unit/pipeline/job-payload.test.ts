@@ -1,4 +1,4 @@
-// What comes over the queues is read strictly.
+// Data of jobs is checked strictly when a job is received.
 
 import { describe, expect, it } from 'vitest';
 import { readRunRequest, readSegmentJob } from '../../../src/pipeline/job-payload.ts';

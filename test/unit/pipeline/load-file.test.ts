@@ -1,4 +1,4 @@
-// loadPipelineFile: what it gives, and what it says about files that are no pipeline.
+// loadPipelineFile(): its result, and its errors for files that are not a pipeline.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const errorOf = async (path: string): Promise<EtlError> => {
   return thrown as EtlError;
 };
 
-/** Writes a file and gives what loading it says; DIR is replaced by the directory, FILE by the file. */
+/** Writes a file, loads it and returns the error text, with DIR and FILE in place of the paths. */
 const problemOf = async (text: string): Promise<{ code: string; problem: unknown; hint: string }> => {
   const file = join(directory, `pipeline-${(nextFile += 1)}.ts`);
   await writeFile(file, text);

@@ -1,4 +1,4 @@
-// Names that are made of others: at the longest that is allowed, the server cuts none of them.
+// PostgreSQL truncates no name that we derive from the longest allowed names.
 
 import { describe, expect, it } from 'vitest';
 import { stagingName } from '../../../src/db/staging.ts';
@@ -6,7 +6,7 @@ import { identifierBytesMax } from '../../../src/core/limits.ts';
 import { pipelineNameProblem, tableNameProblem } from '../../../src/pipeline/names.ts';
 import { buildSchema } from '../../../src/db/names.ts';
 
-/** The longest name that has no problem. */
+/** Returns the longest allowed name. */
 const longest = (problemOf: (name: string) => string | undefined): string => {
   let name = 'n';
   while (problemOf(`${name}n`) === undefined) name += 'n';

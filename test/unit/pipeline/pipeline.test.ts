@@ -1,4 +1,4 @@
-// What a valid declaration becomes: plain frozen data, defaults filled in, parameters bound.
+// A valid declaration becomes plain frozen data with defaults and bound parameters.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

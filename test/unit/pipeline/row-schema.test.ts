@@ -1,4 +1,4 @@
-// rowSchema: the Zod schema of a row, from the same columns as everything else.
+// rowSchema() makes the Zod schema of a row from the declared columns.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

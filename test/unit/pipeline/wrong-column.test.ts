@@ -1,4 +1,4 @@
-// Every mistake in a column: what it says, exactly.
+// The exact error text of every mistake in a column.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import {
 
 const loose = (made: unknown) => made as Record<string, () => unknown>;
 
-/** Any call of a modifier. */
+/** Calls a modifier, which need not exist. */
 const modified = (made: unknown, name: string, ...given: unknown[]): unknown =>
   (made as Record<string, (...args: unknown[]) => unknown>)[name]!(...given);
 

@@ -1,10 +1,10 @@
-// What the tests of declaration mistakes share: ways to declare wrongly, and the problems that come of it.
+// Helpers for the tests of mistakes in declarations: definitions to vary, and their problems.
 
 import { expect } from 'vitest';
 import { column, csv, definePipeline, index, sqlFile } from '../../../src/pipeline/authoring.ts';
 import { EtlError } from '../../../src/core/errors/errors.ts';
 
-// Plain JavaScript can write anything; the compiler must not stop these tests.
+// Without types, because the tests make mistakes that the compiler would refuse.
 const define = definePipeline as (definition: unknown) => unknown;
 export const js = column as unknown as Record<string, (...args: unknown[]) => unknown>;
 const looseCsv = csv as (...args: unknown[]) => unknown;

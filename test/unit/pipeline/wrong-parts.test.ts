@@ -1,4 +1,4 @@
-// Every mistake in csv(…), index(…) and filters: what it says, exactly.
+// The exact error text of every mistake in csv(…), index(…) and filters.
 
 import { describe, expect, it } from 'vitest';
 import { csv, env, index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';

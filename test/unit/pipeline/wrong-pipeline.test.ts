@@ -1,4 +1,4 @@
-// Every mistake in the frame of a pipeline: what it says, exactly.
+// The exact error text of every mistake in the keys of a pipeline, such as its name and schema.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Every mistake in a table: what it says, exactly.
+// The exact error text of every mistake in a table.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-// `etl preview`: rows and rejects of the first records, on wide and narrow terminals, without a server.
+// `etl preview`: rows and rejects of the first records, on wide and narrow terminals, without a
+// server.
 
 import { randomInt } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -139,7 +140,7 @@ describe('a preview', () => {
 
   it('reads the head of a file, not all of it', async () => {
     const records = Array.from({ length: 100_000 }, () => randomInt(1_000_000));
-    // A reader that goes on finds out that its end is missing.
+    // Only a reader that continues notices that the end of the file is missing.
     files.write('in/long.csv.gz', gzipSync(`a\n${records.join('\n')}`).subarray(0, -1_000));
     const file = files.write(
       'long.ts',

@@ -1,4 +1,4 @@
-// 'append' as declared.
+// The declaration of the mode 'append'.
 
 import { z } from 'zod';
 import { changedChoices, goneChoices, type AppendSpec } from '../../../core/declaration/declaration.ts';

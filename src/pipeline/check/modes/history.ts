@@ -1,4 +1,4 @@
-// 'history' as declared, and the columns that versions of rows need.
+// The declaration of the mode 'history', and the columns that versions of rows need.
 
 import { z } from 'zod';
 import { changedChoices, type ColumnSpec, type HistorySpec } from '../../../core/declaration/declaration.ts';

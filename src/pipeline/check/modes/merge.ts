@@ -1,4 +1,4 @@
-// 'merge' as declared, and the staging columns that it needs.
+// The declaration of the mode 'merge', and the staging columns that the mode needs.
 
 import { z } from 'zod';
 import { changedChoices, type ColumnSpec, type MergeSpec } from '../../../core/declaration/declaration.ts';

@@ -1,4 +1,4 @@
-// 'replace' as declared: all partitions, or with only: 'touched' those of new and changed files.
+// The declaration of the mode 'replace', also with only: 'touched', which replaces only partitions.
 
 import { z } from 'zod';
 import type { TouchedSpec } from '../../../core/declaration/declaration.ts';

@@ -56,7 +56,8 @@ export const columnsAt = hashesAt + 2 * hashListBytes * hashColumnsMax;
 export const countersMax = 256;
 
 /**
- * Layout of a slot: a text of up to 16 bytes, the address of its counter, its hash. Two make a set.
+ * Layout of a slot: a text of up to 16 bytes, the address of its counter, and its hash. Two slots
+ * are a set.
  */
 export const slot = { low: 0, high: 8, counter: 16, hashLow: 24, hashHigh: 28, bytes: 32 };
 export const setBytes = 2 * slot.bytes;

@@ -151,7 +151,7 @@ export const createFieldCounter = (
   };
 };
 
-/** Copies records [from, to) of a block, a window of `windowsOf`, into the routine's memory. */
+/** Copies records [from, to) of a block, a range that windowsOf() returned, to the memory. */
 export const loadWindow = (
   fieldCounter: FieldCounter,
   { bytes: block, spans: { starts, ends } }: RecordBlock,

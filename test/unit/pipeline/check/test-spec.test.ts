@@ -1,4 +1,4 @@
-// Data tests as they are declared: what a definition knows to be wrong, and what it keeps.
+// Declared data tests: the mistakes that the definition refuses, and the resulting specification.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Records are left out of the bytes of a file, however the bytes come.
+// Records are cut out of the bytes of a file, wherever the blocks of bytes end.
 
 import { expect, it } from 'vitest';
 import { withoutRecords } from '../../../../src/tools/verify/cut-records.ts';

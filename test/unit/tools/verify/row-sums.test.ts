@@ -1,4 +1,5 @@
-// Sums and hashes of rows: exact beyond what a number holds, and turned by as many bits as the column has columns before it.
+// Sums of rows are exact beyond 2^53, and the hash of a row rotates each value by its column's
+// index.
 
 import { expect, it } from 'vitest';
 import { createRowSums, decimalText, type Comparing } from '../../../../src/tools/verify/row-sums.ts';

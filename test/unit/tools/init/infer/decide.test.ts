@@ -1,4 +1,4 @@
-// What a column is declared as, by its values alone; and that whatever is chosen takes all of them.
+// The type that is chosen for a column, from its values alone. The type always accepts all values.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const ofTexts = (values: readonly string[]): ColumnEvidence => {
 const dialect = { ...plainDialect, quote: null, delimiter: ';' };
 const files = { file: 'a.csv', dialect, parse: () => [] };
 
-/** The same by bytes, as regular records are read. */
+/** Decides from the bytes of records, through the field counter. */
 const ofBytes = (values: readonly string[]): ColumnEvidence => {
   const table = createTableEvidence(['x'], dialect);
   const bytes = Buffer.from(values.map((value) => `${value}\n`).join(''));
@@ -195,7 +195,9 @@ const spellings = fc.oneof(
   fc.stringMatching(/^\d{1,2}:\d\d(?: [AP]M)?$/),
   fc.constantFrom('NA', 'M', '', ' ', 'true', 'f', '-', 'x', 'NaN', '1e9', '{}', '[1'),
 );
-/** Values of a column resemble each other: a few that are drawn, many times and changed a little. */
+/**
+ * Draws a few values and repeats them with small changes, because values of a column are similar.
+ */
 const columns = fc
   .tuple(
     fc.array(spellings, { minLength: 1, maxLength: 4 }),

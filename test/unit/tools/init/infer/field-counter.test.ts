@@ -1,4 +1,5 @@
-// The tally of regular records finds what reading each field as text finds: in any dialect, with quotes, with uneven records.
+// The field counter has the same result as reading each field as text: in any dialect, with quotes,
+// and with records of different lengths.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -20,7 +21,7 @@ import { searched } from '../../../../helpers/seeded.ts';
 
 const header = ['id', 'day', 'name'];
 
-/** What is found of the records of some blocks, one after the other. */
+/** Returns the evidence from the records of several blocks. */
 const found = (blocks: readonly string[], dialect: Dialect, isCounted: boolean) => {
   const made = createTableEvidence(header, dialect);
   const table = isCounted ? made : { ...made, fieldCounter: undefined };
@@ -64,7 +65,7 @@ const texts = fc.oneof(
   ),
 );
 
-/** How a text is written: in quotes if it needs them, or by chance. */
+/** Writes a field, in quotes if the text needs them, or at random. */
 const written = (text: string, chance: number, quote: string | null): string => {
   if (quote === null) return text.replace(/[,\n]/g, '_');
   const isQuoted = /[",\n]/.test(text) || chance % 3 === 0;

@@ -1,4 +1,4 @@
-// What `etl init` finds of whole files: dialect, header, encoding, tables, keys; and the text that it writes.
+// `etl init` on whole files: dialect, header, encoding, tables, keys, and the text of the pipeline.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
@@ -19,7 +19,7 @@ const read = async (...contents: readonly (string | Buffer)[]) => {
   return readForInit({ locations, workingDirectory: files.directory });
 };
 
-/** `id,name` and so many records. */
+/** Returns a file with the header `id,name` and this number of records. */
 const people = (
   records: number,
   lineOf: (index: number) => string = (index) => `${index},n${index}`,

@@ -1,5 +1,6 @@
-// `etl init` writes the pipeline in docs/guide/two-minutes.md and those of test/fixtures/expected/init; `npx vitest run
-// test/unit/tools/init/infer/guide.test.ts -u` renews them. test/integration/guides.test.ts loads the guide's as a module.
+// `etl init` writes the pipelines in docs/guide/two-minutes.md and test/fixtures/expected/init. To
+// update them: `npx vitest run test/unit/tools/init/infer/guide.test.ts -u`.
+// test/integration/guides.test.ts loads the guide's pipeline as a module.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
