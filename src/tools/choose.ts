@@ -42,7 +42,7 @@ const undoOf = ({ name, publish, ...table }: TableSpec): string => {
 };
 
 /** Strategies that replace all rows of a table, whose previous version can be kept. */
-const replacing = new Set(['swap', 'in index']);
+const replacing = new Set(['swap', 'in place']);
 
 /**
  * Returns the rollback after which the tables were not loaded again, with the newest kept version
@@ -98,7 +98,7 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
   const now = inProduction.find((one) => one.table === table);
   return replacing.has(now?.strategy ?? 'swap')
     ? `${table} (its version of run ${run} is not kept)`
-    : `${table} (its rows are changed in index; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
+    : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
 /**

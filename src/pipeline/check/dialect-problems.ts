@@ -45,7 +45,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
   if (escape !== quote) problems.push('escape and escapes exclude each other; leave escape out');
   if (`${delimiter}${quote ?? ''}${comment ?? ''}`.includes('\\'))
     problems.push('with escapes, neither delimiter nor quote nor comment can have a backslash');
-  if (trim !== false) problems.push('trim has no index with escapes, whose blanks are data; leave it out');
+  if (trim !== false) problems.push('trim has no meaning with escapes, whose blanks are data; leave it out');
   if (dialect.quotes === 'lenient') problems.push("quotes: 'lenient' is not read with escapes; leave it out");
   return problems;
 };

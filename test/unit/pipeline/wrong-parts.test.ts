@@ -222,7 +222,7 @@ const csvCases: readonly Case[] = [
     problems: [
       "table obs, csv: quote has no meaning with escapes: 'postgres', whose text format has none; leave it out",
       'table obs, csv: escape and escapes exclude each other; leave escape out',
-      'table obs, csv: trim has no place with escapes, whose blanks are data; leave it out',
+      'table obs, csv: trim has no meaning with escapes, whose blanks are data; leave it out',
     ],
   },
   {
