@@ -3,7 +3,7 @@
 //   npm run experiments                          all seven in some minutes, on a server of its own
 //   npm run experiments -- --only 2,5 --rows 100000
 //   npm run experiments -- --full                as large as they were published; needs 40 GB of disk and some hours
-//   npm run experiments -- --write               into docs/experiments.md, with charts; --out DIR: into another directory
+//   npm run experiments -- --write               into docs/experiments/, with charts; --out DIR: into another directory
 //   DATABASE_URL=… npm run experiments           on your server, in schemas of their own; nothing there is killed
 //
 // A figure that differs from the published one is a result and no failure; a check that fails is one.
@@ -18,7 +18,7 @@ import { drawCharts } from './charts.ts';
 import type { Experiment } from './contract.ts';
 import { experiments } from './registry.ts';
 import { pageOf, resultText } from './report.ts';
-import { describeConditions, merged, readResults, resultsPath, type Recorded } from './results.ts';
+import { describeConditions, merged, pagePath, readResults, resultsPath, type Recorded } from './results.ts';
 import { openLab, runExperiment } from './run.ts';
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
@@ -52,10 +52,8 @@ const readOptions = () => {
   });
   const { full, rows } = values;
   const target = values.out ?? (values.write ? docs : undefined);
-  if (target !== undefined && !values.write && existsSync(join(target, 'experiments.md')))
-    throw new Error(
-      `${join(target, 'experiments.md')} exists: --write replaces what it says of these experiments`,
-    );
+  if (target !== undefined && !values.write && existsSync(pagePath(target)))
+    throw new Error(`${pagePath(target)} exists: --write replaces what it says of these experiments`);
   const wanted = chosen(values.only);
   if (target !== undefined) {
     const known = new Set([...readResults(target), ...wanted].map(({ number }) => number));
@@ -76,11 +74,11 @@ const readOptions = () => {
 
 /** Writes the page, its charts and its data; experiments that were not run keep what is there of them. */
 const write = (target: string, fresh: readonly Recorded[]): void => {
-  const page = join(target, 'experiments.md');
+  const page = pagePath(target);
   const results = merged(readResults(target), fresh);
   mkdirSync(join(target, 'experiments'), { recursive: true });
   writeFileSync(resultsPath(target), `${JSON.stringify(results, null, 2)}\n`);
-  const template = readFileSync(existsSync(page) ? page : join(docs, 'experiments.md'), 'utf8');
+  const template = readFileSync(existsSync(page) ? page : pagePath(docs), 'utf8');
   writeFileSync(page, pageOf(template, results));
   for (const [name, svg] of Object.entries(drawCharts(results)))
     writeFileSync(join(target, 'experiments', name), svg);

@@ -1,4 +1,4 @@
-// Shows what was found: as text while experiments run, and as the blocks of docs/experiments.md that are generated.
+// Shows what was found: as text while experiments run, and as the generated blocks of docs/experiments/results.md.
 
 import { ratio, sideCells } from './amounts.ts';
 import type { Result } from './contract.ts';

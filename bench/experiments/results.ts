@@ -58,6 +58,9 @@ export const describeConditions = async (lab: Lab): Promise<Conditions> => {
   };
 };
 
+/** The page that is generated from the results. */
+export const pagePath = (directory: string): string => join(directory, 'experiments/results.md');
+
 export const resultsPath = (directory: string): string => join(directory, 'experiments/results.json');
 
 /** What was recorded earlier; nothing the first time. */
