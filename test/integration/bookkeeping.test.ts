@@ -1,4 +1,5 @@
-// The bookkeeping schema: made once however many ask for it, and never used when it is newer than the program.
+// The bookkeeping schema is created once by any number of processes, and refused if it is newer
+// than the program.
 
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -42,7 +43,7 @@ describe('migrate', () => {
   const prepared = useDatabase();
 
   it('twenty at once: all succeed, every migration is applied once, all see one epoch', async () => {
-    // Transactions that see only what was there when they began would make what others have made.
+    // In repeatable read, a transaction would create what others have created since it began.
     await empty.query(`do $$ begin
       execute format('alter database %I set default_transaction_isolation = ''repeatable read''', current_database()); end $$`);
     const epochs = await Promise.all(Array.from({ length: 20 }, () => start(empty.url)));
@@ -53,7 +54,7 @@ describe('migrate', () => {
     );
   });
 
-  // Nobody waits for the one that makes the schemas, nor sees in such a transaction what others did since its first statement.
+  // Here no process waits for the creation of the schemas.
   it('twenty at once where the schemas are there, under repeatable read: all succeed', async () => {
     await prepared.query(`create schema etl; create schema etl_staging; do $$ begin
       execute format('alter database %I set default_transaction_isolation = ''repeatable read''', current_database()); end $$`);

@@ -1,5 +1,5 @@
-// libpq's parameters on a real server: where we connect, with what, and what is asked for. TLS is in tls.test.ts, lists of hosts in
-// standby.test.ts, spelling in test/unit/db/connect/address.test.ts.
+// libpq's parameters on a real server. TLS is in tls.test.ts, lists of hosts in standby.test.ts,
+// spelling in test/unit/db/connect/address.test.ts.
 
 import { chmodSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -95,7 +95,7 @@ describe('a session has', () => {
     expect(rows).toEqual([{ [show]: is }]);
   });
 
-  // The kernel shows in hundredths of a second when a socket's timer ends; timer 02 is that of keepalives.
+  // The kernel shows in hundredths of a second when a socket's timer ends; timer 02 is keepalive's.
   it.runIf(process.platform === 'linux').each([
     { query: 'keepalives=0', timer: '00', seconds: 0 },
     { query: 'keepalives_idle=500', timer: '02', seconds: 500 },

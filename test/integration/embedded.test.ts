@@ -48,7 +48,7 @@ const makeDirectory = async (): Promise<void> => {
 const removeDirectory = async (): Promise<void> => {
   const running = await findEmbedded(etl);
   await stopEmbedded(etl);
-  // As root and out of the server's reach, the data is elsewhere.
+  // If we are root and the server's user cannot enter the directory, the data is elsewhere.
   if (running && !running.directory.startsWith(base))
     await rm(dirname(running.directory), { recursive: true });
   await rm(base, { recursive: true, force: true });
@@ -58,7 +58,7 @@ const useDirectories = (): void => {
   beforeEach(makeDirectory);
   afterEach(removeDirectory);
 };
-/** The cases have one directory, and one database cluster in it: making one takes a second. */
+/** The tests share one directory and cluster: creating one takes a second. */
 const useOneDirectory = (): void => {
   beforeAll(makeDirectory);
   afterAll(removeDirectory);
@@ -283,7 +283,7 @@ describe('a first start', () => {
 
 describe('a server that exists', () => {
   useOneDirectory();
-  /** Creates the table `kept` with this number. */
+  /** Creates the table `kept` with this number in it. */
   const keep = (url: string, number: number): Promise<unknown> =>
     withClient(url, (client) =>
       client.query(`drop table if exists kept; create table kept as select ${number} as n`),
@@ -324,7 +324,7 @@ describe('a server that exists', () => {
         client
           .query('select count(*) from generate_series(1, 100000000000)')
           .catch((error: unknown) => error),
-        // Once the query runs, the server is killed under it.
+        // Kills the server while the query runs.
         withClient(first.url, async (watcher) => {
           const running = `select 1 from pg_stat_activity
             where query like '%generate_series(1,%' and pid <> pg_backend_pid()`;
@@ -348,7 +348,7 @@ describe('a server that exists', () => {
 
   it.runIf(isLinux)('is ended by `etl db stop` after its directory was deleted, and says so', async () => {
     const { pid, url } = await startEmbedded(etl);
-    // A server that is still starting, or has log to write, would fail by itself.
+    // A server that is still starting, or still writes its log, would fail by itself.
     const settled = `select count(*) = 3 and pg_current_wal_flush_lsn() = pg_current_wal_insert_lsn() from pg_stat_activity
       where backend_type in ('checkpointer', 'walwriter', 'autovacuum launcher')`;
     while ((await queryOne(url, settled))[0] !== true) await sleep(20);

@@ -1,4 +1,5 @@
-// Two coordinators of one run, one after the other: a process that still loads for the first one stops, and harms nothing.
+// A second coordinator of a run: a process that still loads for the first one stops, and does no
+// harm.
 
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -90,7 +91,7 @@ it('a build that is under way is waited for by the coordinator that takes over',
 });
 
 describe('the lock of a pipeline that its coordinator has lost', () => {
-  // As `discard all` in somebody's function does, or a pooler that gives the session to others.
+  // `discard all` in a function does this, and so does a pooler that gives the session to others.
   const letGo = 'select pg_advisory_unlock_all()';
   const lost = { code: 'ETL_LOCK_LOST' };
 
@@ -185,7 +186,7 @@ describe('a job of another generation', () => {
     await held;
     const loaded: number[] = [];
     const late = await serveQueue(serving(2, async ({ segments: [one] }) => void loaded.push(one!.fileId)));
-    // One job is in the first coordinator's own hands; the others come to the later generation and are dropped.
+    // The first coordinator works on one job; the later generation gets the others, and drops them.
     const open = `select count(*)::int as open from etl_queue.job where queue = $1 and state <> 'completed'`;
     const isLeft = async (): Promise<boolean> =>
       (await database.query(open, [`etl-load-${runId}`])).rows[0]?.['open'] !== 1;

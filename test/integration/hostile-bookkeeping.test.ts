@@ -1,4 +1,5 @@
-// Bookkeeping that a stranger made beforehand: nothing of it is run, whatever a superuser asks for, and the error names it.
+// Bookkeeping that an untrusted role created beforehand: none of its code runs, not even for a
+// superuser, and the error names it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,7 +55,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** Bookkeeping and queue as this program makes them, by the role of the URL. */
+/** Creates bookkeeping and queue as this program does, as the role of the URL. */
 const makeAs = async (url: string): Promise<void> => {
   const address = addressFromUrl(url);
   await withClient(address, (client) => migrate(client));
@@ -63,18 +64,18 @@ const makeAs = async (url: string): Promise<void> => {
 
 interface Plant {
   readonly plant: string;
-  /** Whose the bookkeeping is; none: there is only what is planted. */
+  /** Owner of the bookkeeping; undefined: there is only what is planted. */
   readonly of?: 'stranger' | 'admin';
-  /** As whom: the stranger, or the admin who was careless. */
+  /** Who plants it: the untrusted role, or a careless admin. */
   readonly by?: 'admin';
   readonly sql: string;
-  /** What the error names. */
+  /** Text in the error. */
   readonly says: string;
-  /** It runs nothing when it is read only: `etl status` and the like work. */
+  /** True if reading runs no code: `etl status` and similar commands work. */
   readonly isReadable?: true;
 }
 
-/** What may be done to a table of one's own so that others run one's code, and how it is named. */
+/** Changes to a table that make others run its owner's code, and the names in the errors. */
 const oddities: readonly { readonly plant: string; readonly sql: string; readonly says: string }[] = [
   {
     plant: 'a rule',
@@ -300,11 +301,12 @@ describe('as superuser', () => {
     );
     for (const victim of [admin, loader])
       expect((await etl(['run', pipelineFile], victim.url)).err).toContain('schema etl belongs to gang_');
-    // A role that may create roles is trusted by those whom its administrators made, and by no superuser.
+    // A role with CREATEROLE is trusted by the roles that its administrators created, and by no
+    // superuser.
     await asAdmin(`alter role ${stranger} createrole`);
     expect((await etl(['run', pipelineFile], admin.url)).err).toContain('schema etl belongs to gang_');
     await asAdmin(`alter role ${stranger} nocreaterole`);
-    // Nor because somebody who logged in as superuser acts as that role for now.
+    // Acting as this role after a login as superuser changes nothing.
     await asAdmin(`alter role ${admin.role} set role ${gang.role}`);
     expect((await etl(['run', pipelineFile], admin.url)).err).toContain('schema etl belongs to gang_');
   });
@@ -313,7 +315,7 @@ describe('as superuser', () => {
     const { asStranger, url, wasRun } = database;
     const error = await withClient(addressFromUrl(url), async (client) => {
       const query = client.query.bind(client);
-      // The moment in which it counts: what was looked at was an empty database.
+      // The decisive time: the check has found an empty database.
       Object.assign(client, {
         query: async (...args: Parameters<typeof query>) => {
           if (args[0].startsWith('begin'))
@@ -330,12 +332,15 @@ describe('as superuser', () => {
   });
 });
 
-/** Tables that a run loads into, made by the stranger after preflight has looked: at the lock that the run then waits for. */
+/**
+ * The untrusted role creates tables that a run loads into after the check, while the run waits for
+ * a lock.
+ */
 describe('what is made between the look and the use', () => {
   const stagingTable = `create table etl_staging.hostile__t (id integer);
     create trigger spy before insert on etl_staging.hostile__t for each row execute function spy.note_row()`;
 
-  /** Starts and does `plant` when the session waits for the epoch, which is read after preflight. */
+  /** Runs `plant` when the session waits for the epoch, which is read after preflight. */
   const plantMeanwhile = async <T>(plant: string, start: () => Promise<T>): Promise<T> =>
     withPg(database.url, async (client) => {
       await client.query('begin; lock etl.canary in access exclusive mode');
@@ -354,7 +359,7 @@ describe('what is made between the look and the use', () => {
       runPipeline(what, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options }),
     );
 
-  /** A run that was stopped; from now on others may make tables in staging. */
+  /** Stops a run; from then on, others may create tables in staging. */
   const stopAt = async (what: typeof pipeline, moment: RunEvent['type']): Promise<void> => {
     const stop = new AbortController();
     const onEvent = ({ type }: RunEvent): void => void (type === moment && stop.abort());

@@ -1,4 +1,4 @@
-// A password that is in PGPASSFILE or ~/.pgpass, and nowhere else.
+// A password that is only in PGPASSFILE or ~/.pgpass.
 
 import { chmodSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi, afterEach } from 'vitest';

@@ -1,4 +1,4 @@
-// A few connections that only read, for many who ask.
+// A few read-only connections for many callers.
 
 import { expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';

@@ -1,4 +1,4 @@
-// How sessions are called, as the server understands it: which belong to one process.
+// Session names, as the server sees them: which sessions belong to one process.
 
 import { expect, it } from 'vitest';
 import { runSessionName, watchSessionName, watchSessionOf } from '../../src/db/connect/session-names.ts';
@@ -15,7 +15,7 @@ it.each(['p', 'a_pipeline_with_a_name_that_is_longer_than_the_server_would_show'
       [name],
     );
     expect(rows[0]?.['worker']).toBe(watchSessionName);
-    // The server cuts what is longer.
+    // The server cuts longer names.
     expect(rows[0]?.['bytes']).toBeLessThan(64);
     expect(runSessionName(pipeline)).not.toBe(name);
   },

@@ -1,4 +1,4 @@
-// A role or a database may set how texts are read and written: loaded values and reported values stay the same.
+// Settings of a role or database for reading and writing texts change no loaded or reported value.
 
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { fakeIo } from '../unit/cli/fake-io.ts';
 const files = useFiles();
 files.write('days.csv', 'day,text\n03/02/2011,a\\b\n');
 
-/** The server knows the type, and nobody else: it reads the text. */
+/** Only the server knows this type, so it parses the text. */
 const days = definePipeline({
   name: 'days',
   schema: 'days',
@@ -55,7 +55,7 @@ describe('a database with other settings', () => {
       await database.query(
         `do $$ begin execute format('alter database %I set ${name} = ${value.replaceAll("'", "''")}', current_database()); end $$`,
       );
-    // The sum that a parser other than ours made of the file.
+    // The sum that another parser computed from the file.
     await runPipeline(noaa, { ...place(), directory: 'pipelines' });
     await runPipeline(noaaSql, { ...place(), directory: 'pipelines' });
     await runPipeline(days, { ...place(), workingDirectory: files.directory });

@@ -1,4 +1,4 @@
-// Every session of ours begins with one statement, which makes its search path safe and sets what the server has.
+// Every session starts with one statement, which makes the search path safe and applies settings.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
@@ -38,7 +38,7 @@ it('a session has what a server of Linux takes, whatever a database has set', as
     await database.query(
       `do $$ begin execute format('alter database %I set ${setting.replaceAll("'", "''")}', current_database()); end $$`,
     );
-  // Settings of TCP are those of a socket: over a Unix socket they would show 0.
+  // TCP settings belong to a TCP socket: over a Unix socket they would show 0.
   const shown = await withClient(addressFromUrl(proxied()), (client) =>
     client.query(
       `select current_setting('search_path') as path, current_setting('application_name') as name,

@@ -1,4 +1,4 @@
-// What a backend must do, asked of both: PostgreSQL and a real Redis.
+// The contract of queue backends, tested with PostgreSQL and a real Redis.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -15,12 +15,12 @@ import { queueKinds, until } from '../helpers/workers.ts';
 const noaaFile = 'pipelines/noaa.ts';
 describe.each(queueKinds)('queues in $kind', ({ kind }) => {
   const { database, redis, redisOption, place, servingRun } = useQueues(kind);
-  // Beyond the numbers of runs in the ledger.
+  // Larger than the ids of runs in the ledger.
   let runId = 1_000;
   const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions =>
     servingRun(runId, load, given);
 
-  /** Counts what is left on the queue of a run. */
+  /** Counts the jobs left on a run's queue. */
   const keptOf = (run: number) => async (): Promise<number> => {
     const name = `etl-load-${run}`;
     if (redis()) return ((await redis()!.command('keys', `{etl-one}:${name}:*`)) as string[]).length;
@@ -102,7 +102,7 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
     const helper = await serveQueue(serving(() => Promise.reject(unreadable)));
     const leaving = helper.failed.catch(() => helper.close());
     const loaded: number[] = [];
-    // The coordinator takes its time, so that the helper is given a job.
+    // The coordinator is slow, so that the helper gets a job.
     await workOff(
       serving(async ({ segments: [one] }) => {
         await leaving;
@@ -178,7 +178,7 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
     expect(depths.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0)).toBe(3);
     expect(begun.map((each) => each.split(' ')[0])).toEqual(['first', 'second']);
     letGo();
-    // The remaining one goes to the worker that is done first.
+    // The remaining job goes to the first worker that is done.
     await until(() => begun.length === 3);
     expect(new Set(begun.map((each) => each.split(' ')[1]))).toEqual(new Set(['a', 'b', 'c']));
     await Promise.all([first.drain(), second.drain()]);

@@ -1,4 +1,4 @@
-// Connections that BullMQ opens for itself, ended by the server while BullMQ does not listen to them.
+// The server ends connections that BullMQ opens itself, while BullMQ does not listen to them.
 
 import type { PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';
@@ -25,7 +25,8 @@ it('a session that is ended while BullMQ says goodbye to it is not an error that
   const gonePromise = new Promise((resolve) => void listener.connection.once('end', resolve));
   await withClient(address, async (client) => {
     const endedPromise = client.query(endListeners);
-    // The server ends the session while nothing is read here; BullMQ removes its listeners, and only then the error arrives.
+    // The server ends the session while this thread reads nothing. BullMQ removes its listeners
+    // before the error arrives.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     const closedPromise = queue.close();
     expect(listener.listenerCount('error')).toBe(0);

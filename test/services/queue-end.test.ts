@@ -1,4 +1,5 @@
-// The load queue is lost when every row is loaded and only the queue is left to be emptied: the run goes on to publish.
+// The load queue is lost when every row is loaded and only emptying the queue remains: the run
+// still publishes.
 
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -72,7 +73,7 @@ describe('the queue that a run empties in the end', () => {
       client.on('close', () => server.destroy());
       server.on('close', () => client.destroy());
       client.on('data', (bytes) => {
-        // An argument of BullMQ's script for it, and of no other.
+        // Only this script of BullMQ has the argument.
         if (isLoaded && bytes.includes('\r\nforce\r\n')) {
           relay.close();
           void redis.signal('SIGKILL');

@@ -1,4 +1,5 @@
-// A long hook before the load leaves the queue of the run idle: what ends idle connections meanwhile does not disturb the run.
+// The run's queue is idle during a long hook before the load; timeouts of idle connections do not
+// disturb the run.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
@@ -14,7 +15,7 @@ beforeEach(async () => {
   files.write('sales.csv', 'id\n1\n2\n3\n');
 });
 
-/** Time-outs of a second have ended what was idle. */
+/** Longer than the timeouts of idle connections, which are one second. */
 const hookMs = 2_500;
 
 /** A run that neither waits for the queue nor starts over. */
@@ -69,7 +70,7 @@ it.runIf(hasRedis)('timeout of a Redis', async () => {
     const idle = async (): Promise<void> => {
       const before = await connections();
       await sleep(hookMs);
-      // Beside the one that asks: those that were ended come again.
+      // Without our own connection: those that were ended exist again.
       again = (await connections()) - before - 1;
     };
     expect(await runWith(idle, { redis: { url: redis.url } })).toEqual(undisturbed);

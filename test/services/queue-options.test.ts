@@ -1,4 +1,5 @@
-// BullMQ finds its tables by a search path that is set after connecting; options in a connection string stay the host's.
+// BullMQ finds its tables by a search path that is set after login; options of the connection
+// string stay.
 
 import type { PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-// The sockets of a node-postgres pool, ended from outside while somebody waits for a connection.
+// Ending the sockets of a node-postgres pool while a caller waits for a connection.
 
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -15,7 +15,8 @@ it('a pool whose sockets are ended refuses waiting and later requests, without a
   taken.on('error', () => undefined);
   const waiting = pool.connect();
   sockets.destroy();
-  // The pool now opens a connection for the one who waits, in a callback of its own (black-hole.test.ts met this).
+  // The pool now opens a connection for the waiting caller, in a callback of its own
+  // (black-hole.test.ts found this).
   taken.release(true);
   await expect(waiting).rejects.toThrow('the queue is closed');
   await expect(pool.query('select 1')).rejects.toThrow('the queue is closed');

@@ -1,4 +1,4 @@
-// Schedules on both backends: each slot is handled once, by any worker, after any death, and whether or not a worker ran.
+// Schedules on both backends: each slot is handled once, by any worker, whichever process dies.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const pipelineText = (name: string, nullable = ''): string => `
     tables: { words: { source: csv('words.csv'), columns: { n: column.integer('n')${nullable} } } },
   });`;
 
-/** Loads the file of the day, which is another one each day. */
+/** Loads the file of the day. */
 const datedText = `
   import { z } from '${fileURLToPath(import.meta.resolve('zod'))}';
   import { column, csv, definePipeline } from 'sluice';
@@ -38,10 +38,13 @@ const datedText = `
     }),
   });`;
 
-/** Due once a year: what is due in a test is what the test has made so. */
+/** Due once a year, so that only the tests make slots due. */
 const yearly = '0 0 1 1 *';
 const names = ['a', 'b', 'c', 'd'];
-/** Pipelines of one case, in a folder of its own: what they load no other case has loaded, and other workers need not read them. */
+/**
+ * Pipelines of one test, in their own folder: their files are not loaded by other tests, and other
+ * workers need not read them.
+ */
 const fresh = ['e', 'f', 'g', 'h', 'i', 'j'];
 
 describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
@@ -65,12 +68,12 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     schedule.set(name, pipelines.get(name)!, { ...place(), cron: yearly, ...given });
   const find = async (name: string): Promise<Schedule> =>
     (await schedule.list(place())).find((each) => each.name === name)!;
-  /** One column of a schedule, for waiting: `find` opens a connection and computes slots each time. */
+  /** Reads one column of a schedule: `find` opens a connection and computes slots each time. */
   const stored = async (name: string, column: string): Promise<unknown> =>
     (await database.query(`select ${column} as value from etl.schedule where name = $1`, [name])).rows[0]?.[
       'value'
     ];
-  /** Moves the first slot that is not handled yet, as time does while no worker runs. */
+  /** Moves the next slot to the past, as if no worker had run. */
   const setNextSlot = (name: string, moment: string) =>
     database.query(`update etl.schedule set next_slot = ${moment} where name = $1`, [name]);
   const makeDue = (name: string) => setNextSlot(name, `clock_timestamp() - interval '1 second'`);
@@ -85,7 +88,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       .toSorted();
   const said = (message: string, name: string): boolean =>
     workers.lines.some((line) => line.message.startsWith(message) && line.schedule === name);
-  /** A run of files that were loaded before ends as `unchanged`. */
+  /** A run whose files were loaded before ends as `unchanged`. */
   const untilDone = (name: string): Promise<void> =>
     until(async () => ['published', 'unchanged'].includes(String(await stored(name, 'job_state'))));
 
@@ -196,7 +199,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   it('run by hand, also when it is paused; while that run waits there is no other', async () => {
     await set('a');
     await schedule.pause('a', place());
-    // Decided on, and not on the queue yet.
+    // The slot is decided, and its run is not on the queue yet.
     await database.query(
       `update etl.schedule set job = 'schedule-a-decided', job_queue = queue, job_state = 'pending'`,
     );
@@ -215,7 +218,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await set('a', { queue: 'others' });
     const { job } = await schedule.runNow('a', place());
     await makeDue('a');
-    // Looks after all schedules, and does the runs of another queue.
+    // This worker handles all schedules, and runs the runs of another queue.
     const { registry } = await workers.start();
     await until(async () => (await stored('a', 'last_outcome')) === 'skipped');
     // The ledger knows before the log does.
@@ -243,7 +246,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect((await queueState(place())).waiting).toBe(1);
     await workers.start();
     for (const name of ['c', 'd']) await untilDone(name);
-    // The run of the other may have ended before anybody looked at its schedule.
+    // The other schedule's run may have ended before its schedule was checked.
     expect(enqueued()).toContain('c');
     const ended = () =>
       workers.lines.filter(({ message }) => message === 'run ended').map((line) => line.job);

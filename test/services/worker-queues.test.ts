@@ -1,4 +1,4 @@
-// Workers that serve queues by name, on both backends: whose runs they do, help with and put back.
+// Workers that serve queues by name, on both backends: whose runs they run, help and restore.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
   const folder = join(files.directory, 'pipelines');
   const pipelines = new Map<string, Pipeline>();
   const { place, loseJobs } = usePlace(kind, database);
-  // Each case has empty queues, and no run or schedule of another one; workers are closed before.
+  // Each test has empty queues, and no runs or schedules of other tests; workers are closed before.
   beforeEach(() => withClient(addressFromUrl(database.url), migrate));
   afterEach(async () => {
     if (kind === 'Redis') await loseJobs();
@@ -103,7 +103,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
         await until(() =>
           workers.lines.some(({ from, message }) => from === 'idle' && message === 'worker ready'),
         );
-        // The run gets as far as the lock, in the other process.
+        // In the other process, the run waits for the lock.
         await until(
           async () =>
             (
@@ -127,7 +127,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
           returning id::int`,
         [queue],
       );
-    // Also after a run of its own.
+    // Also after it has run a run itself.
     await start('fast', ['fast']);
     const job = await put('two', 'fast');
     await until(() => ended(job) !== undefined);
@@ -152,7 +152,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     const { job } = await schedule.runNow('nightly', place());
     expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
     expect([await waitingIn('night'), await waitingIn('default')]).toEqual([2, 0]);
-    // Its run stays where it was asked for, whatever the schedule is set to meanwhile.
+    // The run stays on its queue, even if the schedule's queue changes.
     await schedule.set('nightly', pipelines.get('two')!, { ...nightly(), queue: 'fast' });
     expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
     expect(await waitingIn('fast')).toBe(0);
@@ -167,7 +167,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     await database.query(
       `update etl.schedule set job = 'schedule-nightly-lost', job_queue = queue, job_state = 'enqueued' where name = 'nightly'`,
     );
-    // Of a pipeline's runs only the newest goes on, also one that was handed over.
+    // Only a pipeline's newest run continues, even if an older run was handed over.
     await database.query(
       `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue, job, error_code)
         select gen_random_uuid(), '{}', 'one', state, repeat('0', 64), 'elsewhere', 1, 1, 'night', job, code
@@ -182,7 +182,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
       'night run-newest',
       'night schedule-nightly-lost',
     ]);
-    // One that was published before is not done again.
+    // A published run is not run again.
     const stateOf = async () =>
       (await database.query('select job_state from etl.schedule')).rows[0]?.['job_state'];
     await until(async () => (await stateOf()) === 'published');

@@ -1,4 +1,5 @@
-// The library's worker in this very process: enqueued runs, refusals, cancelling, handing on, endpoints, and nothing left open.
+// The library's worker in this process: enqueuing, refusals, cancelling, handing over, endpoints,
+// closing.
 
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { queueKinds, until, usePlace, useWorkers, type Line } from '../helpers/workers.ts';
 
-/** The status of an answer to a request for another host name, which fetch does not send. */
+/** Requests another host name, which fetch cannot, and returns the status. */
 const statusFor = async (url: string, host: string): Promise<number | undefined> => {
   const sent = request(url, { agent: false, headers: { host } }).end();
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
@@ -48,7 +49,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
         'select id::int as id, state, error_code, generation from etl.run order by id desc limit 1',
       )
     ).rows[0];
-  /** A run that is being loaded, with work left. */
+  /** Waits until a run is loading, with work left. */
   const untilLoading = (): Promise<void> =>
     until(async () => {
       const { rows: found } = await database.query(
@@ -86,7 +87,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     expect(await Promise.all(local)).toEqual([200, 200, 200, 200, 200]);
     const elsewhere = ['attacker.example', '127.0.0.1.attacker.example:80', 'localhost.'].map(answersTo);
     expect(await Promise.all(elsewhere)).toEqual([421, 421, 421]);
-    // Probes use any name.
+    // Probes may use any host name.
     expect(await statusFor(`${endpoint}/ready`, 'attacker.example')).toBe(200);
     await worker.close();
     await expect(fetch(`${endpoint}/health`)).rejects.toThrow('fetch failed');
@@ -109,10 +110,10 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
           [name],
         )
       ).rows[0]?.['sessions'];
-    // The server ends a session of the run a moment after the run has closed it.
+    // The server ends a session shortly after the run has closed it.
     await until(async () => (await count('^sluice')) === 2 + (await count('^sluice queue$')));
     expect(await count('^sluice worker ')).toBe(1);
-    // BullMQ asks over one. It listens over another, which it names after the queue.
+    // BullMQ queries over this connection. It listens over another, which has the queue's name.
     expect(await count('^sluice queue$')).toBe(kind === 'PostgreSQL' ? 1 : 0);
     expect(await count('^etl-run$')).toBe(kind === 'PostgreSQL' ? 1 : 0);
   });
@@ -189,7 +190,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     await closing;
     await workers.start();
     await until(() => said('run ended', job) !== undefined);
-    // Only its first delivery starts over.
+    // Only the first delivery starts over.
     expect(said('run ended', job)?.run).toBe(run);
     expect(await rows()).toBe(60_000);
   });

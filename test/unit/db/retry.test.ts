@@ -1,4 +1,4 @@
-// Retry is decided by code, never by message.
+// An error's code decides whether to retry, never its message.
 
 import { describe, expect, it } from 'vitest';
 import { retryOf } from '../../../src/db/retry.ts';

@@ -1,4 +1,4 @@
-// Statements with their values as literals: what looks like the place of a value in a quoted name or text is none.
+// Values become literals; a $1 in a quoted name or text stays.
 
 import { expect, it } from 'vitest';
 import { inline, quoteName, quoteText } from '../../../src/db/sql.ts';

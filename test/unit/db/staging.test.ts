@@ -1,4 +1,4 @@
-// Staging tables: names that cannot be misread, and COPY in the file's own dialect.
+// Staging tables: unique names, and COPY in the file's own dialect.
 
 import { describe, expect, it } from 'vitest';
 import { copyText, copyVerbatim, createStaging, dropStaging, stagingTable } from '../../../src/db/staging.ts';

@@ -1,4 +1,4 @@
-// What is read from a Redis URL, and what is refused without repeating a password.
+// Redis URLs: what is parsed, and what is refused without repeating a password.
 
 import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../../src/core/errors/errors.ts';

@@ -1,4 +1,5 @@
-// Grafana's dashboard of docs/operations asks for the metrics that a worker exposes, by their labels, and for all of them.
+// The Grafana dashboard in docs/operations queries exactly the metrics and labels that a worker
+// exposes.
 
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/core/model.ts';
@@ -12,7 +13,7 @@ const published = {
   result: { outcome: 'published', tables: [{ bytes: 1, copied: 1, rejected: 0, filtered: 0 }] },
 } as unknown as RunEvent;
 
-/** What a worker exposes when everything has happened once: the labels of each metric, by its name. */
+/** Returns the labels of each metric, by name, after each event has happened once. */
 const exposed = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const over = new AbortController();
   const metrics = createMetrics(async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] }), over.signal);
@@ -39,7 +40,7 @@ const dashboard = JSON.parse(readProjectFile('docs/operations/grafana-dashboard.
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
 };
 
-/** Every question of the dashboard: of its panels and of its variables. */
+/** All queries of the dashboard: of its panels and of its variables. */
 const questions = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr }))),
   ...dashboard.templating.list.flatMap(({ name, definition }) =>
@@ -47,7 +48,10 @@ const questions = [
   ),
 ];
 
-/** The metrics of a question, each with the labels that the question names anywhere, and its own in braces. */
+/**
+ * Returns the metrics of a query with their labels: those in the metric's braces, and those
+ * elsewhere in the query.
+ */
 const asked = (expr: string) => {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/,\s*/));
   const listed = [...expr.matchAll(/label_values\(\w+, (\w+)\)/g)].map(([, label]) => label!);

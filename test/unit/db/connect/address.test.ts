@@ -1,4 +1,4 @@
-// Where a server is looked for, what is refused, and what of it may be printed.
+// Addresses: where a server is found, what is refused, and what is never printed.
 
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';

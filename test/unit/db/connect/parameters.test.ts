@@ -1,10 +1,10 @@
-// The page about connecting has the table of parameters that the code has.
+// docs/operations/connecting.md has the same table of parameters as the code.
 
 import { expect, it } from 'vitest';
 import { parameterNames, parameterTable } from '../../../../src/db/connect/parameters.ts';
 import { readProjectFile } from '../../project/source-files.ts';
 
-/** Accepted, and without effect on purpose. */
+/** Parameters that are accepted and deliberately have no effect. */
 const overruled = new Set(['application_name', 'fallback_application_name']);
 
 it('docs/operations/connecting.md lists every parameter, its variable, and what is honoured', () => {

@@ -1,4 +1,4 @@
-// Lines of a password file, as libpq reads them.
+// Lines of a password file are read as libpq reads them.
 
 import { expect, it } from 'vitest';
 import { passwordIn } from '../../../../src/db/connect/password-file.ts';

@@ -1,4 +1,4 @@
-// What the server throws, as our errors, by SQLSTATE.
+// The server's errors become our errors, by SQLSTATE.
 
 import { expect, it } from 'vitest';
 import { asServerError } from '../../../../src/db/connect/server-error.ts';

@@ -1,4 +1,4 @@
-// Proves who is chosen to run the server, and which directories that user is said to reach.
+// The user who runs the server, and the directories that this user can reach.
 
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Proves that the PostgreSQL programs are made ready: with links, and where the server's user can run them.
+// The PostgreSQL programs get their links, and run where the server's user can reach them.
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ let base: string;
 let copy: string;
 let cache: string;
 
-/** Loads every library, so it fails while a link is missing. */
+/** Loads every library, so it fails if a link is missing. */
 const versionOf = async (native: string, who = account): Promise<string> => {
   const identity = who && { uid: who.uid, gid: who.gid };
   return (await run(join(native, 'bin/postgres'), ['--version'], { cwd: '/', env: {}, ...identity })).stdout;
@@ -33,14 +33,17 @@ const versionOf = async (native: string, who = account): Promise<string> => {
 
 describe('prepareBinaries', () => {
   const undo: (() => Promise<void>)[] = [];
-  /** Changes a mode until the end of the case. */
+  /** Changes a mode until the test ends. */
   const setMode = async (path: string, mode: number): Promise<void> => {
     const before = (await stat(path)).mode;
     undo.push(() => chmod(path, before));
     await chmod(path, mode);
   };
 
-  /** One copy for all cases, of what `postgres --version` needs: share/ has a thousand more files. */
+  /**
+   * One copy for all tests, with only what `postgres --version` needs: share/ has a thousand more
+   * files.
+   */
   beforeAll(async () => {
     base = await realpath(await mkdtemp(join(tmpdir(), 'sluice-binaries-')));
     await chmod(base, 0o755);
@@ -111,7 +114,7 @@ describe('prepareBinaries', () => {
   });
 
   it.runIf(isRoot)('copies a package that we may not write to', async () => {
-    // A process of our own under that user: a test cannot give up root and have it back.
+    // Runs as a separate process, because a test that gives up root cannot get it back.
     await mkdir(cache);
     await chown(cache, account!.uid, account!.gid);
     const script = `import { createJiti } from 'jiti';

@@ -1,4 +1,4 @@
-// Which `.etl` a working directory belongs to, on real directories.
+// Finding the `.etl` of a working directory, on real directories.
 
 import { chown, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ it('one without a database is skipped, and so is a link, which may lead anywhere
 
 it('one of another user is skipped', async () => {
   const etl = await setUp(join(base, 'project'));
-  // Only root can give a directory away; for everybody else, root's own are those of another user.
+  // Only root can change a directory's owner. For other users, root's directories are foreign.
   if (process.geteuid?.() === 0) await chown(etl, 65_534, 65_534);
   const expected = process.geteuid?.() === 0 ? join(deep, '.etl') : etl;
   expect(findEtlDirectory(deep)).toBe(expected);

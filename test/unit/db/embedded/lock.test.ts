@@ -1,4 +1,4 @@
-// Proves that the start lock admits one at a time and does not outlive its holder.
+// The start lock has one holder at a time, and does not outlive its holder.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Proves how postmaster.pid is read, and when it is believed.
+// When postmaster.pid is believed.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Proves what is written into the settings file of the embedded server.
+// The settings file of the embedded server.
 
 import { describe, expect, it } from 'vitest';
 

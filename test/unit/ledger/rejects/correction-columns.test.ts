@@ -1,10 +1,10 @@
-// Columns of a CSV of corrections, found by their names: which ways of moving, dropping and adding them leave no doubt.
+// Columns of a CSV of corrections are found by name, even if some were moved, dropped or added.
 
 import { expect, it } from 'vitest';
 import { correctionColumns, fieldPlaces } from '../../../../src/ledger/rejects/correction-columns.ts';
 import { reasonNames } from '../../../../src/ledger/rejects/reject-export.ts';
 
-/** Where the fields of a file with this header are, after the seven columns in front; or the problem. */
+/** Returns the indexes of the file's fields, after the export's seven columns; or the problem. */
 const found = (header: readonly string[], names: readonly string[]): unknown => {
   const columns = correctionColumns([...reasonNames(header), ...names]);
   if ('problem' in columns) return columns.problem;

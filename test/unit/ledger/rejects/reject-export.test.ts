@@ -1,4 +1,4 @@
-// Rejects as records of a CSV: the fields as they were, what is wrong in front.
+// Rejects as CSV: what is wrong comes first, then the original fields.
 
 import { describe, expect, it } from 'vitest';
 import { exportLine, headOf, reasonNames } from '../../../../src/ledger/rejects/reject-export.ts';
@@ -37,7 +37,7 @@ const reject = (raw: string, more: Partial<RejectRow> = {}): RejectRow => ({
   ...more,
 });
 
-/** The columns of the file, and `_record` before them. */
+/** Returns `_record` and the columns of the file. */
 const values = (line: string): string => line.slice(line.indexOf('number",') + 'number",'.length, -2);
 
 describe('exportLine', () => {

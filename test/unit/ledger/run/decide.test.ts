@@ -1,4 +1,4 @@
-// Nothing to do, continue, or start over: every situation as one row.
+// Nothing to do, continue, or start over: one row for each situation.
 
 import { describe, expect, it } from 'vitest';
 import { decideBeginning, type Situation } from '../../../../src/ledger/run/decide.ts';
@@ -66,7 +66,7 @@ interface Case {
   readonly changes?: readonly object[];
 }
 
-/** A second table, of which everything is loaded and nothing has changed. */
+/** Adds a second table whose files are loaded and unchanged. */
 const besideAnother = (given: Partial<Situation>): Partial<Situation> => ({
   ...given,
   latest: latest({ stagedHashes: { t: 'a', u: 'b' } }),

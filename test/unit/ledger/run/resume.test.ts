@@ -1,4 +1,4 @@
-// What is missing of files, given the chunks that are in staging.
+// The ranges of files that are missing, given the chunks in staging.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -31,10 +31,10 @@ const file = (id: number, bytes: number): SourceFile => ({
   differs: null,
 });
 
-/** A file whose end is not known: its bytes are those of what is stored. */
+/** A file whose decoded size is unknown. */
 const stream = (id: number): SourceFile => ({ ...file(id, 40), decoding: 'gzip', dataEnd: null });
 
-/** A chunk of records of ten bytes each, one a line. */
+/** A chunk of records of ten bytes, one per line. */
 const chunk = (fileId: number, start: number, end: number): LoadedChunkRow => {
   const records = (end - start) / 10;
   const place = end / 10;

@@ -1,4 +1,4 @@
-// What is kept of a run's plan stays small, and says what it leaves out.
+// A stored plan is small, and says how much it omits.
 
 import { expect, it } from 'vitest';
 import { cutPlan, type PlannedRows } from '../../../../src/ledger/run/run-story.ts';

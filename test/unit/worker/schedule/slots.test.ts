@@ -1,10 +1,10 @@
-// Slots of schedules at fixed instants, also where a zone's clock is changed.
+// Slots of schedules at fixed instants, across clock changes.
 
 import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../../../src/core/errors/errors.ts';
 import { readCalendar } from '../../../../src/worker/schedule/slots.ts';
 
-/** Slots after an instant, up to another, as the zone's clock shows them. */
+/** Returns the slots between two instants, in the zone's time. */
 const slotsBetween = (cron: string, timeZone: string, from: string, to: string): readonly string[] => {
   const calendar = readCalendar('s', cron, timeZone);
   const slots: string[] = [];

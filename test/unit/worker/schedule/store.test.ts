@@ -1,4 +1,4 @@
-// The job of a slot, whose name is what keeps a slot from being enqueued twice.
+// The id of a slot's job prevents enqueuing the slot twice.
 
 import { describe, expect, it } from 'vitest';
 import { jobOfSlot } from '../../../../src/worker/schedule/store.ts';
