@@ -6,7 +6,7 @@
 
 import { existsSync } from 'node:fs';
 import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
 import { isOfThisUser, isOwn } from '../../core/ownership.ts';
 import { type Account, chooseAccount } from './account.ts';
@@ -14,19 +14,19 @@ import { prepareBinaries } from './binaries.ts';
 import {
   type Cluster,
   createCluster,
+  dataName,
   readCluster,
   rootsDirectory,
   saveCluster,
   userName,
 } from './cluster.ts';
-import { endDeleted } from './deleted.ts';
 import { launch, settled } from './launch.ts';
 import { withLock } from './lock.ts';
 import { ifPresent, makeOpenDirectory } from './files.ts';
 import { findPackage } from './package.ts';
 import { host } from './port.ts';
 import { findPostmaster, type Postmaster } from './postmaster.ts';
-import { awaitEnd, identityOf } from './process.ts';
+import { awaitEnd, commandOf, identityOf, processesIn, signal } from './process.ts';
 import { type Programs, runProgram } from './programs.ts';
 
 export interface EmbeddedServer {
@@ -199,12 +199,28 @@ const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): P
   await awaitEnd(pid, identity, { directory, log: logFileOf(etlDirectory) });
 };
 
+/** False for the server's children, whose titles begin with `postgres: `. */
+const isServer = (pid: number): boolean => basename(commandOf(pid)?.[0] ?? '') === 'postgres';
+
 /**
- * Ends a server whose data directory was deleted, as `rm -r .etl` does. Returns false if none was
- * running. Errors: ETL_EMBEDDED_STOP.
+ * Ends a server whose data directory was deleted, as `rm -r .etl` does. Only its working directory
+ * still identifies it, by /proc; without /proc, the server notices by itself within a minute
+ * (RecheckDataDirLockFile). Returns false if none was running. Errors: ETL_EMBEDDED_STOP.
  */
 export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
-  orStartError(etlDirectory, () => endDeleted(etlDirectory));
+  orStartError(etlDirectory, async () => {
+    const project = await ifPresent(realpath(dirname(etlDirectory)));
+    if (project === undefined) return false;
+    // /proc appends this text to a deleted working directory.
+    const directory = `${join(project, basename(etlDirectory), dataName)} (deleted)`;
+    const servers = processesIn(directory).filter(isServer);
+    const identities = servers.map(identityOf);
+    // An immediate shutdown: there is nothing left to write to.
+    for (const pid of servers) signal(pid, 'SIGQUIT');
+    for (const [index, pid] of servers.entries())
+      await awaitEnd(pid, identities[index], { directory, log: 'none: it was deleted' });
+    return servers.length > 0;
+  });
 
 /**
  * Stops the server, keeps the data. Returns false if none was running. Errors: ETL_EMBEDDED_STOP.

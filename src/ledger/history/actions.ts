@@ -1,6 +1,6 @@
 // Reads the actions of the page's visitors from etl.audit.
 
-import { isThere, type Client } from '../../db/client.ts';
+import { isThere, rowsOf, type Client } from '../../db/client.ts';
 import type { RunState } from '../../core/model.ts';
 
 export type ActionName = 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
@@ -43,7 +43,7 @@ export const listActions = async (
     from etl.audit
     where ($1::bigint is null or id = $1) and ($2::text is null or kind = $2) and ($3::text is null or subject = $3)
     order by id desc limit $4`;
-  return (await client.query(text, [id, kind, subject, limit])).rows;
+  return rowsOf(client, { text, values: [id, kind, subject, limit] });
 };
 
 /** Much cheaper than `findRun`. */

@@ -1,7 +1,7 @@
 // Corrections of rejected records: which a run must load, and how they replace rejects.
 
 import { createHash } from 'node:crypto';
-import { runQuery, rowsOf, type Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RejectCode, SourceFile } from '../../core/model.ts';
 
@@ -184,13 +184,13 @@ export const keepCorrections = async (
   corrections: readonly NewCorrection[],
 ): Promise<KeptCorrections> => {
   const text = `with given as (
-      select distinct on (file_id, byte) *
-      from jsonb_to_recordset($3::jsonb) as g (file_id bigint, file_key text, byte bigint, line bigint, fields text[])
-      order by file_id, byte, line desc
+      select distinct on ("fileId", byte) *
+      from jsonb_to_recordset($3::jsonb) as g ("fileId" bigint, "fileKey" text, byte bigint, line bigint, fields text[])
+      order by "fileId", byte, line desc
     ),
     known as (
       select g.*, u.pipeline, f.table_name, f.source, f.location, f.member, f.fingerprint, f.header
-      from given g join etl.source_file f on f.id = g.file_id join etl.run u on u.id = f.run_id and u.id = $1
+      from given g join etl.source_file f on f.id = g."fileId" join etl.run u on u.id = f.run_id and u.id = $1
       where exists (
           select from etl.reject r
           where r.run_id = u.id and r.table_name = f.table_name and r.file_id = f.id and r.byte = g.byte
@@ -200,7 +200,7 @@ export const keepCorrections = async (
     kept as (
       insert into etl.correction as c (pipeline, table_name, source, location, member, fingerprint, file_key, byte, header, fields,
           from_file, from_line)
-        select pipeline, table_name, source, location, member, fingerprint, file_key, byte, header, fields, $2, line from known
+        select pipeline, table_name, source, location, member, fingerprint, "fileKey", byte, header, fields, $2, line from known
         order by line
       on conflict (pipeline, table_name, file_key, byte) do update
         set id = default, header = excluded.header, fields = excluded.fields, from_file = excluded.from_file,
@@ -211,14 +211,13 @@ export const keepCorrections = async (
     select (select count(*)::float8 from given) as given, (select count(*)::float8 from kept) as added,
       (
         select min(line)::float8 from given g
-        where not exists (select from known k where k.file_id = g.file_id and k.byte = g.byte)
+        where not exists (select from known k where k."fileId" = g."fileId" and k.byte = g.byte)
       ) as "unknownLine"`;
-  const rows = corrections.map(({ fileId, fileKey, ...rest }) => ({
-    file_id: fileId,
-    file_key: fileKey,
-    ...rest,
-  }));
-  return (await runQuery(client, { text, values: [runId, fromFile, JSON.stringify(rows)] })).rows[0];
+  const [kept] = await rowsOf<KeptCorrections>(client, {
+    text,
+    values: [runId, fromFile, JSON.stringify(corrections)],
+  });
+  return kept!;
 };
 
 /** `loadedLine`, `loadedBy`: line and run of the first correction that is loaded. */
@@ -238,13 +237,13 @@ export const withdrawCorrections = async (
   records: readonly Pick<NewCorrection, 'fileKey' | 'byte' | 'fileId' | 'line'>[],
 ): Promise<WithdrawnCorrections> => {
   const text = `with given as (
-      select * from jsonb_to_recordset($2::jsonb) as g (file_id bigint, file_key text, byte bigint, line bigint)
+      select * from jsonb_to_recordset($2::jsonb) as g ("fileId" bigint, "fileKey" text, byte bigint, line bigint)
     ),
     kept as (
       select g.line, c.*
-      from given g join etl.source_file f on f.id = g.file_id join etl.run u on u.id = f.run_id and u.id = $1
+      from given g join etl.source_file f on f.id = g."fileId" join etl.run u on u.id = f.run_id and u.id = $1
         join etl.correction c
-          on c.pipeline = u.pipeline and c.table_name = f.table_name and c.file_key = g.file_key and c.byte = g.byte
+          on c.pipeline = u.pipeline and c.table_name = f.table_name and c.file_key = g."fileKey" and c.byte = g.byte
     ),
     used as (
       select * from etl.run u where pipeline = (select pipeline from etl.run where id = $1) and (
@@ -260,11 +259,7 @@ export const withdrawCorrections = async (
     )
     select (select count(*)::float8 from gone) as withdrawn, l.line::float8 as "loadedLine", l.run::float8 as "loadedBy"
       from (select) as one left join (select * from loaded order by line, run limit 1) l on true`;
-  const rows = records.map(({ fileId, fileKey, byte, line }) => ({
-    file_id: fileId,
-    file_key: fileKey,
-    byte,
-    line,
-  }));
-  return (await runQuery(client, { text, values: [runId, JSON.stringify(rows)] })).rows[0];
+  const values = [runId, JSON.stringify(records)];
+  const [withdrawn] = await rowsOf<WithdrawnCorrections>(client, { text, values });
+  return withdrawn!;
 };

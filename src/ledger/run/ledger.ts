@@ -1,6 +1,6 @@
 // The ledger: runs, their files, and one row for every chunk in staging.
 
-import { runQuery, rowsOf, type Client } from '../../db/client.ts';
+import { rowsOf, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { RecordedFormats } from '../../core/declaration/declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../../core/model.ts';
@@ -53,25 +53,13 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   text: `insert into etl.source_file
       (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, reading, part, header, data_byte,
         data_line, data_end, line_end, constants, differs)
-    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
-      f.part, f.header, f.data_byte, f.data_line, f.data_end, f.line_end, f.constants, f.differs
-    from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, source text, location text, member text, name text,
-      bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], data_byte bigint, data_line bigint,
-      data_end bigint, line_end text, constants jsonb, differs jsonb)
+    select $1, f."table", f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
+      f.part, f.header, f."dataByte", f."dataLine", f."dataEnd", f."lineEnd", f.constants, f.differs
+    from jsonb_to_recordset($2::jsonb) as f ("table" text, ordinal integer, source text, location text, member text, name text,
+      bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], "dataByte" bigint, "dataLine" bigint,
+      "dataEnd" bigint, "lineEnd" text, constants jsonb, differs jsonb)
     returning id, table_name, ordinal`,
-  values: [
-    runId,
-    JSON.stringify(
-      files.map(({ table, dataByte, dataLine, dataEnd, lineEnd, ...file }) => ({
-        ...file,
-        table_name: table,
-        data_byte: dataByte,
-        data_line: dataLine,
-        data_end: dataEnd,
-        line_end: lineEnd,
-      })),
-    ),
-  ],
+  values: [runId, JSON.stringify(files)],
 });
 
 /**
@@ -244,11 +232,13 @@ export interface FileTotals
 }
 
 /**
- * Looks up chunks by key. Statistics do not know a new run, so a plain join would compare thousands
- * of files with every chunk, for minutes.
+ * Returns totals from the ledger: the data that is proved to be in staging. Looks up chunks by key:
+ * statistics do not know a new run, so a plain join would compare thousands of files with every
+ * chunk, for minutes.
  */
-const selectFileTotals = (runId: number): Query => ({
-  text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
+export const fileTotals = (client: Client, runId: number): Promise<readonly FileTotals[]> =>
+  rowsOf(client, {
+    text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
       f.fingerprint, f.reading, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
       coalesce(c.first_byte, f.data_byte) = f.data_byte
         and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
@@ -266,10 +256,5 @@ const selectFileTotals = (runId: number): Query => ({
       ) c
     where r.id = $1
     order by f.table_name, f.ordinal`,
-  values: [runId],
-});
-
-/** Returns totals from the ledger: the data that is proved to be in staging. */
-export const fileTotals = async (client: Client, runId: number): Promise<readonly FileTotals[]> => {
-  return (await runQuery(client, selectFileTotals(runId))).rows;
-};
+    values: [runId],
+  });

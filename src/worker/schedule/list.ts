@@ -1,6 +1,6 @@
 // Lists schedules with their next slots and last outcomes.
 
-import { isThere, runQuery, type Client } from '../../db/client.ts';
+import { isThere, rowsOf, type Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { slotsShown } from '../../core/limits.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -39,7 +39,7 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
 /** Lists schedules; none if the database has no bookkeeping. */
 export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
   if (!(await isThere(client, 'etl.schedule'))) return [];
-  return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
+  return (await rowsOf<store.ScheduleRow>(client, store.selectSchedules())).map(scheduleOf);
 };
 
 /** Creates the error, with a suggestion if a similar name exists. */
@@ -59,9 +59,7 @@ export const listSlots = async (
   limit = slotsListed,
 ): Promise<readonly ScheduleSlot[]> => {
   const isKept = await isThere(client, 'etl.schedule_slot');
-  const slots: readonly ScheduleSlot[] = isKept
-    ? (await runQuery(client, store.selectSlots(name, limit))).rows
-    : [];
+  const slots: readonly ScheduleSlot[] = isKept ? await rowsOf(client, store.selectSlots(name, limit)) : [];
   const isKnown =
     slots.length > 0 || (await listSchedules(client)).some((schedule) => schedule.name === name);
   if (!isKnown) throw await unknownSchedule(client, name);
@@ -69,5 +67,5 @@ export const listSlots = async (
 };
 
 /** Returns the next slots of all schedules that are not paused. */
-export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
-  (await runQuery(client, store.selectComingSlots())).rows;
+export const comingSlots = (client: Client): Promise<readonly store.ComingSlot[]> =>
+  rowsOf(client, store.selectComingSlots());

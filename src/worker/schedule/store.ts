@@ -4,7 +4,7 @@ import type { Query } from '../../db/sql.ts';
 import { frozenMs } from '../../core/limits.ts';
 import { readRunRequest } from '../../pipeline/job-payload.ts';
 import type { RunJob } from '../../queue/run-queue.ts';
-import type { SlotOutcome } from './contract.ts';
+import type { ScheduleOptions, SlotOutcome } from './contract.ts';
 
 export interface ScheduleRow {
   readonly name: string;
@@ -76,20 +76,11 @@ export const selectEnqueued = (queues: readonly string[]): Query => ({
   values: [queues],
 });
 
-export interface NewSchedule {
-  readonly name: string;
-  readonly pipeline: string;
-  readonly definition: string;
-  readonly params: object;
-  readonly pinnedParams: object;
-  readonly cron: string;
-  readonly timeZone: string;
-  readonly priority: number | undefined;
-  readonly catchUp: boolean;
-  readonly nextSlot: Date;
-  readonly queue: string;
-  readonly lateAfterMs: number | undefined;
-}
+type NewSchedule = Omit<
+  ScheduleRow,
+  'priority' | 'lateAfterMs' | 'paused' | 'lastSlot' | 'lastOutcome' | 'job' | 'jobQueue' | 'jobState' | 'now'
+> &
+  Pick<ScheduleOptions, 'priority' | 'lateAfterMs'>;
 
 /** A replaced schedule stays paused if it was. If its times do not change, a due slot stays due. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
