@@ -3,7 +3,7 @@
 import { createReadPool } from '../db/read-pool.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { silentLogger } from '../core/logger.ts';
-import { readQueues } from '../worker/read-queues.ts';
+import { readQueues } from '../worker/queues.ts';
 import { findSite, type FoundSite } from '../worker/site.ts';
 import { createAccess, newToken, type Access } from './access.ts';
 import { createApp } from './app.ts';

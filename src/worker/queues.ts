@@ -1,10 +1,12 @@
-// Run queues by name: valid names, and the known queues.
+// Run queues by name: valid names, the known queues, and their jobs.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { nameProblem } from '../pipeline/names.ts';
 import { defaultQueue } from '../core/model.ts';
-import { runQueueDepth } from '../queue/run-queue.ts';
+import type { Logger } from '../core/logger.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { listRunJobs, runQueueDepth, type ListedJob } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import type { Queues } from '../queue/job-queue.ts';
 
@@ -51,4 +53,29 @@ export const depthOfQueues = async (
     oldestAt: oldest.length === 0 ? null : new Date(Math.min(...oldest)),
     queues: each,
   };
+};
+
+/** Limit for each queue and state; the depth counts all jobs. */
+const jobsListed = 50;
+
+export interface QueuesSeen extends RunQueueDepths {
+  /** Active jobs first, then waiting jobs, in their order. */
+  readonly jobs: readonly (ListedJob & { readonly queue: string })[];
+}
+
+/**
+ * Reads all queues; undefined if nothing was ever enqueued. Errors: those of the queue's server.
+ */
+export const readQueues = async (
+  client: Client,
+  backend: QueueBackend,
+  logger: Logger,
+): Promise<QueuesSeen | undefined> => {
+  if (!(await backend.isThere(client))) return undefined;
+  const queues = { backend, namespace: await backend.namespaceOf(client), logger };
+  const names = await knownQueueNames(client);
+  const jobs: QueuesSeen['jobs'][number][] = [];
+  for (const queue of names)
+    for (const job of await listRunJobs(queues, queue, jobsListed)) jobs.push({ ...job, queue });
+  return { ...(await depthOfQueues(queues, names)), jobs };
 };

@@ -8,7 +8,7 @@ import type { Query } from '../../db/sql.ts';
 import type { RecordedFormats } from '../../core/declaration/declaration.ts';
 import { ownOptions, type Dialect } from '../../core/declaration/dialect.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { HeaderDifferences, RunState } from '../../core/model.ts';
+import type { Counts, HeaderDifferences, RunState } from '../../core/model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
 
@@ -19,7 +19,7 @@ export interface FilesWanted {
 }
 
 /** One run, with the totals of its chunks. */
-export interface RunSummary {
+export interface RunSummary extends Counts {
   readonly id: number;
   readonly pipeline: string;
   readonly state: RunState;
@@ -32,10 +32,6 @@ export interface RunSummary {
   readonly seconds: number | null;
   readonly files: number;
   readonly bytes: number;
-  readonly records: number;
-  readonly copied: number;
-  readonly rejected: number;
-  readonly filtered: number;
   readonly errorCode: string | null;
   readonly error: string | null;
   /**
@@ -45,16 +41,12 @@ export interface RunSummary {
 }
 
 /** `rowsBefore`, `rows`, `strategy` and `schema` are null if the run did not publish the table. */
-export interface TableSummary {
+export interface TableSummary extends Counts {
   readonly table: string;
   readonly schema: string | null;
   readonly files: number;
   readonly bytes: number;
   readonly bytesRead: number;
-  readonly records: number;
-  readonly copied: number;
-  readonly rejected: number;
-  readonly filtered: number;
   /** Rows before the publication; null also if there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
@@ -64,7 +56,7 @@ export interface TableSummary {
   readonly seconds: number | null;
 }
 
-export interface FileSummary {
+export interface FileSummary extends Counts {
   readonly table: string;
   readonly file: string;
   readonly location: string;
@@ -76,10 +68,6 @@ export interface FileSummary {
   /** Options of its dialect that differ from most files of the table; null: none does. */
   readonly dialect: Partial<Dialect> | null;
   readonly bytes: number;
-  readonly records: number;
-  readonly copied: number;
-  readonly rejected: number;
-  readonly filtered: number;
 }
 
 /** How an attempt ended that was continued later. Without an error, its process was killed. */

@@ -1,7 +1,7 @@
 // A view is the content of one page, in sections. Live updates replace single sections.
 
 import type { Client } from '../../db/client.ts';
-import type { QueuesSeen } from '../../worker/read-queues.ts';
+import type { QueuesSeen } from '../../worker/queues.ts';
 import type { Html } from './html.ts';
 import type { TraceLink } from './trace-link.ts';
 

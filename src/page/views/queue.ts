@@ -1,7 +1,7 @@
 // The page of queues: their jobs, and the processes with sessions on the server.
 
 import { listProcesses, type ProcessAtWork } from '../../ledger/history/processes.ts';
-import type { QueuesSeen } from '../../worker/read-queues.ts';
+import type { QueuesSeen } from '../../worker/queues.ts';
 import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
 import { failureSections } from '../parts/failures.ts';

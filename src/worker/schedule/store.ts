@@ -4,30 +4,16 @@ import type { Query } from '../../db/sql.ts';
 import { frozenMs } from '../../core/limits.ts';
 import { readRunRequest } from '../../pipeline/job-payload.ts';
 import type { RunJob } from '../../queue/run-queue.ts';
-import type { ScheduleOptions, SlotOutcome } from './contract.ts';
+import type { Schedule, ScheduleOptions, SlotOutcome } from './contract.ts';
 
-export interface ScheduleRow {
-  readonly name: string;
-  readonly pipeline: string;
+export interface ScheduleRow extends Omit<Schedule, 'next' | 'lastSlot'> {
   readonly definition: string;
-  readonly params: Readonly<Record<string, unknown>>;
   /** All parameters as they were when the schedule was set. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
-  readonly cron: string;
-  readonly timeZone: string;
-  readonly priority: number | null;
-  readonly catchUp: boolean;
-  readonly paused: boolean;
-  readonly queue: string;
-  readonly lateAfterMs: number | null;
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
-  readonly lastOutcome: SlotOutcome | null;
-  readonly job: string | null;
   /** The queue of `job`. */
   readonly jobQueue: string | null;
-  /** pending -> enqueued -> published, unchanged or an error code. */
-  readonly jobState: string | null;
   /** The server's clock, which all workers share. */
   readonly now: Date;
 }
