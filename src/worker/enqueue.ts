@@ -11,7 +11,7 @@ import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
 import { addRun, bullNameOf, type AddRunOptions } from '../queue/run-queue.ts';
 import { readDefinition } from '../pipeline/definition.ts';
-import { findRun } from '../ledger/history/history.ts';
+import { findSummary } from '../ledger/history/history.ts';
 import { refuseUnshared } from '../run/prepare.ts';
 import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../report/job-trace.ts';
@@ -119,7 +119,7 @@ export const cancel = async (runId: number, options: SiteOptions = {}): Promise<
     const { code, message } = new EtlError('ETL_RUN_CANCELLED', { run: runId });
     const { rowCount } = await runQuery(client, cancelRun(runId, { code, message }));
     if (rowCount !== 0) return;
-    const { state } = (await findRun(client, runId)).run;
+    const { state } = await findSummary(client, runId);
     throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'cancel' });
   });
 };
@@ -133,7 +133,7 @@ export interface RetryOptions extends SiteOptions, Pick<EnqueueOptions, 'allowSh
 export const retry = async (runId: number, options: RetryOptions = {}): Promise<AddedRun> => {
   const site = await openSite(options);
   const { queueName, ...request } = await withClient(site.address, async (client) => {
-    const { state } = (await findRun(client, runId)).run;
+    const { state } = await findSummary(client, runId);
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
     const { rows } = await client.query(

@@ -4,7 +4,7 @@ import { correctionOfReject } from './corrections.ts';
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { Fault, RunState } from '../../core/model.ts';
-import { findRun, hasHistory } from '../history/history.ts';
+import { findSummary, hasHistory } from '../history/history.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from '../history/names.ts';
 
 /** At most 8 MiB of raw text. */
@@ -113,14 +113,14 @@ const selectPage = (
  */
 export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
   const { runId, pipeline, table } = choice;
-  if (runId !== undefined) await findRun(client, runId);
+  if (runId !== undefined) await findSummary(client, runId);
   else if (!(await hasHistory(client))) return undefined;
   await refuseUnknown(client, pipeline, selectPipelineNames, noPipeline);
   const noTable = runId === undefined ? 'no run has a table' : `run ${runId} has no table`;
   await refuseUnknown(client, table, selectTableNames(runId), noTable);
   const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewestRejected(choice)))[0]?.id;
   if (id == null) return undefined;
-  const { run } = await findRun(client, id);
+  const run = await findSummary(client, id);
   const [count] = await rowsOf<{ total: number; corrected: number }>(client, countRejects(id, table));
   return {
     runId: id,
