@@ -86,7 +86,7 @@ const permanentRefusal = (label: string, error: unknown): EtlError | undefined =
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** A refused Cluster reports an error for each of its nodes. */
+/** Uses a connection for the length of `use`. A Cluster hides the cause in the error of a node. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;

@@ -28,8 +28,8 @@ const history = `
   insert into etl.run (pipeline, state, definition_hash, table_hashes, host, pid, workers, epoch, finished_at)
     values ('failing', 'failed', '', '{}', 'host', 1, 1, gen_random_uuid(), now());
   insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, run_id, source, location, name, fingerprint,
-      bytes, records, rows, corrections)
-    select 'often', 's', 't', int4send(n), n, n, 'local', n::text, 'same.csv', '', 1, 1, 1, 0 from generate_series(1, 250) n;
+      bytes, records, rows, corrections, seen_at)
+    select 'often', 's', 't', int4send(n), n, n, 'local', n::text, 'same.csv', '', 1, 1, 1, 0, now() from generate_series(1, 250) n;
   insert into etl.schedule (name, pipeline, definition_hash, cron, time_zone, next_slot, catch_up)
     values ('nightly', 'often', '', '0 2 * * *', 'UTC', now(), false);
   insert into etl.schedule_slot (schedule, slot, outcome) values ('nightly', now() - interval '3 days', 'missed')`;

@@ -53,7 +53,8 @@ const settings: readonly Setting[] = [
   { name: 'quote_all_identifiers', value: 'off' },
   // COPY reports skipped rows by a notice. `startStatement` keeps lower levels, such as debug1.
   { name: 'client_min_messages', value: 'notice' },
-  // With `off`, a null in an array would be read as text. Files outside archives have a null.
+  // With `off`, a null in an array would be read as the text NULL. Files that are in no archive
+  // have a null as their member.
   { name: 'array_nulls', value: 'on' },
   // With `replica`, the server checks no foreign keys. If we may not change it, preflight refuses.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },

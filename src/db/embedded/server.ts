@@ -85,11 +85,14 @@ const refuseForeign = async (etlDirectory: string, directory: string): Promise<v
 };
 
 /** The path without links. Errors: ETL_EMBEDDED_START (not this user's directory). */
-const locate = async (etlDirectory: string): Promise<string | undefined> => {
-  const directory = await ifPresent(realpath(etlDirectory));
-  if (directory !== undefined) await refuseForeign(etlDirectory, directory);
-  return directory;
-};
+const locate = (etlDirectory: string): Promise<string | undefined> =>
+  ifPresent(
+    (async () => {
+      const directory = await realpath(etlDirectory);
+      await refuseForeign(etlDirectory, directory);
+      return directory;
+    })(),
+  );
 
 const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefined> => {
   const cluster = await readCluster(etlDirectory);

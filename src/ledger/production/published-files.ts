@@ -165,7 +165,7 @@ export const versionsLike = (
     ],
   });
 
-/** Called in the publishing transaction. */
+/** Records a run's files as in production. Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)

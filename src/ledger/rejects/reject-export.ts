@@ -5,7 +5,9 @@ import { csvRecord } from '../../format/records/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
-/** First columns of the export, with as many underscores in front as make no field of the file. */
+/**
+ * First columns of the export. Enough underscores in front make them differ from the file's fields.
+ */
 export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
 export const reasonNames = (header: readonly string[]): readonly string[] => {
