@@ -308,11 +308,11 @@ describe('what the server makes of moments', () => {
       if (typeof read === 'string') return seconds(read) !== Number(instant);
       ambiguous += 1;
       const both = [seconds(earlier(local)), seconds(later(local))];
-      return !read.reason.includes('is twice') || !both.includes(Number(instant)) || both[0]! >= both[1]!;
+      return !read.reason.includes('occurs twice') || !both.includes(Number(instant)) || both[0]! >= both[1]!;
     });
     expect(wrong).toEqual([]);
     expect(rows.length).toBeGreaterThan(400);
-    // Two texts for each hour that is twice.
+    // Two texts for each hour that occurs twice.
     expect(ambiguous % 2).toBe(0);
   });
 });

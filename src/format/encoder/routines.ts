@@ -17,9 +17,9 @@
 // - A value must stay within the room of its column: see RowPlan in rows/row-plan.ts.
 // - test/unit/format/encoder/routines.test.ts calls each routine with bytes;
 //   test/unit/format/records/compiled-oracle.test.ts compares whole files with the column readers,
-//   and timestamp-oracle.test.ts dates and times in all spellings; test/integration/compiled.test.ts
-//   compares values with the server's own; test/integration/fast-path.test.ts shows how little is
-//   left to slower code.
+//   and timestamp-oracle.test.ts dates and times in all spellings;
+//   test/integration/compiled.test.ts compares values with the server's own;
+//   test/integration/fast-path.test.ts shows how little is left to slower code.
 //
 // Results that are not values
 // - 0: unsure, from read…, encode…, obeysRules, plainNumber, scanFloat, scanSpecial, after…; not
