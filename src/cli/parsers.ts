@@ -10,20 +10,13 @@ export const parsePair: Parser<readonly [string, string]> = (text) => {
   return { value: [text.slice(0, index).trim(), text.slice(index + 1)] };
 };
 
-const booleans: Readonly<Record<string, boolean>> = {
-  1: true,
-  true: true,
-  yes: true,
-  on: true,
-  0: false,
-  false: false,
-  no: false,
-  off: false,
-};
+const on = new Set(['1', 'true', 'yes', 'on']);
+const off = new Set(['0', 'false', 'no', 'off']);
 
 export const parseBoolean = (text: string): Parsed<boolean> => {
-  const value = booleans[text.toLowerCase()];
-  return value === undefined ? { problem: `'${text}' is neither true nor false` } : { value };
+  const word = text.toLowerCase();
+  if (on.has(word) || off.has(word)) return { value: on.has(word) };
+  return { problem: `'${text}' is neither true nor false` };
 };
 
 /** Returns a parser of whole numbers from 1 to `max`. */

@@ -111,10 +111,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   const opened = new Map<string, OpenQueue>();
   let lookedAt = 0;
   return {
-    /**
-     * Undefined if the queues are not read again yet. Errors: ETL_USAGE if no run was ever
-     * enqueued.
-     */
+    /** Undefined if the list is still fresh. Errors: ETL_USAGE if no run was ever enqueued. */
     look: async (): Promise<readonly OpenQueue[] | undefined> => {
       if (opened.size > 0 && Date.now() - lookedAt < freshMs) return undefined;
       const found = await read(async (client) =>

@@ -139,7 +139,7 @@ describe('etl run', () => {
     const { exit, out } = await etl('run', pipelineFile, '--param', 'limit=1');
     expect(exit).toBe(0);
     expect(out).toMatch(
-      /^Nothing to do: no file is new or changed, nor is the definition, since run \d+, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
+      /^Nothing to do: files and definition are the same as in run \d+, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
     );
   });
 

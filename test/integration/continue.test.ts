@@ -273,7 +273,7 @@ describe('etl plan', () => {
     files.write('sums.sql', 'select count(*) as n from t');
     await etl('--quiet');
     expect((await etl()).outcome).toEqual([
-      expect.stringContaining('Nothing to do: no file is new or changed, nor is the definition, since run 2'),
+      expect.stringContaining('Nothing to do: files and definition are the same as in run 2'),
     ]);
     expect((await etl('--full-refresh')).outcome[0]).toBe('Everything would be loaded.');
     expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);

@@ -81,12 +81,12 @@ describe('one table of files that differ', () => {
     ]);
     const { files: had } = await withClient(addressFromUrl(database.url), (client) => findRun(client, runId));
     expect(differenceLines(had)).toEqual([
-      't: 1 of 3 files with ID for id: north/2011-01-31.csv',
+      't: 1 of 3 files with ID instead of id: north/2011-01-31.csv',
       't: 1 of 3 files with more, which no column names: north/2011-01-31.csv',
       't: 1 of 3 files without "Note": north/2011-02-28.csv',
-      't: 1 of 3 files with started_at for Start Time: north/2011-02-28.csv',
-      't: 1 of 3 files with STARTED_AT for Start Time: south/2011-01-31.csv',
-      't: 1 of 3 files with note for Note: south/2011-01-31.csv',
+      't: 1 of 3 files with started_at instead of Start Time: north/2011-02-28.csv',
+      't: 1 of 3 files with STARTED_AT instead of Start Time: south/2011-01-31.csv',
+      't: 1 of 3 files with note instead of Note: south/2011-01-31.csv',
       't: 1 of 3 files with other, which no column names: south/2011-01-31.csv',
     ]);
   });

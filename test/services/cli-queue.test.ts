@@ -18,7 +18,11 @@ afterEach(() => database.query('drop schema if exists etl, etl_queue cascade'));
 
 describe('an empty queue', () => {
   it('says so', async () => {
-    expect(await etl('queue')).toEqual({ exit: 0, err: '', out: '0 waiting, 0 later, 0 active, 0 failed\n' });
+    expect(await etl('queue')).toEqual({
+      exit: 0,
+      err: '',
+      out: '0 waiting, 0 delayed, 0 active, 0 failed\n',
+    });
   });
 });
 
@@ -50,9 +54,9 @@ describe('enqueued runs', () => {
   it('go to the queue that is named, which has a line of its own from then on', async () => {
     await etl('enqueue', noaa, '--queue', 'night', '--at', '2999-01-01T00:00:00Z');
     expect((await etl('queue')).out).toMatch(
-      /^default: \d waiting, \d later, .*\nnight: 0 waiting, 1 later, 0 active, 0 failed\n$/,
+      /^default: \d waiting, \d delayed, .*\nnight: 0 waiting, 1 delayed, 0 active, 0 failed\n$/,
     );
-    expect((await etl('queue', '--queue', 'night')).out).toBe('0 waiting, 1 later, 0 active, 0 failed\n');
+    expect((await etl('queue', '--queue', 'night')).out).toBe('0 waiting, 1 delayed, 0 active, 0 failed\n');
     expect(await etl('enqueue', noaa, '--queue', 'no:name')).toMatchObject({
       exit: 2,
       err: expect.stringContaining('ETL_USAGE: the queue `no:name` is not a plain name'),

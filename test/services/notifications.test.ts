@@ -331,7 +331,7 @@ it('are listed and sent again by `etl notifications`', async () => {
   );
   delete process.env['HOOK_SECRET'];
   expect(await etl('send')).toBe(
-    'Delivered 0 notifications; 1 pending, 0 given up; not set here: HOOK_SECRET\n',
+    'Delivered 0 notifications; 1 pending, 0 given up; variables not set: HOOK_SECRET\n',
   );
   process.env['HOOK_SECRET'] = secret;
   process.env['HOOK'] = url;

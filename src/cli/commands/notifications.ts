@@ -79,7 +79,7 @@ const sendCommand = command({
         ),
     );
     const { delivered, pending, givenUp, missing } = sent;
-    const without = missing.length === 0 ? '' : `; not set here: ${missing.map(visibleText).join(', ')}`;
+    const without = missing.length === 0 ? '' : `; variables not set: ${missing.map(visibleText).join(', ')}`;
     return {
       json: [sent],
       lines: () => [

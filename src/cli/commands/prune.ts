@@ -17,7 +17,7 @@ const resultLines = (
   dryRun: boolean,
 ): string[] => [
   `${dryRun ? 'To delete' : 'Deleted'}: ${plural(runs, 'run')} with ${plural(files, 'file')}, ${plural(chunks, 'chunk')} and ${plural(rejects, 'reject')}; ` +
-    `${plural(failures, 'failure')} before a run${versions === 0 ? '' : `; ${plural(versions, 'kept version')} (${formatBytes(bytes)})`}.`,
+    `${plural(failures, 'failure')} before a run began${versions === 0 ? '' : `; ${plural(versions, 'kept version')} (${formatBytes(bytes)})`}.`,
 ];
 
 const nothing: PruneResult = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0, versions: 0, bytes: 0 };

@@ -17,7 +17,7 @@ import { withTracing } from '../tracing.ts';
 
 const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): string => {
   const oldest = oldestAt === null ? '' : `; the oldest since ${oldestAt.toISOString()}`;
-  return `${waiting} waiting, ${delayed} later, ${active} active, ${failed} failed${oldest}`;
+  return `${waiting} waiting, ${delayed} delayed, ${active} active, ${failed} failed${oldest}`;
 };
 
 const common = { databaseUrl, redisPrefix, ...printing() };

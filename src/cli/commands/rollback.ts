@@ -30,19 +30,20 @@ const versionLines = (versions: readonly KeptVersion[], paint: Paint): string[] 
 };
 
 const resultLines = ({ pipeline, runId, to, tables, undone, withdrawn }: RollbackResult): string[] => {
-  const state = to === 0 ? 'before its first run' : `of run ${to}`;
-  if (runId === null) return [`Nothing to do: production of ${visibleText(pipeline)} is as ${state}.`];
-  const refused = `The next run refuses to publish run ${undone} again`;
+  const tablesOf = `the tables of ${visibleText(pipeline)} are`;
+  const state = to === 0 ? 'as before the first run' : `as run ${to} published them`;
+  if (runId === null) return [`Nothing to do: ${tablesOf} ${state}.`];
+  const refused = `The next run refuses to publish the data of run ${undone} again`;
   const until =
     withdrawn.length === 0
-      ? [`${refused} before its definition has changed; --full-refresh publishes it all the same.`]
+      ? [`${refused} until the definition changes; --full-refresh publishes it anyway.`]
       : [
-          `${refused}: it waits until you correct or remove`,
+          `${refused} until you correct or remove`,
           `  ${withdrawn.map((name) => visibleText(name)).join(', ')}`,
-          'or change the definition; --full-refresh publishes it all the same.',
+          'or change the definition; --full-refresh publishes it anyway.',
         ];
   return [
-    `Run ${runId}: production of ${visibleText(pipeline)} is as ${state} again.`,
+    `Run ${runId}: ${tablesOf} again ${state}.`,
     ...tables.map(({ schema, table, rows, rowsBefore }) => {
       const before = rowsBefore === null ? '' : ` (before: ${formatCount(rowsBefore)})`;
       return `  ${visibleText(`${schema}.${table}`)}: ${formatCount(rows)} rows${before}`;

@@ -61,7 +61,8 @@ const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Liste
   return found ?? { runs: [], failures: [] };
 };
 
-const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
+/** Errors: ETL_RUN_UNKNOWN. */
+export const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
   const { findRun } = await import('../../ledger/history/history.ts');
   const found = await askServer(given, (client) => findRun(client, runId));
   if (found !== undefined) return found;
@@ -83,7 +84,6 @@ const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer>
   };
 };
 
-/** Errors: ETL_RUN_UNKNOWN. */
 const showRun = async (runId: number, given: GivenServer): Promise<Answer> => {
   const found = await askForRun(runId, given);
   const shown = { ...found, run: withLiveness(found.run) };

@@ -4,18 +4,11 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { command } from '../command.ts';
 import { argument, databaseUrl, namesFlag, printing, params } from '../inputs.ts';
 import { openPipeline } from '../pipeline.ts';
-import { askAnyway, askServer, type GivenServer } from '../server.ts';
+import { askAnyway } from '../server.ts';
 import { wrapUnder } from '../layout.ts';
 import { differenceLines, verifyLines } from '../text/verify-text.ts';
 import { asList } from '../../core/wording.ts';
-
-/** Errors: ETL_RUN_UNKNOWN. */
-const pipelineOfRun = async (run: number, given: GivenServer): Promise<string> => {
-  const { findRun } = await import('../../ledger/history/history.ts');
-  const found = await askServer(given, (client) => findRun(client, run));
-  if (found === undefined) throw new EtlError('ETL_RUN_UNKNOWN', { run });
-  return found.run.pipeline;
-};
+import { askForRun } from './runs.ts';
 
 export const verifyCommand = command({
   name: 'verify',
@@ -45,7 +38,7 @@ Examples:
   async act(given) {
     const { named, tables } = given;
     const run = /^[1-9]\d{0,14}$/.test(named) ? Number(named) : undefined;
-    const file = run === undefined ? named : await pipelineOfRun(run, given);
+    const file = run === undefined ? named : (await askForRun(run, given)).run.pipeline;
     const { pipeline, options } = await openPipeline({ ...given, file });
     const { verifyOn } = await import('../../tools/verify/verify.ts');
     const report = await askAnyway(given, (client) =>

@@ -29,7 +29,7 @@ interface Frame {
 const indent = '  ';
 /** Blanks between the bar and the next column. */
 const gapCells = 2;
-/** A shorter name may not tell tables apart. */
+/** Table names are cut to no less than this, so that tables can still be told apart. */
 const nameCellsMin = 12;
 /** The bar's width changes in these steps, so that it does not flicker when a number grows. */
 const barCellsStep = 8;

@@ -52,7 +52,7 @@ const wholeText = ({ tables }: RunPlan): string =>
 const outcomeText = (plan: RunPlan): string => {
   const { outcome, run } = plan;
   return {
-    nothing: `Nothing to do: no file is new or changed, nor is the definition, since run ${run}; --full-refresh loads everything again.`,
+    nothing: `Nothing to do: files and definition are the same as in run ${run}; --full-refresh loads everything again.`,
     continue: `Run ${run} is unfinished: its missing data would be loaded.`,
     load: wholeText(plan),
     'load new': partText(plan),

@@ -111,7 +111,7 @@ const differencesIn = ({ differs }: FileSummary): readonly string[] =>
     : [
         ...differs.missing.map((name) => `without ${visibleText(name)}`),
         ...differs.renamed.map(
-          ({ wanted, found }) => `with ${visibleText(found)} for ${visibleText(wanted)}`,
+          ({ wanted, found }) => `with ${visibleText(found)} instead of ${visibleText(wanted)}`,
         ),
         ...differs.extra.map((name) => `with ${visibleText(name)}, which no column names`),
       ];

@@ -157,7 +157,7 @@ export const publishedLines = (
 
 export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
   wrapUnder(
-    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}, published ` +
+    `Nothing to do: files and definition are the same as in run ${runId}, published ` +
       `${formatDate(publishedAt)}; --full-refresh loads everything again.`,
     width,
     2,

@@ -47,10 +47,8 @@ interface Lane {
 const lanesOf = (timeline: Timeline): readonly Lane[] => {
   const { work } = timeline;
   const lost = work.filter(({ isLost }) => isLost);
-  const unknown = work.filter(({ session, isLost }) => session === null && !isLost);
   return [
     ...(lost.length > 0 ? [{ name: 'lost in a crash', colour: 'lost', work: lost }] : []),
-    ...(unknown.length > 0 ? [{ name: 'loaded', colour: 'loaded', work: unknown }] : []),
     ...sessionsOf(timeline).map((session, index) => ({
       name: `worker ${index + 1}`,
       colour: `w${index % 8}`,

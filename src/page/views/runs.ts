@@ -11,6 +11,7 @@ import {
 import { formatCount } from '../../core/wording.ts';
 import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
+import { choiceLink } from '../parts/pages.ts';
 import { stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
@@ -77,9 +78,7 @@ const turnOf = ({ newer, older }: RunsPage, chosen: Chosen, context: ViewContext
 const choiceOf = ({ state: chosen, pipeline }: Chosen, context: ViewContext): Html => {
   const { href } = context;
   const link = (text: string, state?: ShownState): Html =>
-    html`<a href="${linkOf(context, { state, pipeline })}" class="${state === chosen ? 'chosen' : ''}"
-      >${text}</a
-    >`;
+    choiceLink(text, linkOf(context, { state, pipeline }), state === chosen);
   return html`<p class="choice">
     ${pipeline === null ? nothing : html`Pipeline <b>${pipeline}</b> <a href="${href('/runs')}">all pipelines</a> · `}${link('all')}${states.map((state) => link(state, state))}
   </p>`;

@@ -70,7 +70,7 @@ it.each([
       'shop.sale',
       '  files  none of 2 files to load; 2 as in production',
       '',
-      'Nothing to do: no file is new or changed, nor is the definition, since run 7;',
+      'Nothing to do: files and definition are the same as in run 7;',
       '--full-refresh loads everything again.',
       '  HOOK is not set',
     ],

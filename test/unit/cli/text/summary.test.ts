@@ -103,6 +103,6 @@ it('a single table needs no total', () =>
 
 it('nothing to do names the run and when it was published', () =>
   expect(unchangedLines({ ...result, outcome: 'unchanged' }, Infinity)).toEqual([
-    'Nothing to do: no file is new or changed, nor is the definition, since run 3, published 2026-03-01 09:05:00; ' +
+    'Nothing to do: files and definition are the same as in run 3, published 2026-03-01 09:05:00; ' +
       '--full-refresh loads everything again.',
   ]));
