@@ -438,7 +438,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
         'files none of 2 files to load; 1 as in production',
         'unload 1, whose rows are deleted: in/02.csv',
         'gone 1, whose rows are kept: in/03.csv',
-        'No file would be loaded; rows of files would leave production.',
+        'No file would be loaded; rows of files would be deleted from production.',
       ],
     },
     {
@@ -488,7 +488,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       pipeline: append({ columns: { ...noted, pieces: column.bigint('pieces') }, evolve: 'retype' }),
       says: 'load new',
       by: 'append',
-      shows: ['No file would be loaded; the definition is not that of the last published run.'],
+      shows: ['No file would be loaded; the definition has changed since the last published run.'],
     },
     {
       name: 'a column that may not be added',

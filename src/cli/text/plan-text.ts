@@ -1,4 +1,4 @@
-// What a run would do, as lines that fit the terminal: one block per table, then the run as a whole.
+// Text of `etl plan`: a block of lines per table, and then lines about the whole run.
 
 import type { PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
 import type { RunPlan } from '../../run/plan/contract.ts';
@@ -15,24 +15,24 @@ const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, pain
   return [
     title,
     ...rows.flatMap(([label, text]) =>
-      wrap(visibleText(text), width - indent).map((line, place) =>
-        place === 0 ? `  ${label.padEnd(widest)}  ${line}` : `${' '.repeat(indent)}${line}`,
+      wrap(visibleText(text), width - indent).map((line, index) =>
+        index === 0 ? `  ${label.padEnd(widest)}  ${line}` : `${' '.repeat(indent)}${line}`,
       ),
     ),
   ];
 };
 
-/** What was planned for the tables of a run, as `etl plan` had said it before. */
+/** Returns the stored plan of a run that has begun, for `etl show`. */
 export const keptPlanLines = (
   { tables, rowsCut }: RunStory['plan'],
   width: number,
   paint: Paint,
 ): string[] => [
   ...tables.flatMap((table) => tableLines(table, width, paint)),
-  ...(rowsCut === 0 ? [] : [`${plural(rowsCut, 'more line')} of the plan, which were not kept`]),
+  ...(rowsCut === 0 ? [] : [`and ${plural(rowsCut, 'more line')}, which were not stored`]),
 ];
 
-/** What a run loads that leaves other rows as they are. */
+/** Describes a run that replaces only the rows of some files. */
 const partText = ({ tables }: RunPlan): string => {
   const files = tables.flatMap((table) => table.files ?? []);
   if (files.some(({ loaded }) => loaded > 0)) return 'Files that are new or changed would be loaded.';
@@ -40,13 +40,13 @@ const partText = ({ tables }: RunPlan): string => {
     ({ unloaded, gone, goneRows }) => unloaded.count > 0 || (goneRows === 'leave' && gone.count > 0),
   );
   return leaves
-    ? 'No file would be loaded; rows of files would leave production.'
-    : 'No file would be loaded; the definition is not that of the last published run.';
+    ? 'No file would be loaded; rows of files would be deleted from production.'
+    : 'No file would be loaded; the definition has changed since the last published run.';
 };
 
 const wholeText = ({ tables }: RunPlan): string =>
   tables.some(({ extent, files }) => extent === 'part' && files !== null)
-    ? 'All files of tables that are replaced would be loaded, and new or changed files of the others.'
+    ? 'All files of replaced tables would be loaded, and new or changed files of the other tables.'
     : 'Everything would be loaded.';
 
 const outcomeText = (plan: RunPlan): string => {
@@ -61,7 +61,7 @@ const outcomeText = (plan: RunPlan): string => {
   }[outcome];
 };
 
-/** A bookkeeping of an earlier version may know of runs. */
+/** Estimates need an earlier run. If the outcome is unknown, so is whether there was one. */
 const unknownText = ({ outcome }: RunPlan): string =>
   outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
 
@@ -70,7 +70,7 @@ const roomText = (plan: RunPlan): string => {
   if (needed === null)
     return `room: ${unknownText(plan)}${free === null ? '' : `; ${formatBytes(free)} are free`}`;
   const known =
-    free === null ? "what is free is only known on the server's machine" : `${formatBytes(free)} are free`;
+    free === null ? "free space is known only on the server's machine" : `${formatBytes(free)} are free`;
   return `room: about ${formatBytes(needed)} on the server's disk while it publishes; ${known}`;
 };
 
@@ -100,7 +100,7 @@ const runTexts = (plan: RunPlan): readonly string[] => {
 
 const aboutFiles = new Set(['files', 'new', 'changed', 'again', 'unload', 'gone']);
 
-/** Of tables to which nothing happens only what is known of their files. */
+/** Returns the rows of all tables; only rows about files if there is nothing to do. */
 const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
   const planned = tables.map(plannedRows);
   if (outcome !== 'nothing') return planned;
@@ -109,7 +109,7 @@ const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
     .filter(({ rows }) => rows.length > 0);
 };
 
-/** `width`: cells of a line; longer texts go on in the next one. */
+/** `width`: terminal cells per line. */
 export const planLines = (plan: RunPlan, width: number, paint: Paint): string[] => [
   ...tablesOf(plan).flatMap((table) => tableLines(table, width, paint)),
   '',

@@ -1,4 +1,4 @@
-// The plan of a run, table by table, and its notices.
+// The sections of a run's page with its plan and its notices.
 
 import type { Notice, PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
 import { formatCount, plural } from '../../core/wording.ts';
@@ -13,14 +13,14 @@ const planColumns: readonly Column<PlannedRow>[] = [
   { title: 'How', cell: ([, text]) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
-/** How the table is published, with the rest folded away. */
-const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, place: number): Html => {
+/** Shows how the table is published. The other rows of its plan are in closed details. */
+const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, index: number): Html => {
   const [, published] = rows.find(([label]) => label === 'publish') ?? [];
-  return html`<details id="plan-${place + 1}">
+  return html`<details id="plan-${index + 1}">
     <summary>
       <b>${name}</b>${isDerived ? ', derived' : ''}${published === undefined ? '' : `: ${published}`}
     </summary>
-    ${table(planColumns, rows, { caption: `What was planned for ${name}` })}
+    ${table(planColumns, rows, { caption: `Plan of ${name}` })}
   </details>`;
 };
 
@@ -29,13 +29,13 @@ const noticeColumns: readonly Column<Notice>[] = [
   { title: 'Notice', cell: ({ text }) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
-/** Nothing of a run that was never planned, such as one that puts an earlier version back. */
+/** Returns no section for a run without a plan, such as a rollback. */
 export const planSections = ({ plan }: Pick<RunStory, 'plan'>): readonly Section[] => {
   if (plan.tables.length === 0) return [];
   const more =
     plan.rowsCut === 0
       ? nothing
-      : html`<p class="dim">${plural(plan.rowsCut, 'more line')} of the plan, which were not kept.</p>`;
+      : html`<p class="dim">And ${plural(plan.rowsCut, 'more line')}, which were not stored.</p>`;
   return [
     {
       id: 'plan',
@@ -55,7 +55,7 @@ export const noticeSections = ({ notices, said }: Pick<RunStory, 'notices' | 'sa
     {
       id: 'notices',
       title: 'Notices',
-      body: html`${table(noticeColumns, notices, { caption: 'What the run said' })}${more}`,
+      body: html`${table(noticeColumns, notices, { caption: 'Notices' })}${more}`,
     },
   ];
 };
