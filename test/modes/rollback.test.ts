@@ -374,7 +374,9 @@ export default definePipeline({ name: 'sales', schema: 'shop', tables: {
     expect(await etl('rollback', file, '--list')).toMatch(
       /shop\.sale +2 +2 +[\d.]+ kB +run 3 .* etl_kept\.run_2_\d+/,
     );
-    expect(await etl('rollback', file)).toContain('Run 4: the tables of sales are again as run 2 published them.');
+    expect(await etl('rollback', file)).toContain(
+      'Run 4: the tables of sales are again as run 2 published them.',
+    );
     expect(await etl('status')).toMatch(/4 +sales +rolled back to 2 /);
     expect(await etl('rollback', file, '--to', '2')).toContain('Nothing to do');
   });
