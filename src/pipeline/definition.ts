@@ -9,7 +9,6 @@ import type { Pipeline } from './define-pipeline.ts';
 import { definitionHash, stagedHashes, tableHashes } from './hash.ts';
 import { readSqlFile, type SqlText } from '../db/sql-file.ts';
 
-/** Hashes of the definition and of its tables. */
 export interface DefinitionHashes {
   readonly definition: string;
   readonly tables: Readonly<Record<string, string>>;

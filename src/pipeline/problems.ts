@@ -32,7 +32,6 @@ export class Problems {
     if (what !== undefined) this.#lines.push(this.#line(key === undefined ? what : `${key} ${what}`));
   }
 
-  /** Adds a line, unless the same line exists. */
   addOnce(what: string): void {
     if (!this.#lines.includes(this.#line(what))) this.add(what);
   }
@@ -52,7 +51,6 @@ export class Problems {
     return undefined;
   }
 
-  /** Throws ETL_DEFINITION if there are problems. */
   throwIfAny(pipeline: string): void {
     if (this.count > 0) throw this.error(pipeline);
   }
@@ -72,7 +70,6 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .map((step, depth) => (typeof step === 'number' ? `[${step}]` : `${depth > 0 ? '.' : ''}${String(step)}`))
     .join('');
 
-/** Formats a value for a message. */
 export const show = (value: unknown): string => {
   if (typeof value === 'string') return `'${onOneLine(value)}'`;
   if (typeof value === 'function') return 'a function';

@@ -13,7 +13,6 @@ export interface Choice {
   /** Kept versions, the last replaced version first. */
   readonly kept: readonly KeptTable[];
   readonly inProduction: readonly TableOfRun[];
-  /** The tables to roll back. */
   readonly tables: readonly string[];
 }
 

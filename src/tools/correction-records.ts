@@ -158,7 +158,6 @@ const findOrigin = async (
 
 /** A record of the CSV file, matched with its source file. */
 interface CorrectionRecord extends NewCorrection {
-  /** Name of the source file. */
   readonly name: string;
   readonly isCorrected: boolean;
 }

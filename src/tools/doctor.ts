@@ -201,7 +201,6 @@ const judgeUptime = ({ startedAt, checkpointerStartedAt }: ServerFacts): Finding
   );
 };
 
-/** Judges the facts for a run with this demand. */
 export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding[] => [
   ...judgeServer(facts),
   ...judgePooling(facts),

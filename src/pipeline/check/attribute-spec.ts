@@ -41,7 +41,6 @@ export const attributeShape = {
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
-/** Returns the attributes of the table, if it declares any. */
 export const readAttributes = (
   { columnComments, statistics, storage, tablespace }: Written,
   serverColumns: AttributesSpec['serverColumns'],

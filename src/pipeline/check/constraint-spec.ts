@@ -51,7 +51,6 @@ const constraintsOf = (
   ...foreignKeysOf(table, foreignKeys),
 ];
 
-/** Returns the constraints of the table, if it declares any. */
 export const readConstraints = (
   table: string,
   written: Written & { readonly partitionBy?: PartitionSpec | undefined },

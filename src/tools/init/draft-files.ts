@@ -26,7 +26,6 @@ export interface DraftFile {
   readonly dialect: Dialect;
   /** Names of the fields; empty texts if the file has no header. */
   readonly header: readonly string[];
-  /** Remarks for the user. */
   readonly remarks: readonly string[];
   /** The command's argument that matched the file. */
   readonly location: string;

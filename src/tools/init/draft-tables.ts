@@ -239,7 +239,6 @@ const shapeOf = (file: DraftFile): string => {
   return JSON.stringify(isNamed ? header : [mannerOf(file), header.length, patternOf(stored.name)]);
 };
 
-/** Groups the files to tables. */
 const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => [
   ...groupedBy(files, shapeOf).values(),
 ];

@@ -30,7 +30,6 @@ export const bit = {
   timestamptz: 1 << 31,
 } as const;
 
-/** The mask of all candidates. */
 export const anyCandidate = -1;
 
 const firstDatePlace = 10;

@@ -24,7 +24,6 @@ const longMax = 40;
  * Ranges over all texts of a group. Values that do not apply to the type have their initial value.
  */
 export interface GroupRange {
-  /** Smallest and largest number. */
   least: number;
   most: number;
   /** Most digits before the point, without leading zeros, and after it. */
@@ -64,7 +63,6 @@ interface LongTexts {
   readonly counters: Int32Array;
 }
 
-/** Evidence about one column. */
 export interface ColumnEvidence {
   /** Number of records by counter. */
   readonly counters: number[];
@@ -178,7 +176,6 @@ const classify = (column: ColumnEvidence, field: string): number => {
   return countedBy(column, group, text);
 };
 
-/** Size of the cache of parsed texts. */
 const textsCachedMax = 512;
 
 /** Counts a field that was parsed to a string. */

@@ -25,7 +25,6 @@ export interface Doubt {
   readonly alternatives: readonly Alternative[];
 }
 
-/** The decision for a column. */
 export interface Decision extends TypeChoice {
   /** Number of records without a value: empty, or one of `words`. */
   readonly missing: number;

@@ -10,7 +10,6 @@ import { hasHeader } from './header.ts';
 /** The dialect to start from, without a header. */
 export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
 
-/** A record of the first bytes. */
 export interface HeadRecord {
   /** Line of the file, from 0. */
   readonly line: number;
@@ -69,14 +68,11 @@ const isBetter = (one: Candidate, other: Candidate): boolean => {
   return one.fields > other.fields;
 };
 
-/** The guess from the first bytes of a file. */
 export interface HeadGuess {
   readonly dialect: Dialect;
   /** Records with the most frequent number of fields, without lines before the header. */
   readonly records: readonly (readonly string[])[];
-  /** Number of fields. */
   readonly fields: number;
-  /** Remarks for the user. */
   readonly remarks: readonly string[];
 }
 

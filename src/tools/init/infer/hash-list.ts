@@ -67,7 +67,8 @@ export const hasEqual = (list: HashList): boolean => {
     // Hashes are evenly distributed, so a part with far too many hashes has equal ones.
     if (end - start > slots / 2) return true;
     set.fill(0);
-    for (const index of indexes.subarray(start, end)) {
+    for (let at = start; at < end; at += 1) {
+      const index = indexes[at]!;
       let slot = Math.imul(low[index]! ^ (high[index]! >>> 7), 0x9e3779b1) >>> 17;
       for (; set[slot] !== 0; slot = (slot + 1) & (slots - 1)) {
         const other = set[slot]! - 1;
