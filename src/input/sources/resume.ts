@@ -91,7 +91,7 @@ export interface RangeAnswer {
   readonly body: AsyncIterable<Buffer>;
 }
 
-export interface ResumedRead {
+interface ResumedRead {
   readonly file: NamedFile;
   readonly start: number;
   /** Infinity: up to the end of the file. */
@@ -157,7 +157,7 @@ const createWitness = ({ file, sample }: ResumedRead) => {
  * Yields the bytes [start, end) of a file, with as many requests as needed. Errors:
  * ETL_SOURCE_UNREACHABLE, those of `ask`.
  */
-export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
+async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
   const { file, start, end, ask, patience, signal } = read;
   const tries = createTries(file, patience, signal);
   const witness = read.sample === undefined ? undefined : createWitness(read);
@@ -190,17 +190,24 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
 }
 
 /**
- * Yields bytes in blocks of at most `blockBytes`, and reads one block ahead. The memory of a block
- * is reused when the second block after it is requested.
+ * Yields the bytes of `readResuming` in blocks of at most `blockBytes`, and reads one block ahead. The
+ * memory of a block is reused when the second block after it is requested. `ask` gets the signal that
+ * ends its request.
  */
-export async function* inBlocks(
-  open: (signal: AbortSignal) => AsyncIterable<Buffer>,
+export async function* readInBlocks(
+  {
+    ask,
+    ...read
+  }: Omit<ResumedRead, 'ask'> & {
+    readonly ask: (from: number, signal: AbortSignal) => Promise<RangeAnswer>;
+  },
   blockBytes: number,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer, void> {
   const left = new AbortController();
-  const pieces = open(signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]));
-  const blocks = inLargeBlocks(pieces, blockBytes);
+  const signal = read.signal === undefined ? left.signal : AbortSignal.any([read.signal, left.signal]);
+  const pieces = readResuming({ ...read, ask: (from) => ask(from, signal), signal });
+  // A small file needs a small block.
+  const blocks = inLargeBlocks(pieces, Math.max(1, Math.min(blockBytes, read.end - read.start)));
   let reading = blocks.next();
   try {
     for (;;) {

@@ -15,7 +15,7 @@ import {
   versionOf,
   type HttpVersion,
 } from './version.ts';
-import { inBlocks, Passing, readResuming, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
+import { Passing, readInBlocks, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
 
 /** identity: servers send files as they are stored, so that byte offsets are right. */
 const asStored = { 'accept-encoding': 'identity', accept: '*/*', 'user-agent': 'sluice' };
@@ -82,20 +82,15 @@ const askFrom = async (
 
 export const open: Source['open'] = (file, access, start, end, blockBytes = readBytes) => {
   const version = JSON.parse(file.fingerprint) as HttpVersion;
-  const stop = Math.min(end, version.bytes ?? Infinity);
-  const stream = (signal: AbortSignal): AsyncIterable<Buffer> => {
-    const reached = { ...access, signal };
-    const settings = httpSettings(file, reached);
-    return readResuming({
-      file,
-      start,
-      end: stop,
-      ask: (from) => askFrom(file, reached, settings, version, from),
-      patience: settings.patience.read,
-      signal,
-      sample: version.sample,
-    });
+  const settings = httpSettings(file, access);
+  const read = {
+    file,
+    start,
+    end: Math.min(end, version.bytes ?? Infinity),
+    ask: (from: number, signal: AbortSignal) => askFrom(file, access, { ...settings, signal }, version, from),
+    patience: settings.patience.read,
+    signal: access.signal,
+    sample: version.sample,
   };
-  // A small file needs a small block.
-  return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
+  return readInBlocks(read, blockBytes);
 };

@@ -89,41 +89,23 @@ const notHttp = 'HPE_INVALID_CONSTANT';
 /** The error of a failed request: ETL_SOURCE_ADDRESS if trying again cannot help, else Passing. */
 const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error => {
   if (cause instanceof EtlError || cause instanceof Passing) return cause;
+  const wrong = (problem: string, hint: string): EtlError => wrongAddress(file, problem, hint, cause);
   if (cause instanceof PrivateAddress)
-    return wrongAddress(
-      file,
-      cause.message,
-      'If the address is right, allow it: csv(…, { allowPrivate: true }).',
-      cause,
-    );
+    return wrong(cause.message, 'If the address is right, allow it: csv(…, { allowPrivate: true }).');
   const code = codeOf(cause);
   if (code === 'ENOTFOUND')
-    return wrongAddress(
-      file,
-      `no host has the name ${hostname}`,
-      `Check the host in the URL.${proxyHint()}`,
-      cause,
-    );
+    return wrong(`no host has the name ${hostname}`, `Check the host in the URL.${proxyHint()}`);
   if (code?.startsWith('ERR_INVALID') === true)
-    return wrongAddress(
-      file,
-      messageOf(cause),
-      'Check headers and credentials. A token may end with a line break.',
-      cause,
-    );
+    return wrong(messageOf(cause), 'Check headers and credentials. A token may end with a line break.');
   if (isCertificateError(code))
-    return wrongAddress(
-      file,
+    return wrong(
       `the connection to ${hostname} is not trusted: ${messageOf(cause)}`,
       'If your own authority made the certificate, name the file of the authority in NODE_EXTRA_CA_CERTS. Certificates are always checked.',
-      cause,
     );
   if (isTlsError(code))
-    return wrongAddress(
-      file,
+    return wrong(
       `no encrypted connection to ${hostname}: ${reasonOf(cause)}`,
       'Check scheme and port of the URL. The URL of a server without encryption begins with http://.',
-      cause,
     );
   const problems: Readonly<Record<string, string>> = {
     ECONNREFUSED: `nothing listens at ${hostname}`,

@@ -6,7 +6,7 @@ import { fingerprintSampleBytes } from '../../../core/limits.ts';
 import type { Access, KnownFile, Listed, Listing, Look, NamedFile } from '../contract.ts';
 import { headOf } from '../http/request.ts';
 import { contentRangeOf, totalOf } from '../http/version.ts';
-import { inBlocks, Passing, readResuming, withTries, type RangeAnswer } from '../resume.ts';
+import { Passing, readInBlocks, withTries, type RangeAnswer } from '../resume.ts';
 import { createClient, S3Refusal, type S3Client } from './client.ts';
 import { listObjects } from './list-objects.ts';
 import { objectAt, readLocation } from './location.ts';
@@ -115,16 +115,13 @@ export const open = (
   end: number,
   blockBytes: number,
 ): AsyncIterable<Buffer> => {
-  const stop = Math.min(end, file.bytes);
-  const stream = (signal: AbortSignal): AsyncIterable<Buffer> =>
-    readResuming({
-      file,
-      start,
-      end: stop,
-      ask: (from) => askFrom(file, { ...access, signal }, from),
-      patience: patience.read,
-      signal,
-    });
-  // A small object needs a small block.
-  return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
+  const read = {
+    file,
+    start,
+    end: Math.min(end, file.bytes),
+    ask: (from: number, signal: AbortSignal) => askFrom(file, { ...access, signal }, from),
+    patience: patience.read,
+    signal: access.signal,
+  };
+  return readInBlocks(read, blockBytes);
 };
