@@ -19,7 +19,6 @@ import { isKept, moveAway, returnNames } from './keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './move.ts';
 import { builtName, fittingName, namesInProduction, productionName } from '../../../db/names.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
-
 import type { ProductionTable } from '../../table/production.ts';
 import { publishRefusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
