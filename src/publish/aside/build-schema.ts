@@ -37,22 +37,24 @@ interface Dropped {
   readonly name: string;
 }
 
-/** Indexes and constraints. An index of a constraint is dropped with the constraint. */
-const selectMade = (schema: string, table: string): Query => ({
-  text: `select c.relname as name, k.conname as key
-    from pg_index i join pg_class c on c.oid = i.indexrelid
-      left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
-    where i.indrelid = to_regclass($1)
-    union all
-    select null, conname from pg_constraint where conrelid = to_regclass($1) and contype in ('c', 'f')`,
-  values: [quoteName(schema, table)],
-});
-
-/** Generated and identity columns: they are added after the rows. */
-const selectFilled = (schema: string, table: string): Query => ({
-  text: `select attname as name from pg_attribute
-    where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and (attgenerated <> '' or attidentity <> '')`,
-  values: [quoteName(schema, table)],
+/**
+ * Statements that drop what was made on these tables after their rows. Foreign keys come first,
+ * because they depend on the keys of other tables, and generated columns last.
+ */
+const selectDrops = (schema: string, tables: readonly string[]): Query => ({
+  text: `with made as materialized (select to_regclass(name) as oid from unnest($1::text[]) as name)
+    select statement from (
+      select case contype when 'f' then 1 else 2 end as step,
+          format('alter table %s drop constraint %I', made.oid, conname) as statement
+        from made join pg_constraint on conrelid = made.oid and contype in ('c', 'f', 'p', 'u', 'x')
+      union all
+      select 3, format('drop index %s', indexrelid::regclass) from made join pg_index on indrelid = oid
+        where not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
+      union all
+      select 4, format('alter table %s drop column %I', oid, attname) from made join pg_attribute on attrelid = oid
+        where attnum > 0 and not attisdropped and (attgenerated <> '' or attidentity <> '')
+    ) drops order by step`,
+  values: [tables.map((table) => quoteName(schema, table))],
 });
 
 /** Tables dropped per statement. Each takes several locks; a small server has some hundred. */
@@ -127,16 +129,6 @@ export const clearBuildSchema = async (
   for (const one of tables)
     if (one.schema !== schema || !loaded.includes(one.name))
       await client.query(`drop table if exists ${quoteName(one.schema, one.name)} cascade`);
-  for (const table of loaded) {
-    const { rows } = await runQuery(client, selectMade(schema, table));
-    const filled = await runQuery(client, selectFilled(schema, table));
-    for (const { name, key } of rows as { name: string; key: string | null }[])
-      await client.query(
-        key === null
-          ? `drop index ${quoteName(schema, name)}`
-          : `alter table ${quoteName(schema, table)} drop constraint ${quoteName(key)}`,
-      );
-    for (const { name } of filled.rows)
-      await client.query(`alter table ${quoteName(schema, table)} drop column ${quoteName(name)}`);
-  }
+  const { rows } = await runQuery(client, selectDrops(schema, loaded));
+  for (const { statement } of rows) await client.query(statement);
 };

@@ -2,7 +2,6 @@
 
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
 
 /** A refused row: its ctid and xmin in the table that it was loaded into; `key` for people. */
 export interface LoadedRow {
@@ -11,30 +10,18 @@ export interface LoadedRow {
   readonly key: string;
 }
 
+/** For a partition key, the condition is true for a row that belongs to no partition. */
 export type RowRule =
-  | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
-  | PartitionRule
-  | UniqueRule
-  | ForeignKeyRule;
-
-interface PartitionRule {
-  readonly kind: 'partition key';
-  /** SQL: true for a row that belongs to no partition. */
-  readonly condition: string;
-}
-
-interface UniqueRule {
-  readonly kind: 'unique';
-  readonly columns: readonly string[];
-}
-
-interface ForeignKeyRule {
-  readonly kind: 'foreign key';
-  readonly columns: readonly string[];
-  readonly to: readonly string[];
-  /** The rows that may be referenced: a quoted name, or a query in parentheses. */
-  readonly keys: string;
-}
+  | { readonly kind: 'check'; readonly condition: string }
+  | { readonly kind: 'partition key'; readonly condition: string }
+  | { readonly kind: 'unique'; readonly columns: readonly string[] }
+  | {
+      readonly kind: 'foreign key';
+      readonly columns: readonly string[];
+      readonly to: readonly string[];
+      /** The rows that may be referenced: a quoted name, or a query in parentheses. */
+      readonly keys: string;
+    };
 
 /** Thrown when the server refused rows. The run then finds their files and lines. */
 export class RowsRefused extends Error {
