@@ -66,8 +66,7 @@ const lookMs = 100;
 
 /**
  * Time for which writers may queue behind us. For the weakest lock mode, only vacuum and DDL queue
- * behind us, so we wait longer than `deadlock_timeout`: then the server cancels a blocking
- * autovacuum.
+ * behind us, so we wait longer than `deadlock_timeout`: the server then cancels autovacuum.
  */
 const writersWaitMs = 2_000;
 const vacuumWaitMs = 5_000;
@@ -163,9 +162,8 @@ export const lockTables = (
 };
 
 /**
- * Takes locks that do not block readers. They prevent changes of everything about the tables except
- * views, functions and grants. Writers of the tables in `written` have to wait. Errors:
- * TablesLocked.
+ * Takes locks that do not block readers. They prevent all changes of the tables except to views,
+ * functions and grants. Writers of the tables in `written` have to wait. Errors: TablesLocked.
  */
 export const lockQuietly = async (
   client: Client,

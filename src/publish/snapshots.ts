@@ -26,8 +26,7 @@ interface Found extends SnapshotHolder {
  * The server hides `backend_xmin` of other roles from roles without pg_read_all_stats; then we
  * count the session until its transaction ends. Autovacuum, analyze and `create index` are left
  * out, because they do not read new tables. Prepared transactions no longer read anything. A
- * standby with `hot_standby_feedback` reports its snapshots through its connection or its
- * replication slot.
+ * standby with `hot_standby_feedback` reports snapshots by its connection or replication slot.
  */
 const selectHolders = `
   with look as materialized (

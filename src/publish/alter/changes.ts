@@ -1,5 +1,4 @@
-// Attributes in which an existing table differs from its declaration, and the statements that set
-// them.
+// Attributes in which an existing table differs from its declaration, and statements that set them.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -57,8 +57,7 @@ const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): 
   const clause = columnClause(
     column.kind === 'identity' ? column : { ...column, type, expression: filledBy! },
   );
-  // On one line for people. The line break is for an author's comment, which the server's text does
-  // not have.
+  // On one line for people: the server's text has no comment that a line break would have to end.
   return clause.replace('\n) stored', ') stored');
 };
 

@@ -1,5 +1,4 @@
-// Changes primary key, not null, constraints and indexes of an existing table to those of the
-// declaration.
+// Changes primary key, not null, constraints and indexes of an existing table as declared.
 
 import type { Client } from '../../db/client.ts';
 import type { BuiltOver } from '../table/built-over.ts';
@@ -188,9 +187,9 @@ const constraintChanges = (
 };
 
 /**
- * Differences between an existing table and the one that was built for it, also in columns that may
- * evolve. Keys and indexes made by hand are kept. Proved by test/modes/publish-keys.test.ts, "keeps
- * an index made by hand".
+ * Differences between an existing table and the one built for it, also in evolving columns. Keys
+ * and indexes made by hand are kept. Proved by test/modes/publish-keys.test.ts, "keeps an index
+ * made by hand".
  */
 export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOver): KeyChanges => {
   const production = found!;

@@ -1,5 +1,4 @@
-// Changes of a column's type that keep every value, and which of them make the server rewrite the
-// table.
+// Type changes that keep every value, and those among them that make the server rewrite the table.
 //
 // The list contains conversions that lose nothing, whatever the session's settings. So it lacks
 // timestamp to timestamptz (depends on the time zone), char(n) (loses blanks), and json to jsonb

@@ -1,5 +1,4 @@
-// The build schema of a pipeline: creates tables that rows are loaded straight into, and drops
-// everything else there.
+// A pipeline's build schema: creates tables to load rows straight into, and drops everything else.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -100,9 +99,9 @@ const tryDrop = async (client: Client, names: readonly string[], deadline: numbe
 };
 
 /**
- * Drops the build schema with the replaced tables. Returns tables that somebody still reads after
- * `waitMs`; the schema is kept for them. Proved by test/modes/publish-locks.test.ts, "that somebody
- * still reads".
+ * Drops the build schema with the replaced tables. Returns tables still read after `waitMs`, and
+ * keeps the schema for them. Proved by test/modes/publish-locks.test.ts, "that somebody still
+ * reads".
  */
 export const tidyBuildSchema = async (
   client: Client,

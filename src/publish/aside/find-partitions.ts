@@ -1,5 +1,4 @@
-// Finds the partitions that the rows of a table need, and where in the table the rows of each
-// partition are.
+// Finds the partitions that the rows of a table need, and where in the table their rows are.
 
 import type { PartitionSpec } from '../../core/declaration/declaration.ts';
 import type { Client } from '../../db/client.ts';

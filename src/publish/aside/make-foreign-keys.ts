@@ -1,5 +1,4 @@
-// Makes declared foreign keys: between new tables during the build, all others in the publishing
-// transaction.
+// Makes declared foreign keys: between new tables during the build, others when publishing.
 
 import type { ForeignKeySpec } from '../../core/declaration/constraint.ts';
 import type { Client } from '../../db/client.ts';

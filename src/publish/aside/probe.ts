@@ -1,5 +1,4 @@
-// Tests declared attributes before anything is loaded: creates an empty table with them, then rolls
-// back.
+// Tests declared attributes before anything is loaded: creates an empty table, then rolls back.
 
 import { ensureSchema, withPath, withRollback, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -27,15 +27,13 @@ interface Stale {
 }
 
 /**
- * Selects partitioned tables with as many changed rows as make autovacuum analyze an ordinary
- * table.
+ * Selects partitioned tables with enough changes to make autovacuum analyze an ordinary table.
  *
  * The rows of a partition count as changed if it was analyzed since the first run after the last
  * analyze of the whole table, or never (it has the statistics of staging, because it is new or was
  * mostly replaced). For the other partitions, only the growth in rows is known: the server counts
  * all rows of a partition that was created and analyzed in one transaction as changed. A table that
- * has statistics but was never analyzed took them from staging, in the run that loaded all its
- * rows.
+ * has statistics but was never analyzed took them from staging, in a run with all its rows.
  */
 const selectStale = `
   select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,

@@ -127,8 +127,7 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
 
 /**
  * Applies and verifies every plan. Plans that write rows come first, and of these the tables whose
- * readers need not wait. `copied`: number of loaded rows, `before`: of rows in production, both by
- * table name.
+ * readers need not wait. By table name, `copied` counts loaded rows and `before` production's.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED,
  * ETL_PUBLISH_WITHHELD, RowsRefused.

@@ -16,8 +16,7 @@ import type { BuiltTable } from '../table/tables.ts';
 
 /**
  * Size of the largest table, old or new, whose rows are replaced in place only for consistency.
- * Deleting and inserting rows of 100 bytes with one index takes about 4 µs each: some ten seconds
- * for this size.
+ * Deleting and inserting rows of 100 bytes with one index takes 4 µs each: some ten seconds.
  */
 const inPlaceBytesMax = 256 * 2 ** 20;
 

@@ -1,5 +1,4 @@
-// matches: a regular expression matches every value, with the same meaning in JavaScript and on the
-// server.
+// matches: a regular expression matches every value, as it does in JavaScript.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnOf, defineTest, row, type RowKind, type TestOptions } from './contract.ts';

@@ -1,10 +1,9 @@
-// Translates a JavaScript regular expression into a PostgreSQL one with the same meaning, or
-// refuses it.
+// Translates a JavaScript regular expression for PostgreSQL with the same meaning, or refuses it.
 //
 // Translated are characters, classes, groups, alternatives, repetitions, ^ and $. On the server,
-// \d, \w, \s and letter case depend on the locale, so classes become lists of code points. A text
-// is a sequence of code points, as with the flag u. Proved by test/integration/data-tests.test.ts,
-// "as JavaScript does".
+// \d, \w, \s and letter case depend on the locale, so classes become lists of code points. Texts
+// are code points, as with flag u. Proved by test/integration/data-tests.test.ts, "as JavaScript
+// does".
 
 /** Thrown for a pattern that cannot be translated. The message continues the name of the test. */
 export class PatternRefused extends Error {}

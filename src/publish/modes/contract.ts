@@ -62,8 +62,8 @@ export interface Strategy {
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Called with every plan, also in a rehearsal. Lets the server create views and policies in the
-   * build schema, and returns those that it would write differently: they prevent a swap. Errors:
+   * Called with every plan, also in a rehearsal. Creates views and policies in the build schema;
+   * returns those that the server writes differently: they prevent a swap. Errors:
    * ETL_PUBLISH_SHAPE.
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;

@@ -1,5 +1,4 @@
-// An attribute: a property of a table or column that a declaration may set and that does not depend
-// on rows.
+// An attribute: a property of a table or column that a declaration may set, independent of rows.
 
 import type { AttributesSpec } from '../../core/declaration/shape.ts';
 

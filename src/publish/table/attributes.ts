@@ -1,5 +1,4 @@
-// All attributes that a declaration may set. A new attribute is a file beside this one and a line
-// here.
+// All attributes that a declaration may set. A new one gets a line here.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';

@@ -1,5 +1,4 @@
-// The partitions of a declared table: their names, their bounds, and the conditions that their rows
-// meet.
+// The partitions of a declared table: names, bounds and conditions of their rows.
 
 import type { PartitionSpec, PartitionUnit } from '../../core/declaration/declaration.ts';
 import { fittingName } from '../../db/names.ts';

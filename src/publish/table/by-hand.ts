@@ -1,5 +1,4 @@
-// Finds what people changed by hand on production tables, and detects changes since a new table was
-// built.
+// Finds changes by hand on production tables, and detects new ones since a table was built.
 //
 // Grants, comments and defaults are copied in the publishing transaction, whose locks prevent
 // changes to them. Indexes, collations and statistics targets are needed earlier, when the new

@@ -1,5 +1,4 @@
-// Makes the declared constraints on a new table. (alter/keys.ts changes the constraints of an
-// existing table.)
+// Makes the declared constraints on a new table; alter/keys.ts changes those of an existing one.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -107,8 +106,7 @@ export const checkConditions = async (
 ): Promise<void> => {
   for (const constraint of constraints) {
     if (constraint.kind !== 'check') continue;
-    // The extended protocol accepts only one statement, so a condition cannot smuggle in a second
-    // one.
+    // The extended protocol accepts only one statement: a condition cannot add another.
     const query = {
       text: `select from ${like} where (${constraint.condition}\n) limit 0`,
       queryMode: 'extended',

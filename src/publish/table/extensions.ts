@@ -1,5 +1,4 @@
-// Finds production tables that belong to an extension, such as hypertables of TimescaleDB and
-// tables of Citus.
+// Finds production tables that belong to an extension, such as TimescaleDB or Citus.
 //
 // To PostgreSQL, such a table looks like any other; a swap would replace it with an ordinary table.
 // So a table of an extension is kept, and its rows are replaced in place. Tested with tables of the

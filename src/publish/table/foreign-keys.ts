@@ -54,16 +54,15 @@ export const missingKeys = (
 
 /**
  * The clause of `alter table` that makes the key. Deferrable, so that publishing may write
- * referencing and referenced tables in any order. For other sessions, the key is checked per
- * statement.
+ * referencing and referenced tables in any order. Other sessions check it per statement.
  */
 export const addForeignKey = ({ name, columns, to, onDelete }: ForeignKeySpec, target: string): string =>
   `add constraint ${quoteName(name)} foreign key (${quoteNames(columns)}) references ${target} (${quoteNames(to)}) on delete ${onDelete} deferrable`;
 
 /**
  * Statements that change the foreign keys of an existing table to the declared ones. Keys that an
- * earlier run made (`published`) and that are no longer declared are dropped; keys made by hand are
- * kept.
+ * earlier run made (`published`) and that are no longer declared are dropped, but none made by
+ * hand.
  */
 export const foreignKeyChanges = (
   table: Constrained,

@@ -1,5 +1,4 @@
-// Copies the privileges on a table, its columns and its identity sequences to the table that
-// replaces it.
+// Copies privileges on a table, its columns and identity sequences to the table that replaces it.
 //
 // Each grant is made by the role that made the original grant, the grantor. A role with a grant
 // option may have passed the grant on, and only that role or the owner can revoke it. `granted by`

@@ -1,5 +1,4 @@
-// Describes production tables: columns, indexes, dependents, and what earlier runs recorded about
-// them.
+// Describes production tables: columns, indexes, dependents, and what runs recorded.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import {

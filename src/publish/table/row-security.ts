@@ -1,8 +1,7 @@
-// Copies the row security of a partitioned table to the new table that replaces it, with the same
-// commit.
+// Copies row security of a partitioned table to the table that replaces it, with the same commit.
 //
-// Policies are created in the last query of the publishing transaction, when the new table has
-// its final name: a policy that names its own table then means the new one. Descriptions of all
+// Policies are created in the last query of the publishing transaction, when the new table has its
+// final name: a policy that names its own table then means the new one. Descriptions of all
 // policies, and of the objects that they use, are compared before and after. Proved by
 // test/modes/partition-policies.test.ts.
 
@@ -29,8 +28,7 @@ export interface RowSecurity {
 
 /**
  * SQL: the objects that the policy `p` uses. The table itself is 0 and columns are names, so that
- * old and new table compare equal. Text alone is not enough: a function may meanwhile have another
- * one's name.
+ * old and new table compare equal. Texts may be equal by accident: functions can be renamed.
  */
 const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.polrelid and d.refclassid = 'pg_class'::regclass then 0
       else d.refobjid end, coalesce(a.attname, d.refobjsubid::text), d.deptype)::text

@@ -1,5 +1,4 @@
-// The order in which tables are built: source tables first, then derived tables after the tables
-// that they read.
+// The order in which tables are built: source tables, then derived tables after those they read.
 
 import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../core/declaration/declaration.ts';

@@ -121,7 +121,7 @@ export const btreeOperator = (strategy: 1 | 3, condition: string): string => `
 
 /**
  * SQL: the indexes of the table with this oid, as JSON, written as if on the table `production`.
- * The server writes ON ONLY for an index of a partitioned table; without ONLY, it covers all
+ * The server writes ON ONLY for an index of a partitioned table; without ONLY, it covers the
  * partitions, too.
  */
 export const indexList = (oid: string, production: string): string => `

@@ -1,10 +1,9 @@
-// Redirects views over a partitioned table to the new table that replaces it. They stay the same
-// views.
+// Redirects views over a partitioned table to the table that replaces it, without dropping them.
 //
 // `create or replace view` changes only the query of a view; owner, grants, comments, defaults,
 // rules, triggers and dependents are kept. The query is the server's own text, with
-// schema-qualified names. Readers lock a view before the tables that it reads, so the last query
-// of the publishing transaction does, too. Proved by test/modes/partition-views.test.ts.
+// schema-qualified names. Readers lock a view before the tables that it reads, so the last query of
+// the publishing transaction does, too. Proved by test/modes/partition-views.test.ts.
 
 import { quoteText } from '../../db/sql.ts';
 

@@ -1,5 +1,4 @@
-// Computes the versions of the keys in a run: its records and the existing versions, ordered by
-// time.
+// Computes the versions of the keys in a run: its records and existing versions, by time.
 
 import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { isDeletion, lineageOf } from '../merge/merge-sql.ts';

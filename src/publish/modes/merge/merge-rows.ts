@@ -28,8 +28,8 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
  * them, and several processes share the sort. The index is not kept, because corrected records may
  * still be added. It is dropped and not rolled back: files of a rolled back unlogged index can make
  * a server that crashes at that time fail its first recovery (test/integration/unlogged.test.ts,
- * "the keys of a merge"). An index that a repeated key has stopped has no such file yet. Call this
- * in a transaction.
+ * "the keys of a merge"). An index that a repeated key has stopped has no such file yet. Needs a
+ * transaction.
  */
 export const hasTwice = async (
   client: Client,

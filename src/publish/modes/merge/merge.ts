@@ -1,11 +1,9 @@
-// The strategy 'merge': rows of some files replace rows with the same primary key; other rows are
-// added.
+// The strategy 'merge': rows of some files replace rows with the same key; others are added.
 //
 // The differences are found first, in one pass, and only these are written: an unchanged row costs
 // no log and leaves no dead row. Existing rows are updated, so that triggers, foreign keys and
 // policies see the same row. Readers see everything with the commit, or wait if keys or indexes
-// change. Writers wait during the write, and also during a second comparison if somebody wrote
-// after the first one.
+// change. Writers wait, also during a second comparison if somebody wrote after the first.
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';

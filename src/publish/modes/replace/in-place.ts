@@ -1,5 +1,4 @@
-// The strategy 'in place': replaces all rows of a production table that must be kept, because
-// something depends on it.
+// The strategy 'in place': replaces all rows of a table that must be kept because of dependents.
 //
 // Readers see the old rows until the commit, or wait if keys or indexes change. Writers wait.
 
@@ -139,8 +138,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     left.push(...changes.key);
   }
-  // Frees the names of the table and its indexes. Other built tables may reference the table, hence
-  // `cascade`.
+  // Frees names of table and indexes. Other built tables may reference the table, hence `cascade`.
   await client.query(`drop table ${built} cascade`);
   return [...left, ...changes.make];
 };

@@ -1,5 +1,4 @@
-// 'replace': production gets the rows of all files, in all partitions or in those that the files of
-// a run touch.
+// 'replace': production gets the rows of all files, in all partitions or those that they touch.
 
 import type { Meaning } from '../../table/meaning.ts';
 

@@ -127,8 +127,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     client,
     swaps.filter(({ production }) => production === undefined),
   );
-  // All names first: an index of one table may have had the name that another table's index has
-  // now.
+  // All names first: an index may take a name that another table's index had.
   await client.query(
     [
       ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),

@@ -1,5 +1,4 @@
-// Finds the partitions that a run touches, and their rows that are kept: rows of files that are
-// still listed.
+// Finds the partitions that a run touches, and their rows of files that are still listed.
 //
 // A partition is touched if loaded rows belong to it, or if it has rows of a file that is removed.
 // It is rebuilt from the loaded rows and from production's rows of listed, unchanged files. Proved
@@ -114,8 +113,7 @@ const findAmong = async (
   }
   const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
-  // Names each partition: through the table, the server would compare hundreds of them with as many
-  // conditions.
+  // Names each partition: the server would compare hundreds with as many conditions.
   const counts = [...there].flatMap(([oid, { from }]) =>
     all.has(keys.get(oid) ?? '')
       ? `select ${oid}::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows from ${from} group by 2`
