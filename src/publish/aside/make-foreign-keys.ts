@@ -37,7 +37,7 @@ const keysOf = (target: BuiltTable, to: readonly string[]): string => {
     union all select ${quoteNames(to)} from ${rowsFrom} n where not ${deleted})`;
 };
 
-/** Returns the error for rows that violate a declared foreign key; undefined for any other cause. */
+/** Returns the error for rows that violate a declared foreign key, or undefined. */
 export const violationOf = (tables: readonly BuiltTable[], cause: unknown): RowsRefused | undefined => {
   if (codeOf(cause) !== '23503') return undefined;
   const { constraint, table: named } = cause as { constraint?: string; table?: string };
