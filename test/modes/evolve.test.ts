@@ -229,7 +229,7 @@ const refused = [
       alter table shop.sale add column double integer generated always as (id * 2) stored`,
     undo: 'drop function shop.f; drop view shop.v; drop policy p on shop.sale; alter table shop.sale drop column double',
     problem:
-      /it is integer in the table; column double, function shop\.f\(\), policy p on table shop\.sale, view shop\.v must be dropped before/,
+      /it is integer in the table; column double, function shop\.f\(\), policy p on table shop\.sale, view shop\.v must be dropped first/,
     hint: 'alter column "id" type bigint;',
   },
   {
