@@ -97,7 +97,7 @@ export const buildConstraints = async (
     });
 };
 
-/** Lets the server parse checks. `like`: a table of these columns. Errors: ETL_CONSTRAINT_REFUSED. */
+/** `like`: a table of these columns, to parse checks on. Errors: ETL_CONSTRAINT_REFUSED. */
 export const checkConditions = async (
   client: Client,
   names: TableNames,
