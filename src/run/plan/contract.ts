@@ -46,9 +46,11 @@ export interface PublishingPlan {
   readonly ddl: readonly string[];
   /** The changes in words, if the table in production differs from the declaration. */
   readonly changes: readonly string[];
+  /** What else the user should know about the publication. */
   readonly notice: string | null;
 }
 
+/** What the run would do to one table. */
 export interface TablePlan {
   readonly table: string;
   readonly schema: string;
