@@ -16,7 +16,7 @@ import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
 import { loadedTable, type LoadPlan, type LoadWork } from './load-plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { rejectsAllowed } from './rejects-allowed.ts';
-import { withLoaders } from './thread/loader-pool.ts';
+import { openLoaders } from './thread/loader-pool.ts';
 import { loadStream } from './thread/load-stream.ts';
 import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
@@ -172,18 +172,19 @@ export const withSegmentWork = async <T>(
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(client, lease.runId);
   const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }) };
-  const serving = (loaders: Pool<Loader>): ServeOptions => ({
-    queues,
-    lease,
-    workers,
-    drain,
-    outside: whenLost(client, address),
-    load: jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf }),
-    read: readSegmentJob,
-    trace: report.trace(),
-  });
   try {
-    return await withLoaders(plan, size, (loaders) => use(serving(loaders), seconds));
+    const { loaders, close } = await openLoaders(plan, size);
+    try {
+      const load = jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf });
+      const outside = whenLost(client, address);
+      const trace = report.trace();
+      return await use(
+        { queues, lease, workers, drain, outside, load, read: readSegmentJob, trace },
+        seconds,
+      );
+    } finally {
+      await close();
+    }
   } finally {
     await threads.close();
   }

@@ -114,27 +114,39 @@ const buildAndTest = async (
 };
 
 /**
- * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each
- * step.
+ * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each step.
+ * The queue is open from the rehearsal to the tests.
  */
 const loadAndBuild = async (
   context: RunContext,
   run: BegunRun,
   planned: readonly PlannedTable[],
-  queue: LoadQueue | undefined,
 ): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
-  const { plans } = await rehearse(context, planned);
-  await keepRunPlan(context, runId, planned, plans);
-  await advance(context, runId, 'loading');
-  await runHook(context, 'before', runId);
-  // The first rehearsal could not see what the hook creates.
-  if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, planned, queue));
-  await checkRejects(context, runId);
-  await advance(context, runId, 'loaded');
-  await runHook(context, 'after', runId);
-  return buildAndTest(context, runId, planned, loadSeconds);
+  const queue = run.files.length === 0 ? undefined : await openRunQueue(context, runId);
+  try {
+    const { plans } = await rehearse(context, planned);
+    await keepRunPlan(context, runId, planned, plans);
+    await advance(context, runId, 'loading');
+    await runHook(context, 'before', runId);
+    // The first rehearsal could not see what the hook creates.
+    if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
+    const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, planned, queue));
+    await checkRejects(context, runId);
+    await advance(context, runId, 'loaded');
+    await runHook(context, 'after', runId);
+    const built = await buildAndTest(context, runId, planned, loadSeconds);
+    // Every row is loaded and in the ledger, so an error of the queue does not fail the run. Proved
+    // by test/services/queue-end.test.ts.
+    await queue?.close().catch((cause: unknown) => {
+      const message = `the queue of run ${runId} could not be emptied after loading; nothing is lost: ${messageOf(cause)}`;
+      context.report.emit({ type: 'notice', message });
+    });
+    return built;
+  } catch (error) {
+    await queue?.close().catch(() => undefined);
+    throw error;
+  }
 };
 
 /**
@@ -177,27 +189,6 @@ const publishBuilt = async (
   return publishBuilt(context, runId, now, again, builds + 1);
 };
 
-/** Opens the queue for the rehearsal, and closes it after the tests. */
-const loadAndPublish = async (
-  context: RunContext,
-  run: BegunRun,
-  planned: readonly PlannedTable[],
-): Promise<readonly BuiltTable[]> => {
-  const { runId } = run.lease;
-  const queue = run.files.length === 0 ? undefined : await openRunQueue(context, runId);
-  const built = await loadAndBuild(context, run, planned, queue).catch(async (error: unknown) => {
-    await queue?.close().catch(() => undefined);
-    throw error;
-  });
-  // Every row is loaded and in the ledger, so an error of the queue does not fail the run. Proved
-  // by test/services/queue-end.test.ts.
-  await queue?.close().catch((cause: unknown) => {
-    const message = `the queue of run ${runId} could not be emptied after loading; nothing is lost: ${messageOf(cause)}`;
-    context.report.emit({ type: 'notice', message });
-  });
-  return publishBuilt(context, runId, planned, built);
-};
-
 /**
  * Carries out a run that has begun. Afterwards production has the rows, or the error says why not;
  * either way no built table is left. Errors: those of each step.
@@ -207,10 +198,15 @@ export const carryOut = async (
   run: BegunRun,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
-  const built = await loadAndPublish(context, run, planned).catch(async (error: unknown) => {
+  const { runId } = run.lease;
+  let built: readonly BuiltTable[];
+  try {
+    const first = await loadAndBuild(context, run, planned);
+    built = await publishBuilt(context, runId, planned, first);
+  } catch (error) {
     await dropAfterFailure(context, error);
     throw error;
-  });
+  }
   await tidyUp(context, built);
-  await callPublished(context, run.lease.runId);
+  await callPublished(context, runId);
 };

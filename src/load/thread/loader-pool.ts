@@ -49,11 +49,10 @@ const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Load
 /**
  * Makes one loader per worker, in threads unless there is little to load. `busy` loaders start now.
  */
-export const withLoaders = async <T>(
+export const openLoaders = async (
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },
-  work: (loaders: Pool<Loader>) => Promise<T>,
-): Promise<T> => {
+): Promise<{ readonly loaders: Pool<Loader>; readonly close: () => Promise<unknown> }> => {
   const start = await loaderStart(plan, isSmall);
   const all: Loader[] = [];
   const make = (): Loader => {
@@ -61,9 +60,11 @@ export const withLoaders = async <T>(
     all.push(loader);
     return loader;
   };
+  const close = (): Promise<unknown> => Promise.all(all.map((loader) => loader.close()));
   try {
-    return await work(createPool(workers, make, Array.from({ length: busy }, make)));
-  } finally {
-    await Promise.all(all.map((loader) => loader.close()));
+    return { loaders: createPool(workers, make, Array.from({ length: busy }, make)), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 };
