@@ -4,6 +4,7 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
+import type { PipelineSpec } from '../core/declaration/declaration.ts';
 import type { RunStep } from '../core/model.ts';
 import type { Receiver } from '../core/declaration/notification.ts';
 import type { Queues } from '../queue/job-queue.ts';
@@ -13,16 +14,19 @@ import type { Reporter } from '../report/report.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { stopIfAsked } from '../core/stop.ts';
 
+/** What most steps need. */
+export interface Work {
+  /** The coordinator's connection, for planning, ledger, building and publishing. */
+  readonly client: Client;
+  readonly spec: PipelineSpec;
+  readonly report: Pick<Reporter, 'emit' | 'built'>;
+}
+
 /** The definition of the run and its settings, without the settings that only the reporter uses. */
 export interface RunContext
-  extends Definition, Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
+  extends Work, Definition, Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
   readonly address: ServerAddress;
   readonly queues: Queues;
-  /**
-   * The coordinator's connection, for planning, ledger, building and publishing. Loaders have their
-   * own.
-   */
-  readonly client: Client;
   /** Owners of our schemas, as preflight found them; undefined without a preflight. */
   readonly trust: Trust | undefined;
   /** The server's crash epoch (ledger/run/epoch.ts) when this connection was opened. */
@@ -38,17 +42,11 @@ export interface RunContext
 }
 
 /** What building the tables in the build schema needs. */
-export interface BuildContext extends Pick<
-  RunContext,
-  'client' | 'spec' | 'sqlTexts' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
-> {
-  readonly report: Pick<Reporter, 'emit' | 'built'>;
-}
+export type BuildContext = Work &
+  Pick<RunContext, 'sqlTexts' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'>;
 
 /** What deciding how a run would begin needs. */
-export interface OutsetContext extends Pick<RunContext, 'client' | 'spec' | 'hashes' | 'epoch'> {
-  readonly report: Pick<Reporter, 'emit'>;
-}
+export type OutsetContext = Work & Pick<RunContext, 'hashes' | 'epoch'>;
 
 /**
  * Runs one step, and reports its start and its duration. Errors: the reason to stop, if there is

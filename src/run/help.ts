@@ -17,7 +17,7 @@ import { existingLandings } from './begin/make-landings.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { stagingColumns } from './files/planned-table.ts';
 import { refuseStrangers } from '../db/session/access.ts';
-import type { RunContext } from './context.ts';
+import type { RunContext, Work } from './context.ts';
 
 /** Returns the run of the pipeline that is being loaded now. Errors: ETL_JOIN_REFUSED. */
 const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun> => {
@@ -52,7 +52,7 @@ const planRun = (
  * check. All must exist, because a table that is created later would not be checked. Errors:
  * ETL_UNTRUSTED, ETL_JOIN_REFUSED.
  */
-const refuseStrangersTables = async ({ client, spec }: RunContext, { tables }: LoadPlan): Promise<void> => {
+const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPlan): Promise<void> => {
   const there = await existingLandings(client, spec, tables);
   await refuseStrangers(client, spec.name);
   if (tables.some(({ table }) => !there.has(table.name)))

@@ -9,7 +9,7 @@ import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import type { FailedHookContext, HookError, HookName, HookTable } from '../core/declaration/hook.ts';
 import { authorsPath } from '../db/names.ts';
 import { placeInSql, type SqlText } from '../db/sql-file.ts';
-import type { RunContext } from './context.ts';
+import type { RunContext, Work } from './context.ts';
 import { stopSignal } from '../core/stop.ts';
 import { tablesOf } from '../report/notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -184,7 +184,7 @@ export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, ca
     : cause;
 
 /** Records in the publishing transaction that the hook `published` has to be called. */
-export const oweHook = async ({ client, spec }: RunContext, runId: number): Promise<void> => {
+export const oweHook = async ({ client, spec }: Work, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, setHookPending(runId));
 };
 

@@ -16,7 +16,7 @@ import {
   type RefusedFrom,
 } from '../publish/table/refused-rows.ts';
 import { plural } from '../core/wording.ts';
-import type { RunContext } from './context.ts';
+import type { RunContext, Work } from './context.ts';
 import { stopSignal } from '../core/stop.ts';
 import { lineOfRow } from './line-of-row.ts';
 
@@ -72,7 +72,7 @@ const duplicatesError = async (
  * table. Staging has the rows in the order of their files. It lacks the columns that the server
  * fills, and has the extra columns that a merge needs.
  */
-const loadedRows = ({ spec }: RunContext, names: TableNames): RefusedFrom => {
+const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
   if (table.kind !== 'source' || table.staging !== 'typed') return { rowsFrom: builtName(names) };
   return {

@@ -16,7 +16,7 @@ import { meaningOf } from '../publish/modes/meanings.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import { partRows, showRows } from '../publish/modes/views.ts';
 import { planPublish } from '../publish/commit/plan.ts';
-import { step, type BuildContext, type RunContext } from './context.ts';
+import { step, type BuildContext, type RunContext, type Work } from './context.ts';
 import { stopSignal } from '../core/stop.ts';
 import { rowsInProduction } from './publish/guard.ts';
 import {
@@ -43,7 +43,7 @@ const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): 
 
 /** Counts the rows in production if a test compares with them; otherwise the result is empty. */
 const rowsBefore = async (
-  { client }: RunContext,
+  { client }: Work,
   tables: readonly TableSpec[],
   built: readonly BuiltTable[],
 ): Promise<ReadonlyMap<string, number | null>> => {

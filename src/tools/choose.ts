@@ -5,7 +5,7 @@ import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts
 import { EtlError } from '../core/errors/errors.ts';
 import { fileColumn } from '../db/names.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
-import type { RunContext } from '../run/context.ts';
+import type { Work } from '../run/context.ts';
 
 /** What a rollback chooses from. */
 export interface Choice {
@@ -84,7 +84,7 @@ export const runBefore = (choice: Choice): number => {
 };
 
 /** Emits a notice that the tables were already rolled back, and how to go further back. */
-export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice): void => {
+export const sayBack = ({ report }: Work, choice: Choice): void => {
   const back = backAlready(choice);
   if (back === undefined) return;
   const further = back.older === undefined ? '' : `; --to ${back.older} goes further back`;

@@ -21,7 +21,7 @@ import { ensureBuildSchema } from '../run/build/empty-schema.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { allRows } from '../publish/modes/replace/mode.ts';
 import { eachStaged } from '../publish/modes/fill-all.ts';
-import type { RunContext } from '../run/context.ts';
+import type { RunContext, Work } from '../run/context.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { namesOf, sourceNames } from '../db/landing.ts';
 import { declaredAs } from '../publish/modes/declared.ts';
@@ -56,7 +56,7 @@ const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => (
  * Copies the rows of a version into a new table, with the declared keys, indexes and constraints.
  */
 const copyBack = async (
-  { client, spec, report }: RunContext,
+  { client, spec, report }: Work,
   back: Return,
 ): Promise<{ readonly names: TableNames; readonly rows: number }> => {
   const { table, version } = back;
@@ -118,7 +118,7 @@ const makeReady = async (
  * Restores the recorded files, and forgets the published versions, in the publishing transaction.
  */
 const recordReturn = async (
-  { client, spec }: RunContext,
+  { client, spec }: Work,
   backs: readonly Return[],
   built: readonly BuiltTable[],
 ): Promise<void> => {

@@ -8,7 +8,7 @@ import { withClient } from '../db/client.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropStaleStaging } from '../run/begin/make-landings.ts';
 import { isUnfinished } from '../run/begin/outset.ts';
-import type { RunContext } from '../run/context.ts';
+import type { RunContext, Work } from '../run/context.ts';
 import { callOwed, callPublished } from '../run/hooks.ts';
 import { forgetJobs } from '../run/begin/open-queue.ts';
 import { deliverOwed } from '../run/publish/at-end.ts';
@@ -65,7 +65,7 @@ export interface RollbackResult {
 }
 
 const resultOf = async (
-  { client, spec }: RunContext,
+  { client, spec }: Work,
   runId: number | null,
   to: number,
 ): Promise<RollbackResult> => {

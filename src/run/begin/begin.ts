@@ -11,7 +11,7 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { Lease, RunEvent, SourceFile } from '../../core/model.ts';
 import { dropBuildSchema } from '../../publish/aside/build-schema.ts';
 import { refuseStrangers } from '../../db/session/access.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { recordedFormats } from '../../pipeline/definition.ts';
 import { directTables, sourceNames } from '../../db/landing.ts';
 import { forgetJobs } from './open-queue.ts';
@@ -98,7 +98,7 @@ const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> 
 };
 
 /** Reports the progress of a continued run. */
-const announceResume = async ({ client, report }: RunContext, runId: number): Promise<void> => {
+const announceResume = async ({ client, report }: Work, runId: number): Promise<void> => {
   const chunks = await loadedChunks(client, runId);
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
   report.emit({ type: 'resumed', runId, chunks: chunks.length, records });

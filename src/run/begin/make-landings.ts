@@ -7,7 +7,7 @@ import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../.
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { createLanding } from '../../publish/aside/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../db/names.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { landingTable, landsDirectly, namesOf } from '../../db/landing.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { refuseOtherSchemas } from '../../db/session/access.ts';
@@ -30,19 +30,14 @@ export const existingLandings = async (
  * that are no longer declared is dropped, too. Only the holder of the pipeline's lock may call this
  * function.
  */
-export const dropStaleStaging = async (
-  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
-  kept: readonly string[],
-): Promise<void> => {
+export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly string[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStaging(spec.name));
   for (const { table } of rows as readonly { readonly table: string }[])
     if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
 };
 
-type Made = Pick<RunContext, 'client' | 'spec'>;
-
 const makeLanding = async (
-  { client, spec }: Made,
+  { client, spec }: Work,
   { table, staging }: PlannedTable,
   persistence: 'unlogged' | 'logged',
 ): Promise<void> => {
@@ -60,7 +55,7 @@ const makeLanding = async (
 
 /** Creates landings, in place of those of an earlier run, inside the caller's transaction. */
 export const createLandings = async (
-  context: Made,
+  context: Work,
   planned: readonly PlannedTable[],
   persistence: 'unlogged' | 'logged' = 'unlogged',
 ): Promise<void> => {

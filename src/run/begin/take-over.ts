@@ -14,7 +14,7 @@ import {
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import type { Lease } from '../../core/model.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { recordedFormats } from '../../pipeline/definition.ts';
 import { landsDirectly, sourceNames } from '../../db/landing.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
@@ -38,7 +38,7 @@ export const adopt = async (
  * together with what was loaded from them.
  */
 const replaceFiles = async (
-  { client }: RunContext,
+  { client }: Work,
   runId: number,
   planned: readonly PlannedTable[],
   lost: ReadonlySet<string>,

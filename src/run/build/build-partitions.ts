@@ -14,7 +14,7 @@ import {
 import { gathered, type PartitionedTable } from '../../publish/aside/find-partitions.ts';
 import { findTouched } from '../../publish/modes/replace/touched.ts';
 import { waysOf } from '../../publish/modes/registry.ts';
-import type { BuildContext } from '../context.ts';
+import type { BuildContext, Work } from '../context.ts';
 import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { Brought } from './derived-intake.ts';
@@ -41,7 +41,7 @@ type BuiltPartitions = Required<Pick<BuiltTable, 'partitions'>> &
 
 /** Reports rows that are deleted although nobody asked for it. */
 const announceLeaving = (
-  { report }: BuildContext,
+  { report }: Work,
   { name: table }: TableSpec,
   { leaving }: NonNullable<BuiltTable['touched']>,
 ): void => {
@@ -52,7 +52,7 @@ const announceLeaving = (
 };
 
 const partitionedTable = (
-  { client }: BuildContext,
+  { client }: Work,
   { partitionBy, primaryKey, indexes, constraints = [] }: TableSpec,
   names: TableNames,
   rows: Rows,

@@ -17,7 +17,7 @@ import { columnsOf } from '../../publish/table/table-state.ts';
 import { modeOf, waysOf } from '../../publish/modes/registry.ts';
 import { publishedColumns, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
 import { transformError, type SqlText } from '../../db/sql-file.ts';
-import type { BuildContext } from '../context.ts';
+import type { BuildContext, Work } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { Bringing } from './bringing.ts';
@@ -49,7 +49,7 @@ const readInProduction = (
  * `<table>_staging`.
  */
 const fillFromSql = (
-  { client, spec }: BuildContext,
+  { client, spec }: Work,
   table: TableSpec,
   names: DeclaredTable,
   sql: SqlText,
@@ -90,7 +90,7 @@ interface BuildSession extends BuildContext {
 
 /** Runs one part of building a table, and reports its start and duration. */
 const making = async <T>(
-  { report }: BuildContext,
+  { report }: Work,
   { name: table }: TableSpec,
   what: BuildWhat,
   work: () => Promise<T>,
@@ -179,7 +179,7 @@ const buildPartitioned = (
  * partitions delete such rows themselves.
  */
 const leavingOf = async (
-  { client }: BuildContext,
+  { client }: Work,
   names: DeclaredTable,
   { extent, outgoing, isRehearsal }: Bringing,
 ): Promise<number> => {
@@ -228,7 +228,7 @@ export const buildOne = async (
  * staging into production.
  */
 const fillTyped = async (
-  { client, spec }: BuildContext,
+  { client, spec }: Work,
   table: SourceTableSpec,
   names: DeclaredTable,
 ): Promise<Filled> => {

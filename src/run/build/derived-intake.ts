@@ -9,14 +9,14 @@ import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { isFullRefresh } from '../begin/outset.ts';
 import { noneOutgoing, type Intake } from '../files/sieve.ts';
-import type { BuildContext } from '../context.ts';
+import type { BuildContext, Work } from '../context.ts';
 
 export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
 /** Reports that existing rows, made by the previous SQL, are kept. */
-const announceIfChanged = async ({ client, spec, report }: BuildContext, table: string): Promise<void> => {
+const announceIfChanged = async ({ client, spec, report }: Work, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
         select table_hashes ->> $2 as hash from etl.run where pipeline = $1 and id = (select max(id) from etl.run where pipeline = $1)

@@ -6,13 +6,11 @@ import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { clearBuildSchema, tidyBuildSchema } from '../../publish/aside/build-schema.ts';
 import { buildSchema } from '../../db/names.ts';
 import { refuseStrangers } from '../../db/session/access.ts';
-import type { RunContext } from '../context.ts';
+import type { Work } from '../context.ts';
 import { directTables } from '../../db/landing.ts';
 
-type Building = Pick<RunContext, 'client' | 'spec'>;
-
 /** Drops the tables that were built, for a run that will not publish them. */
-export const dropBuilt = async ({ client, spec }: Building): Promise<void> => {
+export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
   if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
@@ -22,7 +20,7 @@ export const dropBuilt = async ({ client, spec }: Building): Promise<void> => {
 };
 
 /** Creates the build schema if it is missing, otherwise checks its owner. Errors: ETL_UNTRUSTED. */
-export const ensureBuildSchema = ({ client, spec }: Building): Promise<void> =>
+export const ensureBuildSchema = ({ client, spec }: Work): Promise<void> =>
   withTransaction(client, async () => {
     // A schema that is created here is not visible to others yet, so only an existing one is
     // checked.

@@ -20,6 +20,7 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
+import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 import { Tally, type Basis, type Intake, type Judging } from './sieve.ts';
 
@@ -177,10 +178,7 @@ const refuseTwice = async (
  * Refuses files that are in production already, or are copies. Errors: ETL_FILE_TWICE,
  * ETL_FILE_COPY.
  */
-export const refuseCopies = async (
-  { client, spec }: Pick<Judging, 'client' | 'spec'>,
-  planned: PlannedTable,
-): Promise<void> => {
+export const refuseCopies = async ({ client, spec }: Work, planned: PlannedTable): Promise<void> => {
   const of: FilesOf = { pipeline: spec.name, schema: spec.schema, table: planned.table.name };
   const others = await appending(client, of, planned);
   await refuseTwice(client, of, planned.files, others);

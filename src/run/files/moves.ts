@@ -22,7 +22,7 @@ import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import { plural } from '../../core/wording.ts';
-import type { RunContext } from '../context.ts';
+import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
 /**
@@ -173,7 +173,7 @@ export const movedTo = (
  * ETL_INCOMPLETE if somebody has meanwhile replaced the rows of one of the files.
  */
 export const recordMoves = async (
-  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
+  { client, spec }: Work,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   const moved = planned.flatMap(({ intake }) => intake.moved);

@@ -5,7 +5,7 @@ import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import type { Extent } from '../../core/declaration/declaration.ts';
 import type { Outgoing } from '../../publish/table/tables.ts';
-import type { OutsetContext } from '../context.ts';
+import type { Work } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
 import { plural } from '../../core/wording.ts';
@@ -103,8 +103,7 @@ export interface Sieve {
   readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
 }
 
-export interface Judging
-  extends Pick<OutsetContext, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
+export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {
   /**
    * True if everything is loaded again, requested now or for the unfinished run that is continued.
    */

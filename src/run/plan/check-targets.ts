@@ -5,7 +5,7 @@ import { probeAttributes } from '../../publish/aside/probe.ts';
 import { checkTargets as checkProduction } from '../../publish/commit/plan.ts';
 import type { ProductionTable } from '../../publish/table/production.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
-import type { RunContext } from '../context.ts';
+import type { Work } from '../context.ts';
 import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 
@@ -15,7 +15,7 @@ import { declaredAs } from '../../publish/modes/declared.ts';
  * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 export const checkTargets = async (
-  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
+  { client, spec }: Work,
   planned: readonly PlannedTable[],
 ): Promise<ReadonlyMap<string, ProductionTable | undefined>> => {
   const targets = spec.tables.map((table) => {

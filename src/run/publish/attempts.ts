@@ -15,7 +15,7 @@ import type { BuiltTable } from '../../publish/table/tables.ts';
 import { watchShapes } from '../../publish/commit/gone.ts';
 import { ProductionChanged } from '../../publish/table/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
 
 /** How long publishing is retried before the run fails. */
@@ -42,7 +42,7 @@ const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, c
  * Names ETL_PUBLISH_MEMORY if the server's lock table is full, because each table needs several
  * locks at once; returns any other error unchanged.
  */
-const memoryError = async ({ client }: RunContext, tables: number, cause: unknown): Promise<unknown> => {
+const memoryError = async ({ client }: Work, tables: number, cause: unknown): Promise<unknown> => {
   if (codeOf(cause) !== '53200') return cause;
   const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
     .rows[0];
@@ -59,7 +59,7 @@ type Announce = (messages: readonly (string | undefined)[]) => void;
  * Announces each message once, and who blocks each table once, because the holders may change with
  * every look.
  */
-const createAnnouncer = ({ report }: RunContext) => {
+const createAnnouncer = ({ report }: Work) => {
   const reported = new Set<string>();
   const once = (what: string, message: string): void => {
     if (reported.has(what)) return;

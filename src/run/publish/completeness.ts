@@ -17,11 +17,11 @@ import {
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { stopSignal } from '../../core/stop.ts';
 import { addCounts, countsOfTable, noCounts } from '../../core/counts.ts';
 
-const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
+const sourceTables = ({ spec }: Work): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');
 
 /** Maximum number of fault kinds that an error names, each with an example; etl.reject has all. */
@@ -31,7 +31,7 @@ const kindsShown = 5;
  * Throws ETL_REJECT_LIMIT, with examples, if a table has more rejects than its limit, or all tables
  * together have more than the limit of the run.
  */
-export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
+export const checkRejects = async (context: Work, runId: number): Promise<void> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
   const ofRun: Limited[] = spec.rejectLimit === undefined ? [] : [{ rejectLimit: spec.rejectLimit }];
@@ -95,7 +95,7 @@ const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals 
  * Proves from the ledger that every byte of every file is accounted for. Called inside the
  * publishing transaction. Errors: ETL_INCOMPLETE.
  */
-export const checkComplete = async (context: RunContext, runId: number): Promise<Complete> => {
+export const checkComplete = async (context: Work, runId: number): Promise<Complete> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
   const incomplete = (table: string, problem: string): EtlError =>

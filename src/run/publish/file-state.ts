@@ -14,10 +14,10 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { plural } from '../../core/wording.ts';
-import type { RunContext } from '../context.ts';
+import type { Work } from '../context.ts';
 
 /** Removes deleted versions from the file state. Errors: ETL_INCOMPLETE. */
-const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly BuiltTable[]): Promise<void> => {
+const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable[]): Promise<void> => {
   const unloaded = parts.flatMap(({ outgoing }) => outgoing.unloaded);
   const kept = new Set(unloaded);
   const forgotten = parts.flatMap(({ outgoing }) => outgoing.files).filter((id) => !kept.has(id));
@@ -44,7 +44,7 @@ const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly Buil
  * others have changed the file state.
  */
 export const recordFiles = async (
-  context: RunContext,
+  context: Work,
   runId: number,
   plans: readonly PublishPlan[],
 ): Promise<void> => {

@@ -27,7 +27,7 @@ import { refuseCopies } from '../files/copies.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { Basis, Intake } from '../files/sieve.ts';
 import { isOtherExtent } from '../build/bringing.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { refuseLoss } from '../files/refuse-loss.ts';
 
 /** Thrown if tables have to be built again, from the same staging, before they are published. */
@@ -58,7 +58,7 @@ export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): b
  * they exist.
  */
 const whyMissing = async (
-  { client }: RunContext,
+  { client }: Work,
   of: FilesOf,
   { own }: Basis,
   { isFilled, isPublished }: { readonly isFilled: boolean; readonly isPublished: boolean },
@@ -115,7 +115,7 @@ const confirmFiles = async (
  * nothing of this run depends on rows in production.
  */
 const outdated = (
-  { spec }: RunContext,
+  { spec }: Work,
   built: readonly BuiltTable[],
   now: ReadonlyMap<string, string>,
 ): readonly BuiltTable[] => {

@@ -7,7 +7,7 @@ import { tidyBuildSchema } from '../../publish/aside/build-schema.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { analyzePartitioned, takeWhole } from '../../publish/commit/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 import { firstOf } from '../../core/wording.ts';
 import { sourceNames } from '../../db/landing.ts';
 import { dropOldVersions } from './old-versions.ts';
@@ -17,7 +17,7 @@ import { dropOldVersions } from './old-versions.ts';
  * not finish.
  */
 const analyzeTables = async (
-  { client, spec, report }: RunContext,
+  { client, spec, report }: Work,
   analyzed: ReadonlySet<string>,
 ): Promise<void> => {
   const partitioned = spec.tables.filter(
@@ -34,7 +34,7 @@ const analyzeTables = async (
  * Returns the names of partitioned tables that have the statistics of all their rows, from the
  * build or from here.
  */
-const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Set<string>> => {
+const takeBuilt = async ({ client }: Work, built: readonly BuiltTable[]): Promise<Set<string>> => {
   const analyzed = new Set<string>();
   for (const table of built)
     if (table.analyzedAs !== undefined && (await takeWhole(client, table, table.analyzedAs)))
