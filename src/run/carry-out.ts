@@ -21,7 +21,7 @@ import { makeLoadPlan } from '../load/load-plan.ts';
 import type { BegunRun } from './begin/begin.ts';
 import { openRunQueue } from './begin/open-queue.ts';
 import { saveNotices } from '../report/notice-log.ts';
-import { keepRunPlan } from './plan/keep-plan.ts';
+import { keepRunPlan } from './plan/describe.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { checkRejects } from './publish/completeness.ts';
 import { Overtaken } from './publish/overtaken.ts';

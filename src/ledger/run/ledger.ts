@@ -24,7 +24,8 @@ export interface NewRun {
   readonly isFullRefresh: boolean;
 }
 
-export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted'>;
+/** A file that is not in the ledger yet. */
+export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
@@ -49,7 +50,10 @@ export const insertRun = (run: NewRun): Query => ({
   ],
 });
 
-export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
+export const insertFiles = (
+  runId: number,
+  files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[],
+): Query => ({
   text: `insert into etl.source_file
       (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, reading, part, header, data_byte,
         data_line, data_end, line_end, constants, differs)

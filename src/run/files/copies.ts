@@ -22,9 +22,8 @@ import { meaningOf } from '../../publish/modes/meanings.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
-import { Tally, type Basis, type Intake, type Judging } from './sieve.ts';
-
-type Listed = Omit<NewFile, 'ordinal'>;
+import { CountedFiles } from './counted.ts';
+import type { Basis, Intake, Judging } from './sieve.ts';
 
 /**
  * Returns what copies have in common; for a member, its archive counts, too. Undefined: the source
@@ -39,13 +38,13 @@ const contentOf = ({
   return content === undefined ? undefined : JSON.stringify([source, member, content]);
 };
 
-const hasRecords = ({ bytes, dataByte, dataEnd }: Listed): boolean => (dataEnd ?? bytes) > dataByte;
+const hasRecords = ({ bytes, dataByte, dataEnd }: NewFile): boolean => (dataEnd ?? bytes) > dataByte;
 
 /**
  * Returns the files whose records do not depend on the path or on a constant. In other files, equal
  * contents make different rows.
  */
-const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly Listed[]): readonly Listed[] =>
+const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewFile[]): readonly NewFile[] =>
   neededFields(columns, filter).some(isOfPath)
     ? []
     : files.filter(({ constants }) => Object.keys(constants).length === 0);
@@ -53,7 +52,7 @@ const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly List
 const compressed = /\.(?:gz|zst|br)$/;
 
 /** Returns the locations that a file may have had before it was compressed or decompressed. */
-const otherForms = ({ location }: Listed): readonly string[] =>
+const otherForms = ({ location }: NewFile): readonly string[] =>
   compressed.test(location)
     ? [location.replace(compressed, '')]
     : ['.gz', '.zst', '.br'].map((ending) => location + ending);
@@ -65,8 +64,8 @@ const otherForms = ({ location }: Listed): readonly string[] =>
 const otherFormsOf = async (
   client: Judging['client'],
   of: FilesOf,
-  files: readonly Listed[],
-): Promise<ReadonlyMap<Listed, PublishedFile>> => {
+  files: readonly NewFile[],
+): Promise<ReadonlyMap<NewFile, PublishedFile>> => {
   const asked = files.flatMap((file) =>
     [file.location, ...otherForms(file)].map((location) => ({ file, own: file.location, location })),
   );
@@ -82,7 +81,7 @@ const otherFormsOf = async (
 
 interface Loading {
   readonly table: SourceTableSpec;
-  readonly files: readonly Listed[];
+  readonly files: readonly NewFile[];
   readonly intake: Pick<Intake, 'extent' | 'outgoing'> & {
     readonly moved: readonly Pick<MovedFile, 'id' | 'name'>[];
     readonly basis?: Pick<Basis, 'listed'>;
@@ -111,9 +110,9 @@ export const findCopies = async (
   of: FilesOf,
   loading: Loading,
   others?: readonly string[],
-): Promise<ReadonlyMap<Listed, string>> => {
+): Promise<ReadonlyMap<NewFile, string>> => {
   const { table, files, intake } = loading;
-  const copies = new Map<Listed, string>();
+  const copies = new Map<NewFile, string>();
   const filled = files.filter(hasRecords);
   if (table.copies === 'load' || filled.length === 0) return copies;
   const { extent, outgoing, basis } = intake;
@@ -159,7 +158,7 @@ export const findCopies = async (
 const refuseTwice = async (
   client: Judging['client'],
   of: FilesOf,
-  files: readonly Listed[],
+  files: readonly NewFile[],
   others: readonly string[],
 ): Promise<void> => {
   if (others.length === 0) return;
@@ -184,7 +183,7 @@ export const refuseCopies = async ({ client, spec }: Work, planned: PlannedTable
   await refuseTwice(client, of, planned.files, others);
   const copies = await findCopies(client, of, planned, others);
   if (copies.size === 0) return;
-  const tally = new Tally();
-  for (const [{ name }, original] of copies) tally.add(`${name} of ${original}`);
-  throw new EtlError('ETL_FILE_COPY', { table: planned.table.name, files: tally.text() });
+  const copied = new CountedFiles();
+  for (const [{ name }, original] of copies) copied.add(`${name} of ${original}`);
+  throw new EtlError('ETL_FILE_COPY', { table: planned.table.name, files: copied.text() });
 };

@@ -1,7 +1,28 @@
-// Counted files. The library's public types use this module, so it imports nothing.
+// Counted files. The library's public types use this module, so its types need no other module.
+
+import { plural } from '../../core/wording.ts';
 
 /** Number of files, and the names of the first ones. */
 export interface Counted {
   readonly count: number;
   readonly names: readonly string[];
+}
+
+/** Maximum number of files that a message names. */
+const namedMax = 5;
+
+/** Counts files, and keeps the names of the first ones. */
+export class CountedFiles implements Counted {
+  count = 0;
+  readonly names: string[] = [];
+
+  add(name: string): void {
+    this.count += 1;
+    if (this.names.length < namedMax) this.names.push(name);
+  }
+
+  text(): string {
+    const more = this.count > this.names.length ? ', …' : '';
+    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
+  }
 }

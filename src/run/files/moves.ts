@@ -10,6 +10,7 @@ import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { moveFiles, type MovedFile } from '../../ledger/production/moved-files.ts';
 import {
+  knownVersions,
   versionsLike,
   type FilesOf,
   type KnownVersion,
@@ -30,7 +31,7 @@ import type { PlannedTable } from './planned-table.ts';
  * has under this name; undefined: nothing.
  */
 export interface Unsettled {
-  readonly file: Omit<NewFile, 'ordinal'>;
+  readonly file: NewFile;
   readonly version: KnownVersion | undefined;
 }
 
@@ -151,6 +152,17 @@ export class Sightings {
     if (version !== undefined) this.listed.push(version.id);
     this.unsettled.set(fileKey(file), { file, version });
     return false;
+  }
+
+  /** Adds listed files. Returns for each file the version that production has under its name. */
+  async see(
+    client: Client,
+    of: FilesOf,
+    files: readonly NewFile[],
+  ): Promise<readonly (KnownVersion | undefined)[]> {
+    const known = new Map((await knownVersions(client, of, files)).map((one) => [one.place, one]));
+    for (const [index, file] of files.entries()) this.add(file, known.get(index));
+    return files.map((_, index) => known.get(index));
   }
 
   /** Finds the moved files. Called once, after all files are listed. */

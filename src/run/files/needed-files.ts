@@ -5,7 +5,6 @@
 
 import {
   goneFiles,
-  knownVersions,
   ownFilesOf,
   recordedFiles,
   type FilesOf,
@@ -20,7 +19,8 @@ import { meaningOf } from '../../publish/modes/meanings.ts';
 import { Sightings } from './moves.ts';
 import { takeNew } from './new-files.ts';
 import { refuseLoss } from './refuse-loss.ts';
-import { takesAll, Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
+import { CountedFiles } from './counted.ts';
+import { takesAll, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
 /**
  * True if the newest run published the table without rows. False for a table that somebody emptied
@@ -73,17 +73,13 @@ const takeAll = async (
   const { takesParts } = meaningOf(table.publish);
   const seen = new Sightings();
   let files = 0;
-  const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
+  const [added, changed, missing] = [new CountedFiles(), new CountedFiles(), new CountedFiles()];
   return {
     take: async (batch) => {
-      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       files += batch.length;
-      for (const [place, { name }] of batch.entries()) {
-        const version = known.get(place);
-        if (version === undefined) added.add(name);
-        else if (isOther(version)) changed.add(name);
-        seen.add(batch[place]!, version);
-      }
+      for (const [index, version] of (await seen.see(client, of, batch)).entries())
+        if (version === undefined) added.add(batch[index]!.name);
+        else if (isOther(version)) changed.add(batch[index]!.name);
       return [...batch.keys()];
     },
     end: async () => {

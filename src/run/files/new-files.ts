@@ -5,7 +5,6 @@ import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import {
   goneFiles,
-  knownVersions,
   type FilesOf,
   type KnownVersion,
   type PublishedFile,
@@ -19,7 +18,8 @@ import type { Outgoing } from '../../publish/table/tables.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import { movedTo, Sightings } from './moves.ts';
-import { Tally, type BasisFound, type Judging, type Sieve } from './sieve.ts';
+import { CountedFiles } from './counted.ts';
+import type { BasisFound, Judging, Sieve } from './sieve.ts';
 
 /** Collects versions whose rows are deleted, each once: two locations may list the same file. */
 const createLeaving = () => {
@@ -47,8 +47,8 @@ const reportLeft = (
   { report }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
   choice: Meaning['changed'],
-  changed: Tally,
-  corrected: Tally,
+  changed: CountedFiles,
+  corrected: CountedFiles,
 ): void => {
   if (changed.count > 0 && choice === 'error') {
     const { name: mode, rowsKnownBy } = meaningOf(publish);
@@ -91,8 +91,8 @@ const wishOf = (
 const createJudge = ({ changed: choice }: Meaning) => {
   const leaving = createLeaving();
   /** Files whose rows are kept although the files changed or their rejects were corrected. */
-  const left = { changed: new Tally(), corrected: new Tally() };
-  const taken = { changed: new Tally(), again: new Tally(), unloaded: new Tally() };
+  const left = { changed: new CountedFiles(), corrected: new CountedFiles() };
+  const taken = { changed: new CountedFiles(), again: new CountedFiles(), unloaded: new CountedFiles() };
   let out = 0;
   const isNeeded = (known: Omit<KnownVersion, 'place'>, wish: Wish | undefined): boolean => {
     const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
@@ -128,7 +128,7 @@ const settle = async (
   const { followed, over, gone } = await seen.moves(judging.client, of, spec);
   const moved: MovedFile[] = [];
   const unneeded = new Set<string>();
-  const [added, names] = [new Tally(), new Tally()];
+  const [added, names] = [new CountedFiles(), new CountedFiles()];
   for (const [key, one] of seen.unsettled) {
     const { file, version } = one;
     const from = followed.get(one);
@@ -159,7 +159,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
   const judge = createJudge(mode);
   const { isNeeded, leaving, left, taken, staysOut } = judge;
   let files = 0;
-  const missing = new Tally();
+  const missing = new CountedFiles();
   return {
     open: async (found) => {
       const versions = (await versionsAsListed(client, of, found)).filter(
@@ -171,11 +171,11 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
       return [...found.keys()].filter((place) => !settled.has(place));
     },
     take: async (batch) => {
-      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       files += batch.length;
-      return [...batch.keys()].filter((place) => {
-        const [file, version] = [batch[place]!, known.get(place)];
-        return !seen.add(file, version) || isNeeded(version, wishOf(judging, spec, file));
+      const versions = await seen.see(client, of, batch);
+      return [...batch.keys()].filter((index) => {
+        const version = versions[index];
+        return version?.isSame !== true || isNeeded(version, wishOf(judging, spec, batch[index]!));
       });
     },
     end: async () => {

@@ -75,7 +75,7 @@ const endOf = async (
  * The error is thrown only if the file is needed: files in production often date from a time when
  * the table had other columns.
  */
-export interface PlannedFile extends Omit<NewFile, 'ordinal'> {
+export interface PlannedFile extends NewFile {
   readonly misfit?: EtlError;
 }
 

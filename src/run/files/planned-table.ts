@@ -1,5 +1,6 @@
 // A table that a run loads from files: the files, and the columns of its staging table.
 
+import type { SourceFile } from '../../core/model.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { StagingColumn } from '../../db/staging.ts';
 import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
@@ -12,7 +13,7 @@ import type { Intake } from './sieve.ts';
 export interface PlannedTable {
   readonly table: SourceTableSpec;
   /** The files that the run loads. */
-  readonly files: readonly NewFile[];
+  readonly files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[];
   readonly staging: readonly StagingColumn[];
   /** Which rows the run supplies. */
   readonly intake: Intake;

@@ -1,6 +1,6 @@
 // The contract for deciding which files of a table a run needs, while the files are listed.
 
-import type { Counted } from './counted.ts';
+import { CountedFiles, type Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import type { Extent } from '../../core/declaration/declaration.ts';
@@ -8,27 +8,7 @@ import type { Outgoing } from '../../publish/table/tables.ts';
 import type { Work } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
-import { plural } from '../../core/wording.ts';
 import type { Found } from './found-files.ts';
-
-/** Maximum number of files that a message names. */
-const namedMax = 5;
-
-/** Counts files, and keeps the names of the first ones. */
-export class Tally implements Counted {
-  count = 0;
-  readonly names: string[] = [];
-
-  add(name: string): void {
-    this.count += 1;
-    if (this.names.length < namedMax) this.names.push(name);
-  }
-
-  text(): string {
-    const more = this.count > this.names.length ? ', …' : '';
-    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
-  }
-}
 
 /**
  * What was known when the files of a table were judged. Looked up again when the table is
@@ -95,7 +75,7 @@ export interface Sieve {
    */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
   /** Returns the indexes of files that may be needed. */
-  readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
+  readonly take: (files: readonly NewFile[]) => Promise<readonly number[]>;
   /**
    * `unneeded`: files that `take` returned, and that turned out not to be needed after all files
    * were listed.
@@ -123,8 +103,8 @@ export const noneOutgoing: Outgoing = { files: [], unloaded: [] };
 /** The parts of an intake that are the same for every run that supplies all rows. */
 export const takesAll = {
   extent: 'whole',
-  again: new Tally(),
-  unloaded: new Tally(),
+  again: new CountedFiles(),
+  unloaded: new CountedFiles(),
   goneRows: 'leave',
   outgoing: noneOutgoing,
   moved: [],
@@ -132,7 +112,7 @@ export const takesAll = {
 
 /** Takes every file, because the state of production is unknown. */
 export const takeEverything = (): Sieve => {
-  const files = new Tally();
+  const files = new CountedFiles();
   return {
     take: async (batch) => {
       for (const { name } of batch) files.add(name);
@@ -142,9 +122,9 @@ export const takeEverything = (): Sieve => {
       ...takesAll,
       listed: files.count,
       added: files,
-      changed: new Tally(),
+      changed: new CountedFiles(),
       unchanged: 0,
-      gone: new Tally(),
+      gone: new CountedFiles(),
       hasWork: true,
     }),
   };

@@ -8,18 +8,9 @@ import type { Access } from '../../input/sources/contract.ts';
 import { chooseMembers } from './archive-members.ts';
 import { refuseMember, type Found } from './found-files.ts';
 
-export type StoredFile = Omit<
+export type StoredFile = Pick<
   NewFile,
-  | 'ordinal'
-  | 'encoding'
-  | 'reading'
-  | 'header'
-  | 'constants'
-  | 'differs'
-  | 'dataByte'
-  | 'dataLine'
-  | 'dataEnd'
-  | 'lineEnd'
+  'table' | 'source' | 'location' | 'member' | 'part' | 'name' | 'bytes' | 'fingerprint' | 'decoding'
 >;
 
 /**

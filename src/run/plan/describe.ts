@@ -6,6 +6,9 @@ import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import { firstOf } from '../../core/wording.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
+import { keepPlan } from '../../ledger/run/run-story.ts';
+import type { RunContext } from '../context.ts';
+import { plannedRows } from './rows.ts';
 import type { Definition } from '../../pipeline/definition.ts';
 import { unsetText } from '../publish/at-end.ts';
 import type { RunSettings } from '../options.ts';
@@ -146,4 +149,21 @@ export const describePlan = (
     room: { needed, free },
     seconds,
   };
+};
+
+/** Takes the trace id from a W3C traceparent, `00-<trace>-<span>-01`. */
+const traceIdOf = (traceparent: string | undefined): string | null => traceparent?.split('-')[1] ?? null;
+
+/**
+ * Saves the plan of a run in the ledger after its rehearsal, with the id of its trace. `plans` is empty if the server could not say how the tables would be published.
+ */
+export const keepRunPlan = async (
+  { client, spec, report, ...settings }: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  plans: readonly PublishPlan[],
+): Promise<void> => {
+  const described = describeTables(spec, settings, { planned, plans, partitions: new Map() });
+  const traceId = traceIdOf(report.trace()?.traceparent);
+  await keepPlan(client, runId, described.map(plannedRows), traceId);
 };

@@ -26,17 +26,20 @@ import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/table/targets-outside.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { buildSchema, builtName, fittingName, productionName } from '../../db/names.ts';
-import { planOver } from '../../publish/commit/plan.ts';
+import { checkTargets, planOver } from '../../publish/commit/plan.ts';
 import { refuseLacking, refuseTakenNames } from '../../publish/modes/preconditions.ts';
+import { probeAttributes } from '../../publish/aside/probe.ts';
+import { landingTable } from '../../db/landing.ts';
+import { declaredAs } from '../../publish/modes/declared.ts';
+import type { ProductionTable } from '../../publish/table/production.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { mixedText, mixedWith, planUniformly } from '../../publish/commit/uniform.ts';
 import { createLandings } from '../begin/make-landings.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
 import { buildOne } from '../build/build.ts';
-import type { BuildContext, RunContext } from '../context.ts';
+import type { BuildContext, RunContext, Work } from '../context.ts';
 import { rehearseTests } from '../test-run.ts';
-import { checkTargets } from './check-targets.ts';
 import { rehearseHooks } from '../rehearse-hooks.ts';
 
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
@@ -105,6 +108,27 @@ const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<voi
   await client.query(`set local lock_timeout = ${lockMs}`);
 };
 
+/**
+ * Checks production before anything is loaded: what publishing would refuse, and attributes that
+ * the server would refuse. The columns of tables that SQL makes are not known yet; they are checked when
+ * the tables are built. Returns what is in production, by table name. Errors: ETL_PUBLISH_SHAPE,
+ * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ */
+const checkProduction = async (
+  { client, spec }: Work,
+  planned: readonly PlannedTable[],
+): Promise<ReadonlyMap<string, ProductionTable | undefined>> => {
+  const targets = spec.tables.map((table) => {
+    const extent = planned.find((one) => one.table === table)?.intake.extent ?? 'whole';
+    const hasColumns = table.kind === 'source' && table.transform === undefined;
+    const like = hasColumns ? landingTable(spec, table) : undefined;
+    return { table: declaredAs(spec, table, extent), like };
+  });
+  const found = await checkTargets(client, targets);
+  for (const { table, like } of targets) await probeAttributes(client, table, like);
+  return new Map(targets.map(({ table }, index) => [table.table, found[index]]));
+};
+
 const rehearseAll = async (
   context: RehearsalContext,
   planned: readonly PlannedTable[],
@@ -117,7 +141,7 @@ const rehearseAll = async (
     `set local lock_timeout = ${lockMs}; create schema ${quoteName(buildSchema(spec.name))}`,
   );
   await createLandings(aside, planned, 'logged');
-  const production = await checkTargets(aside, planned);
+  const production = await checkProduction(aside, planned);
   const built = new Map<string, BuiltTable>();
   for (const table of tableOrder(spec.tables)) {
     const bringing = await bringingTo(context, table, planned, built);

@@ -32,9 +32,6 @@ const bytesAtFault: readonly RejectCode[] = [
   'server',
 ];
 
-/** A listed file whose content is the content that was loaded. */
-export type ListedFile = Omit<NewFile, 'ordinal'>;
-
 export interface CountedFile {
   readonly records: number;
   readonly rejected: number;
@@ -45,12 +42,7 @@ export interface CountedFile {
 /** The values of a record; false if it is rejected, null if it is filtered. */
 type Judged = readonly (string | null)[] | false | null;
 
-const judgeOf = (
-  table: ReadTable,
-  file: ListedFile,
-  columns: readonly ComparedColumn[],
-  dialect: Dialect,
-) => {
+const judgeOf = (table: ReadTable, file: NewFile, columns: readonly ComparedColumn[], dialect: Dialect) => {
   const ofFile = fieldsOf(file, dialect);
   const wanted = file.header.length;
   const keep = createRecordFilter(table.filter, ofFile, dialect);
@@ -94,7 +86,7 @@ type Known = Pick<LoadedFile, 'id' | 'runId' | 'rejected'>;
 const countRecords = async (
   client: Client,
   table: ReadTable,
-  file: ListedFile,
+  file: NewFile,
   known: Known,
   signal: AbortSignal | undefined,
   count: ReturnType<typeof createCount>,
@@ -137,7 +129,7 @@ const countRecords = async (
 export const countFile = async (
   client: Client,
   table: ReadTable,
-  file: ListedFile,
+  file: NewFile,
   known: Known,
   signal: AbortSignal | undefined,
   columns: readonly ComparedColumn[],

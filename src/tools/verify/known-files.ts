@@ -2,6 +2,7 @@
 
 import { loadedFiles, type LoadedFile } from '../../ledger/production/loaded-files.ts';
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
+import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { Client } from '../../db/client.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -12,19 +13,18 @@ import { Sightings } from '../../run/files/moves.ts';
 import { planSources } from '../../run/files/plan-sources.ts';
 import { takeEverything, type Sieve } from '../../run/files/sieve.ts';
 import type { RunSettings } from '../../run/options.ts';
-import type { ListedFile } from './count-file.ts';
 
 /** A file in production. */
 export interface KnownFile extends LoadedFile {
   /** The listed file; undefined if it cannot be compared, for which `reason` is the reason. */
-  readonly listed: ListedFile | undefined;
+  readonly listed: NewFile | undefined;
   readonly reason: string;
   /** True if the definition of the table has changed since the file was loaded. */
   readonly isRedefined: boolean;
 }
 
 interface Seen {
-  readonly file: ListedFile & { readonly misfit?: EtlError };
+  readonly file: NewFile & { readonly misfit?: EtlError };
   readonly version: Omit<KnownVersion, 'place'>;
 }
 

@@ -10,7 +10,6 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   location: path,
   member: null,
   name: path,
-  ordinal: 0,
   bytes: 1,
   fingerprint,
   decoding: null,
@@ -31,6 +30,7 @@ const stored = (path: string, isLoaded = true) => ({
   id: 1,
   runId: 7,
   runStarted: '',
+  ordinal: 0,
   isLoaded,
 });
 const of = (table: string, known: ReturnType<typeof stored>) => ({ ...known, table });
