@@ -267,7 +267,7 @@ describe('a file that changed', () => {
     expect(error).toMatchObject({
       code: 'ETL_FILE_CHANGED',
       details: { table: 'sale', files: '1 file: in/01.csv' },
-      hint: expect.stringContaining('once everything was loaded with --full-refresh'),
+      hint: expect.stringContaining('after one run with --full-refresh'),
     });
     expect([await sales(), (await rowsOf('select max(id)::int as id from etl.run'))[0]]).toEqual([
       '1:5 2:6',
