@@ -100,7 +100,7 @@ const describeTable = (
 };
 
 /** Describes what is planned for each table, in declared order. */
-export const describeTables = (
+const describeTables = (
   spec: Definition['spec'],
   settings: Pick<RunSettings, 'workers' | 'chunkBytes' | 'allowShrink'>,
   findings: TableFindings,
