@@ -114,8 +114,8 @@ const buildAndTest = async (
 };
 
 /**
- * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each step.
- * The queue is open from the rehearsal to the tests.
+ * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each
+ * step. The queue is open from the rehearsal to the tests.
  */
 const loadAndBuild = async (
   context: RunContext,

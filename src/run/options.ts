@@ -36,7 +36,7 @@ export interface FromWorker {
 }
 
 export interface RunOptions {
-  /** Connection string. Without it and `connection`: DATABASE_URL, then PG*, then the embedded server. */
+  /** Connection string. Default: `connection`, then DATABASE_URL, PG*, the embedded server. */
   readonly databaseUrl?: string;
   /**
    * The server as settings of node-postgres. A run opens one connection per worker, and a few more.

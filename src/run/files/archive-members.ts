@@ -29,7 +29,7 @@ const shown = (members: readonly Member[]): string =>
 const refusalOf = ({ table, name }: Archive, problem: string, hint: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', { table, file: name, problem, hint });
 
-/** True for a member of the author's, false for files that archivers add, such as `__MACOSX/…`. */
+/** False for files that archivers add, such as `__MACOSX/…`. */
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 

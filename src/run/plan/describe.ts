@@ -155,7 +155,8 @@ export const describePlan = (
 const traceIdOf = (traceparent: string | undefined): string | null => traceparent?.split('-')[1] ?? null;
 
 /**
- * Saves the plan of a run in the ledger after its rehearsal, with the id of its trace. `plans` is empty if the server could not say how the tables would be published.
+ * Saves the plan of a run in the ledger after its rehearsal, with the id of its trace. `plans` is
+ * empty if the server could not say how the tables would be published.
  */
 export const keepRunPlan = async (
   { client, spec, report, ...settings }: RunContext,

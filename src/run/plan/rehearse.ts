@@ -110,9 +110,9 @@ const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<voi
 
 /**
  * Checks production before anything is loaded: what publishing would refuse, and attributes that
- * the server would refuse. The columns of tables that SQL makes are not known yet; they are checked when
- * the tables are built. Returns what is in production, by table name. Errors: ETL_PUBLISH_SHAPE,
- * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ * the server would refuse. The columns of tables that SQL makes are not known yet; they are checked
+ * when the tables are built. Returns what is in production, by table name. Errors:
+ * ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 const checkProduction = async (
   { client, spec }: Work,
