@@ -15,7 +15,7 @@ const commitAfter =
     /(?:^|; )commit$/.test(effect.sql) && pattern.test(effect.previous);
 
 /** In one message with what begins the chunk's transaction and its COPY, or ends the transaction. */
-const isClaim = sql(/^begin .*; insert into etl\.chunk/);
+const isClaim = sql(/^begin\b.*; insert into etl\.chunk/);
 const isChunkCommit = sql(/^update etl\.chunk .*; commit$/);
 const isPublishCommit = commitAfter(/^update etl\.run/);
 /** The call, not the migration that makes the function. */
