@@ -408,7 +408,7 @@ describe('what is made between the look and the use', () => {
       failureOf(joinRun(pipeline, { databaseUrl: database.url, directory: files.directory }));
     expect(await join()).toMatchObject({
       code: 'ETL_JOIN_REFUSED',
-      message: expect.stringContaining('gone'),
+      message: expect.stringContaining('its tables do not exist any more'),
     });
     expect(await plantMeanwhile(stagingTable, join)).toMatchObject({ code: 'ETL_UNTRUSTED' });
     expect(await database.wasRun()).toBe(false);

@@ -222,7 +222,7 @@ it('merges a file that changed again, and takes none out', async () => {
   write('01.csv', '1:6:1');
   expect(await failureOf(run(pipeline({ mode: 'merge' })))).toMatchObject({
     code: 'ETL_FILE_CHANGED',
-    hint: expect.stringContaining("{ mode: 'merge', changed: 'reload' } loads it again; changed:"),
+    hint: expect.stringContaining("{ mode: 'merge', changed: 'reload' } loads changed files again; changed:"),
   });
   write('01.csv', '1:5:1', '2:8:1', '9:9');
   await run(pipeline(publish));

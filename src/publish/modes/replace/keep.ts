@@ -1,6 +1,6 @@
 // Keeps the replaced table as an earlier version, and restores names if a version returns.
 //
-// A swap moves the old table into etl_kept with its indexes; rows that are replaced in index are
+// A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are
 // copied there. The kept table is named after the oid of the table, which is unique at the time,
 // and the run that loaded its rows.
 
@@ -43,7 +43,7 @@ export const moveAway = (plan: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Copies rows that are about to be replaced in index. `rows`: what to copy, for `from`. */
+/** Copies rows that are about to be replaced in place. `rows`: what to copy, for `from`. */
 export const copyAway = async (client: Client, plan: BuiltOver, rows: string): Promise<void> => {
   if (!isKept(plan)) return;
   const name = quoteName(keptSchema, keptName(plan.production));

@@ -110,7 +110,7 @@ describe('lineage is declared rightly or not at all', () => {
     {
       name: 'another name',
       more: { columns: { n }, lineage: ['_row'] },
-      problem: /lineage.*'_row'.*_file.*_run/,
+      problem: /lineage.*must be one of '_file', .*'_run', not '_row'/,
     },
     {
       name: 'no list',
