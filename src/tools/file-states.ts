@@ -12,6 +12,7 @@ import {
 import type { NewFile } from '../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
+import type { FileState } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { refuseStrangers } from '../db/session/access.ts';
 import { versionsAsListed } from '../run/files/as-listed.ts';
@@ -23,29 +24,6 @@ import { planSources } from '../run/files/plan-sources.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { readDefinition } from '../pipeline/definition.ts';
 import { resolveOptions, type RunOptions } from '../run/options.ts';
-
-/**
- * A file that is listed, or whose rows are in production. moved: production has its rows under
- * another name, which the next run corrects · copy: a new file with the content of another one,
- * which a run refuses · corrected: rejects of it were corrected after it was published ·
- * unloaded: its rows were taken out · gone: no longer listed.
- */
-export interface FileState {
-  readonly table: string;
-  /** The name to give to `reload` and `unload`. */
-  readonly file: string;
-  readonly location: string;
-  readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that published the file; null, like the next three, if none did. */
-  readonly run: number | null;
-  /** Records that this run read. */
-  readonly records: number | null;
-  /** Rows of the file in production. */
-  readonly rows: number | null;
-  readonly publishedAt: Date | null;
-  /** Why a run would refuse the file, judged by its first bytes; null: it would not. */
-  readonly problem: string | null;
-}
 
 const fileState = (
   table: string,

