@@ -27,7 +27,7 @@ export { runPipeline } from './run/run-pipeline.ts';
 export { planPipeline, type PlanOptions } from './tools/plan-library.ts';
 export type { RunPlan } from './run/plan/contract.ts';
 export { listFiles, type ListOptions } from './tools/list-files.ts';
-export type { FileState } from './core/model.ts';
+export type { FileState } from './core/file-state.ts';
 export { testPipeline } from './tools/test-pipeline.ts';
 export type { TestPipelineOptions, TestReport } from './tools/test-report.ts';
 export { verifyPipeline } from './tools/verify/verify-pipeline.ts';

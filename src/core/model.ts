@@ -292,26 +292,3 @@ export type RunEvent =
       readonly records: number;
     }
   | { readonly type: 'finished'; readonly result: RunResult };
-
-/**
- * A file that is listed, or whose rows are in production. moved: production has its rows under
- * another name, which the next run corrects · copy: a new file with the content of another one,
- * which a run refuses · corrected: rejects of it were corrected after it was published ·
- * unloaded: its rows were taken out · gone: no longer listed.
- */
-export interface FileState {
-  readonly table: string;
-  /** The name to give to `reload` and `unload`. */
-  readonly file: string;
-  readonly location: string;
-  readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that published the file; null, like the next three, if none did. */
-  readonly run: number | null;
-  /** Records that this run read. */
-  readonly records: number | null;
-  /** Rows of the file in production. */
-  readonly rows: number | null;
-  readonly publishedAt: Date | null;
-  /** Why a run would refuse the file, judged by its first bytes; null: it would not. */
-  readonly problem: string | null;
-}

@@ -12,7 +12,7 @@ import {
 import type { NewFile } from '../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import type { FileState } from '../core/model.ts';
+import type { FileState } from '../core/file-state.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { refuseStrangers } from '../db/session/access.ts';
 import { versionsAsListed } from '../run/files/as-listed.ts';

@@ -2,7 +2,7 @@
 // test/package/production.test.ts compiles them without packages.
 
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import type { FileState } from '../core/model.ts';
+import type { FileState } from '../core/file-state.ts';
 import { filesOf } from './file-states.ts';
 import type { RunOptions } from '../run/options.ts';
 import { onServer } from '../run/find-server.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import type { FileState } from '../../src/core/model.ts';
+import type { FileState } from '../../src/core/file-state.ts';
 import { verifyOn } from '../../src/tools/verify/verify.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

@@ -8,7 +8,7 @@ import { askAnyway } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
-import type { FileState } from '../../core/model.ts';
+import type { FileState } from '../../core/file-state.ts';
 import { runFile, runFlags } from './run.ts';
 
 const titles = ['table', 'file', 'state', 'run', 'rows', 'loaded'];
