@@ -16,9 +16,6 @@ export interface Position {
   readonly record: number;
 }
 
-/** Reads `bytes` bytes of a file from offset `from`; fewer at its end. */
-export type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
-
 /** How a file's header differs from the fields that its table names. Texts for people. */
 export interface HeaderDifferences {
   /** Fields that the table names and the header lacks. */
