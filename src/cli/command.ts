@@ -39,8 +39,6 @@ interface Words {
   readonly description: string;
   /** Explanations and examples, printed after the flags. */
   readonly help?: string;
-  /** Command whose help lists the flags; this command's help then only refers to it. */
-  readonly flagsOf?: string;
   /** True for the command that a group runs when the user names no command. */
   readonly isDefault?: boolean;
 }
@@ -76,13 +74,8 @@ export const print = (
   if (answer.error !== undefined) throw answer.error;
 };
 
-const addTo = (parent: Command, words: Words): Command => {
-  const { name, summary = '', description, help, flagsOf, isDefault = false } = words;
+const addTo = (parent: Command, { name, summary = '', description, help, isDefault = false }: Words) => {
   const own = parent.command(name, { isDefault }).summary(summary).description(description);
-  if (flagsOf !== undefined)
-    own
-      .configureHelp({ ...own.configureHelp(), visibleOptions: () => [] })
-      .addHelpText('after', `\nFlags: those of \`${flagsOf}\`, see \`${flagsOf} --help\`.`);
   return help === undefined ? own : own.addHelpText('after', help);
 };
 

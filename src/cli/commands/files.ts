@@ -66,7 +66,6 @@ export const reloadCommand = command({
   summary: 'load files again that are in production',
   description: 'Replaces the rows of single files with their current content, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
-  flagsOf: 'etl run',
   help: `
 The table must store the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
 Also loads new files, as every run does.
@@ -81,7 +80,6 @@ export const unloadCommand = command({
   summary: 'delete the rows of files from production',
   description: 'Deletes the rows of single files from production, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
-  flagsOf: 'etl run',
   help: `
 The table must store the file of each row, as for \`etl reload\`.
 Later runs do not load the file until its content changes or you run \`etl reload\`.
