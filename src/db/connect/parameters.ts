@@ -139,7 +139,8 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   if (values === undefined) return `it is not supported: ${why}`;
-  return `only ${values.map((known) => `'${known}'`).join(', ')} is supported: ${why}`;
+  const verb = values.length === 1 ? 'is' : 'are';
+  return `only ${values.map((known) => `'${known}'`).join(', ')} ${verb} supported: ${why}`;
 };
 
 /** Refuses unknown parameters and unsupported values. Errors: ETL_USAGE. */

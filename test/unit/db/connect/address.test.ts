@@ -63,7 +63,7 @@ describe('a connection string', () => {
     ['postgres://db/x?target_session_attrs=master', /target_session_attrs: there is no value 'master'/],
     [
       'postgres://db/x?gssencmode=require',
-      /gssencmode: only 'disable', 'prefer' is supported: there is no GSSAPI/,
+      /gssencmode: only 'disable', 'prefer' are supported: there is no GSSAPI/,
     ],
     ['postgres://db/x?requirepeer=postgres', /requirepeer: it is not supported: Node does not say/],
     ['postgres://db/x?load_balance_hosts=random', /load_balance_hosts: only 'disable' is supported/],
