@@ -4,14 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import { column, csv, definePipeline, planPipeline, sqlFile, verifyPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { zipFile } from '../helpers/zip-file.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns();
+const { files, database, rowsOf, run, settings, etl } = usePipelineRuns();
 
 const b = (more = ''): Buffer =>
   Buffer.from(
@@ -102,16 +100,10 @@ const loaded = async (name: string) =>
     )
   ).map((row) => Object.values(row));
 
-const verifying = () => ({
-  databaseUrl: database.url,
-  directory: files.directory,
-  workingDirectory: files.directory,
-});
-
-const etl = async (...args: string[]): Promise<string> => {
-  const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-  expect(await main(args, io), io.stderr.text).toBe(0);
-  return io.stdout.text;
+const printed = async (...args: string[]): Promise<string> => {
+  const { exit, out, err } = await etl(...args);
+  expect(exit, err).toBe(0);
+  return out;
 };
 
 describe('one table of five suppliers', () => {
@@ -130,7 +122,7 @@ describe('one table of five suppliers', () => {
   it('verifies, by csv-parse in each dialect that it reads', async () => {
     const pipeline = pipelineOf('verified', { lineage: ['_file', '_line'] });
     await run(pipeline);
-    const { outcome, tables } = await verifyPipeline(pipeline, verifying());
+    const { outcome, tables } = await verifyPipeline(pipeline, settings());
     const reason = 'csv-parse reads `escape: "\\\\"` differently from the dialect';
     expect(tables[0]!.notCompared[0]).toEqual({ file: 'd.zip!/x/1.csv', column: null, reason });
     expect([outcome, tables[0]!.files.map(({ file, records }) => [file, records])]).toEqual([
@@ -161,7 +153,7 @@ describe('one table of five suppliers', () => {
       `d.zip!/**/*.csv: compiled, because it supports the table’s dialect and types; ${slow}, which is slower`,
     ]);
     const { runId } = await run(pipelineOf('planned', {}));
-    const status = await etl('status', String(runId));
+    const status = await printed('status', String(runId));
     expect(status).toMatch(/b\/1\.csv .*windows-1252, .*delimiter: ';'/);
   });
 });
@@ -172,18 +164,18 @@ it('rejects of all suppliers are exported together, corrected and replayed, each
   files.write('c/2.csv.gz', gzipSync('10\t\\N\t"3"\t2024-03-03\n'));
   const pipeline = pipelineOf('corrected', { rejectLimit: 3 });
   expect((await run(pipeline)).tables).toMatchObject([{ rejected: 3 }]);
-  expect(await etl('rejects', 'show', 'b/1.csv:5')).toContain('product name  x; "y"');
+  expect(await printed('rejects', 'show', 'b/1.csv:5')).toContain('product name  x; "y"');
   let exports = 0;
   const correct = async (changes: readonly (readonly [from: string, to: string])[], ...of: string[]) => {
     const written = join(files.directory, `rejects${(exports += 1)}.csv`);
-    await etl('rejects', 'export', '--table', 't', ...of, '--output', written);
+    await printed('rejects', 'export', '--table', 't', ...of, '--output', written);
     let text = readFileSync(written, 'utf8');
     for (const [from, to] of changes) {
       expect(text).toContain(from);
       text = text.replace(from, to);
     }
     writeFileSync(written, text);
-    await etl('rejects', 'replay', written);
+    await printed('rejects', 'replay', written);
     return (await run(pipeline)).tables;
   };
   // Its header is another one than that of the others.
@@ -228,7 +220,7 @@ it('a location that is written otherwise: what is replaced is loaded again, what
     expect(await names(name)).toEqual(['x;y', after]);
   }
   // The other location is what it was.
-  const { tables } = await verifyPipeline(pipelineWith('appended', 'append', ['x,y']), verifying());
+  const { tables } = await verifyPipeline(pipelineWith('appended', 'append', ['x,y']), settings());
   expect(tables[0]!.files).toMatchObject([{ file: 'change/a.csv', rows: 1 }]);
   expect(tables[0]!.notCompared[0]).toMatchObject({
     file: 'change/b.csv',

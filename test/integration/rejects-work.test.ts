@@ -8,12 +8,11 @@ import { column, csv, definePipeline, runPipeline, sqlFile, when, type Pipeline 
 import { rejectsCollectedMax } from '../../src/core/limits.ts';
 import type { RunEvent } from '../../src/core/model.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, etl: anyCommand } = usePipelineRuns();
+const etl = (...args: string[]) => anyCommand('rejects', ...args);
 const options = () => ({ databaseUrl: database.url, workers: 1 });
 
 /** Two tables, each of a file with `bad` of 10 records rejected. */
@@ -61,12 +60,6 @@ it('a run that is hopelessly over its limit stops early, though each table allow
 });
 
 describe('rejects of a shop', () => {
-  const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-    const exit = await main(['rejects', ...args], io);
-    return { exit, out: io.stdout.text, err: io.stderr.text };
-  };
-
   const columns = { id: column.integer('Id'), price: column.integer('Price'), note: column.text('Note') };
   let prices = '';
   let run = '';
@@ -175,12 +168,6 @@ describe('rejects of a shop', () => {
 });
 
 describe('corrections', () => {
-  const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
-    const exit = await main(['rejects', ...args], io);
-    return { exit, out: io.stdout.text, err: io.stderr.text };
-  };
-
   const content = 'Id;Price;Note\n1;5;fine\n2;x;a\n3;y\n4;z;skip\n5;w;late\n';
   type Staging = 'typed' | 'none' | 'text';
   const shop = (name: string, more: object = {}, staging: Staging = 'typed'): Pipeline =>

@@ -8,13 +8,11 @@ import type { EtlError } from '../../src/core/errors/errors.ts';
 import { main } from '../../src/cli/main.ts';
 import { rejectsCollectedMax } from '../../src/core/limits.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 import { readProjectFile } from '../unit/project/source-files.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const { files, database, etl: anyCommand } = usePipelineRuns();
 
 const lines = readFileSync('data/noaa/201101hourly.txt', 'latin1').trimEnd().split('\n');
 const records = lines.length - 1;
@@ -147,11 +145,7 @@ describe('many records with the same faults', () => {
       },
     });
 
-  const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url } });
-    const exit = await main(['rejects', 'list', ...args], io);
-    return { exit, out: io.stdout.text, err: io.stderr.text };
-  };
+  const etl = (...args: string[]) => anyCommand('rejects', 'list', ...args);
 
   let error: Awaited<ReturnType<typeof failureOf>>;
   beforeAll(async () => {
