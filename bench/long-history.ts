@@ -1,5 +1,9 @@
 // A bookkeeping as it is after years of nightly loads, made by SQL alone: runs, files, chunks, rejects, slots and all the rest.
 
+import { bindPipeline } from '../src/pipeline/bind.ts';
+import { recordedFormats } from '../src/pipeline/definition.ts';
+import { column, csv, definePipeline } from '../src/index.ts';
+
 export interface HistorySize {
   readonly runs: number;
   readonly chunks: number;
@@ -20,12 +24,34 @@ export interface HistoryStep {
   readonly sql: string;
 }
 
+const csvTable = {
+  source: csv('data/*.csv'),
+  columns: {
+    id: column.text('id'),
+    name: column.text('name'),
+    amount: column.numeric('amount', { precision: 12, scale: 2 }),
+    day: column.date('day'),
+  },
+};
+
+/** What a run records of its pipeline, as JSON: the page splits rejects into fields with it. */
+const formats = JSON.stringify(
+  recordedFormats(
+    bindPipeline(
+      definePipeline({ name: 'sales', schema: 'sales', tables: { fact: csvTable, detail: csvTable } }),
+      {
+        directory: '/data',
+      },
+    ),
+  ),
+);
+
 const runs = ({ runs: count }: HistorySize): string => `
-  insert into etl.run (pipeline, state, definition_hash, table_hashes, params, host, pid, workers, epoch, started_at, loaded_at,
+  insert into etl.run (pipeline, state, definition_hash, table_hashes, formats, params, host, pid, workers, epoch, started_at, loaded_at,
       finished_at, error_code, error, generation, crashes_seen)
     overriding system value
   select 'pipeline_' || g % ${pipelines}, s.state, repeat('a', 64), jsonb_build_object('fact', 'a', 'detail', 'b', 'summary', 'c'),
-      jsonb_build_object('day', (date '2020-01-01' + (g / ${pipelines})::integer)::text), 'loader-1', 1, 4,
+      '${formats}', jsonb_build_object('day', (date '2020-01-01' + (g / ${pipelines})::integer)::text), 'loader-1', 1, 4,
       '00000000-0000-4000-8000-000000000001', t.at, t.at + interval '4 minutes',
       case when s.state <> 'loading' then t.at + interval '5 minutes' + g % 60 * interval '1 second' end,
       case s.state when 'failed' then 'ETL_REJECT_LIMIT' when 'cancelled' then 'ETL_CANCELLED' end,
