@@ -12,3 +12,14 @@ export const failureOf = async (attempt: Promise<unknown>): Promise<EtlError> =>
   }
   throw new Error('nothing was refused');
 };
+
+/** Calls what is to be refused, and returns the refusal; anything else fails the test. */
+export const refusalOf = (action: () => unknown): EtlError => {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof EtlError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};

@@ -20,7 +20,7 @@ import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
-import { dirtyCases, dirtyColumns } from '../unit/format/records/dirty-cases.ts';
+import { dirtyCases } from '../unit/format/records/dirty-cases.ts';
 
 const files = useFiles();
 const server = useHttpFiles();
@@ -246,7 +246,7 @@ export default definePipeline({ name: 'blob', schema: 'blob', tables: { t: {
 });
 
 it('dirty files, each a table, come in gzip to the rows and rejects of the table of cases', async () => {
-  const tables = dirtyCases.map(({ input, options, columns = dirtyColumns }, index) => {
+  const tables = dirtyCases.map(({ input, options, columns }, index) => {
     const url = server.put(`/dirty-${index}.csv.gz`, gzipSync(input));
     const source = csv(url, { ...options, allowPrivate: true });
     return [`t${index}`, { source, columns, rejectLimit: 10 }] as const;
@@ -265,7 +265,7 @@ it('dirty files, each a table, come in gzip to the rows and rejects of the table
       })
       .join(' union all '),
   );
-  expect(found).toEqual(dirtyCases.map(({ rows, rejects = [] }) => ({ rows, rejects })));
+  expect(found).toEqual(dirtyCases.map(({ rows, rejects }) => ({ rows, rejects })));
 });
 
 it('etl init reads a file at a private address if it may, and what it writes loads and is verified', async () => {

@@ -12,7 +12,7 @@ import { fileForms, plainForm, type FileForm } from '../../helpers/file-forms.ts
 import { useFiles } from '../../helpers/files.ts';
 import { useHttpFiles } from '../../helpers/http-files.ts';
 import { binaryRecordDecoder } from '../format/records/both-decoders.ts';
-import { dirtyCases, dirtyColumns, type DirtyCase } from '../format/records/dirty-cases.ts';
+import { dirtyCases, type DirtyCase } from '../format/records/dirty-cases.ts';
 import { tableOf } from '../format/records/reading.ts';
 import { createRecordDecoder } from '../format/records/record-decoder.ts';
 import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from './read-table.ts';
@@ -55,12 +55,12 @@ const decodersOf = ({ table, file }: PlannedFile): Decoders => [
 const prepared = dirtyCases.map((dirty) => ({
   ...dirty,
   content: Buffer.from(dirty.input as string),
-  table: tableOf(dirty.options ?? {}, { columns: dirty.columns ?? dirtyColumns }),
+  table: tableOf(dirty.options, { columns: dirty.columns }),
   decoders: new Map<string, Decoders>(),
 }));
 
 /** In a file that is not in UTF-8, bytes that are no text have another code. */
-const rejectsIn = ({ rejects = [] }: DirtyCase, encoding: string): readonly string[] =>
+const rejectsIn = ({ rejects }: DirtyCase, encoding: string): readonly string[] =>
   encoding === 'utf-8' ? rejects : rejects.map((reject) => reject.replace('invalid_utf8', 'encoding'));
 
 type Put = (name: string, bytes: Buffer) => string;

@@ -4,20 +4,10 @@ import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { addressFromUrl, namesServer, resolveServer } from '../../../../src/db/connect/address.ts';
 import { readConnectionString } from '../../../../src/db/connect/connection-string.ts';
-import { EtlError } from '../../../../src/core/errors/errors.ts';
+import { refusalOf } from '../../../helpers/failure.ts';
 import { useFiles } from '../../../helpers/files.ts';
 
 const { write, directory } = useFiles();
-
-const failureFrom = (act: () => unknown): EtlError => {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof EtlError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
 
 describe('a connection string', () => {
   it.each([
@@ -80,7 +70,7 @@ describe('a connection string', () => {
     ["host='db", /cannot be read from its parameter 1 on/],
     ['host=db oops', /cannot be read from its parameter 2 on/],
   ])('%j is refused', (text, message) =>
-    expect(failureFrom(() => addressFromUrl(text, {}))).toMatchObject({
+    expect(refusalOf(() => addressFromUrl(text, {}))).toMatchObject({
       code: 'ETL_USAGE',
       exit: 2,
       message: expect.stringMatching(message),
@@ -91,7 +81,7 @@ describe('a connection string', () => {
     'a password that is not percent-encoded is recognised and not repeated: %s',
     (password) => {
       for (const rest of ['db.example.com:5432/weather', 'db/weather?sslmode=require', 'a,b']) {
-        const error = failureFrom(() => addressFromUrl(`postgres://me:${password}@${rest}`, {}));
+        const error = refusalOf(() => addressFromUrl(`postgres://me:${password}@${rest}`, {}));
         expect(error).toMatchObject({ code: 'ETL_USAGE', hint: expect.stringMatching(/^Percent-encode/) });
         expect(JSON.stringify(error) + error.message).not.toMatch(/zq|qz|q@/);
       }
@@ -101,7 +91,7 @@ describe('a connection string', () => {
   it.each(['postgres://me:zqqz@[bad/x', 'postgres://me:zqqz/x', 'password=zq qz', "password='zq'qz"])(
     'that cannot be read is not repeated: %s',
     (text) => {
-      const error = failureFrom(() => addressFromUrl(text, {}));
+      const error = refusalOf(() => addressFromUrl(text, {}));
       expect(JSON.stringify(error) + error.message).not.toMatch(/zq|qz/);
     },
   );
@@ -139,7 +129,7 @@ describe('the environment', () => {
     { variable: 'PGPORT', value: 'abc' },
     { variable: 'PGPORT', value: '5432,0' },
   ])('$variable=$value is refused', ({ variable, value }) =>
-    expect(failureFrom(() => addressFromUrl('postgres://db', { [variable]: value }))).toMatchObject({
+    expect(refusalOf(() => addressFromUrl('postgres://db', { [variable]: value }))).toMatchObject({
       code: 'ETL_ENVIRONMENT',
       details: { variable },
     }),
@@ -196,7 +186,7 @@ describe('a service', () => {
     ['nested', { PGSERVICEFILE: file }, /a service cannot name another one/],
     ['broken', { PGSERVICEFILE: file }, /line 15 is not of the form name=value/],
   ])('%s is refused', (service, env, message) =>
-    expect(failureFrom(() => addressFromUrl(`service=${service}`, env))).toMatchObject({
+    expect(refusalOf(() => addressFromUrl(`service=${service}`, env))).toMatchObject({
       code: 'ETL_USAGE',
       message: expect.stringMatching(message),
     }),

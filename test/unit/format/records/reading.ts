@@ -43,6 +43,14 @@ export const decodedFile = (
 export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
   createSplitter(tableOf(options).format.dialect, fields, lineEnd);
 
+/** Rows as lists. One written as a text has `|` between its fields, and `∅` for null. */
+export const rowsOf = (
+  rows: readonly (string | readonly (string | null)[])[],
+): readonly (readonly (string | null)[])[] =>
+  rows.map((row) =>
+    typeof row === 'string' ? row.split('|').map((field) => (field === '∅' ? null : field)) : row,
+  );
+
 export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
 
 export async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void> {

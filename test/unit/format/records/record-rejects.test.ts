@@ -8,215 +8,140 @@ import { column } from '../../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
-interface RejectCase extends Declared {
-  readonly name: string;
-  /** The faulty record. A good record precedes it, and another follows. */
-  readonly bad: string | Buffer;
-  readonly code: string;
-  readonly column?: string;
-  readonly reason: string;
-  readonly others?: unknown;
-}
+/**
+ * A name, a faulty record, `code column` of its fault, and words of the reason. A good record precedes
+ * it, and another follows.
+ */
+type RejectCase = [
+  name: string,
+  bad: string | Buffer,
+  fault: string,
+  reason: string,
+  more?: Declared & { readonly others?: unknown },
+];
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const typed = { ...texts, b: column.smallint('b').nullable() };
 const notNull = { a: column.text('a'), b: column.text('b') };
 
 const rejectCases: readonly RejectCase[] = [
-  { name: 'too few fields', bad: 'x', code: 'field_count', reason: 'the record has 1 field, the header 2' },
-  {
-    name: 'too many fields',
-    bad: 'x,y,z',
-    code: 'field_count',
-    reason: 'the record has 3 fields, the header 2',
-  },
-  {
-    name: 'too many fields, padding',
-    bad: 'x,y,z',
-    options: { ragged: 'pad' },
-    code: 'field_count',
-    reason: 'has 3 fields',
-  },
-  { name: 'a line of blanks', bad: '   ', code: 'field_count', reason: 'has 1 field,' },
-  {
-    name: 'a carriage return that is no line end',
-    bad: '1,x\ry',
-    code: 'line_end',
-    reason: 'not the line end of the file',
-  },
-  {
-    name: 'bytes that are not UTF-8',
-    bad: latin1('1,Größe'),
-    columns: texts,
-    code: 'invalid_utf8',
-    column: 'b',
-    reason: 'in field 2 (b)',
-  },
-  {
-    name: 'such bytes in a field that nobody reads',
-    bad: latin1('é,1'),
-    header: ['q', 'b'],
-    columns: { b: texts.b },
-    code: 'invalid_utf8',
-    reason: 'in field 1 (q)',
-  },
-  {
-    name: 'such bytes beyond the header',
-    bad: latin1('1,2,é'),
-    code: 'invalid_utf8',
-    reason: 'in field 3',
-    others: expect.objectContaining({ count: 1 }),
-  },
-  {
-    name: 'such bytes after a delimiter beyond ASCII',
-    bad: Buffer.concat([Buffer.from('1§'), latin1('é')]),
-    options: { delimiter: '§' },
-    code: 'invalid_utf8',
-    column: 'b',
-    reason: 'in field 2 (b)',
-  },
-  {
-    name: 'half a character',
-    bad: Buffer.from([0x31, 0x2c, 0xe2, 0x82]),
-    code: 'invalid_utf8',
-    column: 'b',
-    reason: 'UTF-8',
-  },
-  {
-    name: 'a surrogate written as UTF-8',
-    bad: Buffer.from([0xed, 0xa0, 0x80, 0x2c, 0x31]),
-    code: 'invalid_utf8',
-    column: 'a',
-    reason: 'UTF-8',
-  },
-  {
-    name: 'an overlong slash',
-    bad: Buffer.from([0xc0, 0xaf, 0x2c, 0x31]),
-    code: 'invalid_utf8',
-    column: 'a',
-    reason: 'UTF-8',
-  },
-  { name: 'a NUL byte', bad: '1,x\0y', code: 'nul_byte', column: 'b', reason: 'in field 2 (b)' },
-  {
-    name: 'a stray quote',
-    bad: '1,x"y',
-    code: 'quote',
-    column: 'b',
-    reason: 'there is a quote within field 2 (b), which',
-  },
-  {
-    name: 'text after a closing quote',
-    bad: '1,"x"y',
-    code: 'quote',
-    column: 'b',
-    reason: 'text follows the closing quote of field 2 (b)',
-  },
-  {
-    name: 'a stray quote with trim',
-    bad: '1,"x" y',
-    options: { trim: true },
-    code: 'quote',
-    column: 'b',
-    reason: 'text follows the closing quote of field 2 (b)',
-  },
-  {
-    name: 'two quoted texts with a blank between',
-    bad: '1,"x" "y"',
-    options: { trim: true },
-    code: 'quote',
-    column: 'b',
-    reason: 'text follows the closing quote of field 2 (b)',
-  },
-  { name: 'a value of another type', bad: '1,x', columns: typed, code: 'type', column: 'b', reason: '' },
-  { name: 'a value out of range', bad: '1,40000', columns: typed, code: 'range', column: 'b', reason: '' },
-  {
-    name: 'a text that is too long',
-    bad: '1,xyz',
-    columns: { b: column.varchar('b', { length: 2 }) },
-    code: 'too_long',
-    column: 'b',
-    reason: '',
-  },
-  {
-    name: 'a missing value',
-    bad: '1,',
-    columns: notNull,
-    code: 'not_null',
-    column: 'b',
-    reason: 'not nullable',
-  },
-  {
-    name: 'a missing field, padded',
-    bad: '1',
-    columns: notNull,
-    options: { ragged: 'pad' },
-    code: 'not_null',
-    column: 'b',
-    reason: 'not nullable',
-  },
-  {
-    name: 'a null token',
-    bad: 'M,1',
-    columns: notNull,
-    options: { nulls: ['M'] },
-    code: 'not_null',
-    column: 'a',
-    reason: 'not nullable',
-  },
-  {
-    name: 'a missing part of a glued value',
-    bad: '1,',
-    columns: { c: column.text(['a', 'b']) },
-    code: 'not_null',
-    column: 'c',
-    reason: 'not nullable',
-  },
-  {
-    name: 'a check',
-    bad: '1,9',
-    columns: { b: column.integer('b').check((b) => b < 9, 'b is below 9') },
-    code: 'check',
-    column: 'b',
-    reason: '"9": b is below 9',
-  },
-  {
-    name: 'the first of two checks',
-    bad: '1,9',
-    columns: {
-      b: column
-        .integer('b')
-        .check((b) => b < 9, 'one')
-        .check((b) => b < 8, 'two'),
+  ['too few fields', 'x', 'field_count', 'the record has 1 field, the header 2'],
+  ['too many fields', 'x,y,z', 'field_count', 'the record has 3 fields, the header 2'],
+  ['too many fields, padding', 'x,y,z', 'field_count', 'has 3 fields', { options: { ragged: 'pad' } }],
+  ['a line of blanks', '   ', 'field_count', 'has 1 field,'],
+  ['a carriage return that is no line end', '1,x\ry', 'line_end', 'not the line end of the file'],
+  ['bytes that are not UTF-8', latin1('1,Größe'), 'invalid_utf8 b', 'in field 2 (b)', { columns: texts }],
+  [
+    'such bytes in a field that nobody reads',
+    latin1('é,1'),
+    'invalid_utf8',
+    'in field 1 (q)',
+    { header: ['q', 'b'], columns: { b: texts.b } },
+  ],
+  [
+    'such bytes beyond the header',
+    latin1('1,2,é'),
+    'invalid_utf8',
+    'in field 3',
+    { others: expect.objectContaining({ count: 1 }) },
+  ],
+  [
+    'such bytes after a delimiter beyond ASCII',
+    Buffer.concat([Buffer.from('1§'), latin1('é')]),
+    'invalid_utf8 b',
+    'in field 2 (b)',
+    { options: { delimiter: '§' } },
+  ],
+  ['half a character', Buffer.from([0x31, 0x2c, 0xe2, 0x82]), 'invalid_utf8 b', 'UTF-8'],
+  ['a surrogate written as UTF-8', Buffer.from([0xed, 0xa0, 0x80, 0x2c, 0x31]), 'invalid_utf8 a', 'UTF-8'],
+  ['an overlong slash', Buffer.from([0xc0, 0xaf, 0x2c, 0x31]), 'invalid_utf8 a', 'UTF-8'],
+  ['a NUL byte', '1,x\0y', 'nul_byte b', 'in field 2 (b)'],
+  ['a stray quote', '1,x"y', 'quote b', 'there is a quote within field 2 (b), which'],
+  ['text after a closing quote', '1,"x"y', 'quote b', 'text follows the closing quote of field 2 (b)'],
+  [
+    'a stray quote with trim',
+    '1,"x" y',
+    'quote b',
+    'text follows the closing quote of field 2 (b)',
+    { options: { trim: true } },
+  ],
+  [
+    'two quoted texts with a blank between',
+    '1,"x" "y"',
+    'quote b',
+    'text follows the closing quote of field 2 (b)',
+    { options: { trim: true } },
+  ],
+  ['a value of another type', '1,x', 'type b', '', { columns: typed }],
+  ['a value out of range', '1,40000', 'range b', '', { columns: typed }],
+  [
+    'a text that is too long',
+    '1,xyz',
+    'too_long b',
+    '',
+    { columns: { b: column.varchar('b', { length: 2 }) } },
+  ],
+  ['a missing value', '1,', 'not_null b', 'not nullable', { columns: notNull }],
+  [
+    'a missing field, padded',
+    '1',
+    'not_null b',
+    'not nullable',
+    { columns: notNull, options: { ragged: 'pad' } },
+  ],
+  ['a null token', 'M,1', 'not_null a', 'not nullable', { columns: notNull, options: { nulls: ['M'] } }],
+  [
+    'a missing part of a glued value',
+    '1,',
+    'not_null c',
+    'not nullable',
+    { columns: { c: column.text(['a', 'b']) } },
+  ],
+  [
+    'a check',
+    '1,9',
+    'check b',
+    '"9": b is below 9',
+    { columns: { b: column.integer('b').check((b) => b < 9, 'b is below 9') } },
+  ],
+  [
+    'the first of two checks',
+    '1,9',
+    'check b',
+    '"9": one',
+    {
+      columns: {
+        b: column
+          .integer('b')
+          .check((b) => b < 9, 'one')
+          .check((b) => b < 8, 'two'),
+      },
     },
-    code: 'check',
-    column: 'b',
-    reason: '"9": one',
-  },
-  {
-    name: 'a Zod schema',
-    bad: '1,9',
-    columns: { b: column.text('b').zod(z.string().regex(/^[^9]*$/, 'no nines')) },
-    code: 'check',
-    column: 'b',
-    reason: '"9": no nines',
-  },
+  ],
+  [
+    'a Zod schema',
+    '1,9',
+    'check b',
+    '"9": no nines',
+    { columns: { b: column.text('b').zod(z.string().regex(/^[^9]*$/, 'no nines')) } },
+  ],
 ];
 
 describe('rejects', () => {
-  it.each(rejectCases)('$name: $code', async (row) => {
-    const delimiter = row.options?.delimiter ?? ',';
-    const good = Buffer.from(`1${delimiter}1\n`);
-    const bad = Buffer.from(row.bad as string);
-    const { rejects, rows, counts } = await decode(Buffer.concat([good, bad, Buffer.from('\n'), good]), row);
+  it.each(rejectCases)('%s', async (_, bad, fault, reason, { others, ...declared } = {}) => {
+    const [code, name = null] = fault.split(' ');
+    const good = Buffer.from(`1${declared.options?.delimiter ?? ','}1\n`);
+    const bytes = Buffer.concat([good, Buffer.from(bad as string), Buffer.from('\n'), good]);
+    const { rejects, rows, counts } = await decode(bytes, declared);
     expect(rejects).toEqual([
       {
         position: { byte: 100 + good.length, line: 3, record: 2 },
         lastLine: 3,
-        column: row.column ?? null,
-        code: row.code,
-        reason: expect.stringContaining(row.reason),
+        column: name,
+        code,
+        reason: expect.stringContaining(reason),
         raw: expect.any(String),
-        ...(row.others === undefined ? {} : { others: row.others }),
+        ...(others === undefined ? {} : { others }),
       },
     ]);
     expect(rows).toHaveLength(2);

@@ -15,5 +15,6 @@ export const spectrumCases = readdirSync(`${folder}/csvs`).map((file) => {
     options: { nulls: [] },
     columns: Object.fromEntries(places.map((place) => [`c${place}`, column.text(place)])),
     rows: records.map((record) => Object.values(record)),
+    rejects: [],
   };
 });

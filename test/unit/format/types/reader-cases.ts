@@ -6,9 +6,16 @@ import type { ColumnType } from '../../../../src/format/types/contract.ts';
 import { columnTypes } from '../../../../src/format/types/registry.ts';
 import type { RejectCode } from '../../../../src/core/model.ts';
 
-/** A text and what the reader returns. Default: the text itself. */
-export type Accepted = readonly [text: string, read?: string];
-export type Refused = readonly [text: string, code: RejectCode, reason?: string];
+/** A text that is read as it is, or `text→what the reader returns`. */
+type Accepted = string | readonly [text: string, read: string];
+
+/** A text, maybe with the reason. */
+type Refused = string | readonly [text: string, reason: string];
+
+const pair = (row: Accepted): readonly [string, string] => {
+  const [text, read = text] = typeof row === 'string' ? (row.split('→') as [string, string?]) : row;
+  return [text, read];
+};
 
 const title = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
@@ -18,26 +25,28 @@ export const describeReader = (
   type: ColumnType,
   options: ColumnOptions,
   accepted: readonly Accepted[],
-  refused: readonly Refused[],
+  refused: Readonly<Partial<Record<RejectCode, readonly Refused[]>>> = {},
 ): void => {
   describe(name, () => {
     it('has no problem with its options', () => {
       expect(type.optionsProblem?.(options)).toBeUndefined();
     });
     const read = type.reader(options);
-    it.each(accepted.map(([text, result = text]) => ({ text, result, name: title(text) })))(
+    it.each(accepted.map(pair).map(([text, result]) => ({ text, result, name: title(text) })))(
       'reads $name',
       ({ text, result }) => {
         expect(read(text)).toBe(result);
       },
     );
-    const anyReason = expect.any(String) as string;
-    it.each(refused.map(([text, code, reason = anyReason]) => ({ text, code, reason, name: title(text) })))(
-      'refuses $name: $code',
-      ({ text, code, reason }) => {
-        expect(read(text)).toEqual({ code, reason });
-      },
+    const cases = Object.entries(refused).flatMap(([code, rows]) =>
+      rows.map((row) => {
+        const [text, reason = expect.any(String) as string] = typeof row === 'string' ? [row] : row;
+        return { text, code, reason, name: title(text) };
+      }),
     );
+    it.each(cases)('refuses $name: $code', ({ text, code, reason }) => {
+      expect(read(text)).toEqual({ code, reason });
+    });
   });
 };
 
