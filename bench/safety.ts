@@ -18,7 +18,7 @@ import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/bookkeeping/migrate.ts';
 import { chunkBytesDefault, rejectsPerChunkMax } from '../src/core/limits.ts';
 import type { Position, SourceFile } from '../src/core/model.ts';
-import { tableOfFile } from '../src/core/declaration/declaration.ts';
+import { tableOfFile } from '../src/core/declaration.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
 import { chunkBlocks, decodeRows, emptyChunk, type ChunkLoad } from '../src/load/chunk/chunk.ts';
 import { landingTable } from '../src/db/landing.ts';

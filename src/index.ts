@@ -19,21 +19,21 @@ export {
   webhook,
   when,
 } from './pipeline/authoring.ts';
-export type { FailedHookContext, HookContext, HookTable } from './core/declaration/hook.ts';
-export type { Notification, NotifyEvent } from './core/declaration/notification.ts';
+export type { FailedHookContext, HookContext, HookTable } from './core/hook.ts';
+export type { Notification, NotifyEvent } from './core/notification.ts';
 export type { Pipeline, Row } from './pipeline/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
-export { planPipeline, type PlanOptions } from './tools/plan-library.ts';
+export { planPipeline, type PlanOptions } from './tools/library.ts';
 export type { RunPlan } from './run/plan/contract.ts';
-export { listFiles, type ListOptions } from './tools/list-files.ts';
+export { listFiles, type ListOptions } from './tools/library.ts';
 export type { FileState } from './core/file-state.ts';
-export { testPipeline } from './tools/test-pipeline.ts';
+export { testPipeline } from './tools/library.ts';
 export type { TestPipelineOptions, TestReport } from './tools/test-report.ts';
-export { verifyPipeline } from './tools/verify/verify-pipeline.ts';
+export { verifyPipeline } from './tools/library.ts';
 export type { VerifiedTable, VerifyOptions, VerifyReport } from './tools/verify/report.ts';
 export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './tools/rollback.ts';
-export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './tools/upkeep-library.ts';
+export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './tools/library.ts';
 export type { KeptVersion, PruneResult } from './ledger/production/upkeep.ts';
 export { joinRun } from './run/help.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
@@ -57,7 +57,7 @@ export type { EtlPage, PageAction, PageControl, PageOptions } from './page/optio
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
-export type { DataTestResult, FailingRow } from './core/declaration/data-test.ts';
+export type { DataTestResult, FailingRow } from './core/data-test.ts';
 export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './core/model.ts';
 export { EtlError, type ErrorCode } from './core/errors/errors.ts';
 export type { Logger } from './core/logger.ts';

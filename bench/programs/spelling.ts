@@ -6,11 +6,11 @@
 import { counts } from './counts.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import type { SourceTableSpec } from '../../src/core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../src/core/declaration.ts';
 import { typeOf } from '../../src/format/types/registry.ts';
 import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
-import { recordBlocks } from '../../src/format/split/record-blocks.ts';
-import { createSplitter } from '../../src/format/split/splitter.ts';
+import { recordBlocks } from '../../src/format/records/record-blocks.ts';
+import { createSplitter } from '../../src/format/records/splitter.ts';
 import { loadPipelineFile } from '../../src/index.ts';
 import { readBytes } from '../../src/core/limits.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';

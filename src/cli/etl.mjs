@@ -21,7 +21,7 @@ const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
   try {
     // Imported only here: the published package is compiled and does not contain compile.mjs.
-    const { compileInto } = await import('./build/compile.mjs');
+    const { compileInto } = await import('./compile.mjs');
     if (!(await compileInto(aside))) throw new Error('sluice does not compile');
   } catch (error) {
     rmSync(aside, { recursive: true, force: true });

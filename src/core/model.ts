@@ -1,7 +1,7 @@
 // Types that several rooms use: positions, files, segments, counts, rejects, results and events.
 
-import type { DataTestResult } from './declaration/data-test.ts';
-import type { LineEnd } from './declaration/declaration.ts';
+import type { DataTestResult } from './data-test.ts';
+import type { LineEnd } from './declaration.ts';
 import type { BuildWhat, RunProfile, RunStep } from './profile.ts';
 
 export type { BuildWhat, RunStep };

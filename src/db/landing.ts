@@ -1,7 +1,7 @@
 // Names of the tables that COPY fills, and of those in which a new version is built.
 
 import { stagingTable } from './staging.ts';
-import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../core/declaration/declaration.ts';
+import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../core/declaration.ts';
 import { authorsPath, buildSchema, builtName, partName, type TableNames } from './names.ts';
 
 export const namesOf = (

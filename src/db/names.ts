@@ -1,8 +1,8 @@
 // Names of a pipeline's tables: in the build schema, and in production.
 
 import { createHash } from 'node:crypto';
-import type { PipelineSpec } from '../core/declaration/declaration.ts';
-import type { AttributesSpec } from '../core/declaration/shape.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
+import type { AttributesSpec } from '../core/shape.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 import { quoteName, type Query } from './sql.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { isRefusal, unknownNameHint } from './connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
-import type { SqlFile } from '../core/declaration/hook.ts';
+import type { SqlFile } from '../core/hook.ts';
 
 /** One SELECT, ready to follow `create table … as`. */
 export interface SqlText {

@@ -1,6 +1,6 @@
 // Staging tables: names, DDL, and the COPY statements that fill them.
 
-import type { Dialect } from '../core/declaration/declaration.ts';
+import type { Dialect } from '../core/declaration.ts';
 import { fittingName } from './names.ts';
 import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
 

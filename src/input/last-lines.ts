@@ -1,7 +1,7 @@
 // Leaves out the last lines of a file, which are not records (`skipEnd`).
 
 import { CR, LF } from '../core/characters.ts';
-import type { LineEnd } from '../core/declaration/declaration.ts';
+import type { LineEnd } from '../core/declaration.ts';
 import { recordBytesMax } from '../core/limits.ts';
 
 /** The offset after the last line end in [0, end); 0 if there is none. */

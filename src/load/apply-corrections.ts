@@ -14,8 +14,8 @@ import {
 import { judgeLoading, selectLoading } from '../ledger/run/epoch.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable } from '../db/sql.ts';
-import { tableOfFile, type RejectLimit } from '../core/declaration/declaration.ts';
-import type { RecordBlock } from '../format/split/record-blocks.ts';
+import { tableOfFile, type RejectLimit } from '../core/declaration.ts';
+import type { RecordBlock } from '../format/records/record-blocks.ts';
 import { recordAt } from '../format/rows/record-judge.ts';
 import { correctedDialect, csvRecord } from '../format/records/record-fields.ts';
 import type { Lease, Reject, SourceFile } from '../core/model.ts';

@@ -2,8 +2,8 @@
 // evenly, and small files share a job. Otherwise a scan ahead of the loaders cuts files into
 // segments. A stream cannot be cut: all loaders of one process load it together.
 
-import { createSplitter } from '../format/split/splitter.ts';
-import { segmentCuts } from '../format/split/record-blocks.ts';
+import { createSplitter } from '../format/records/splitter.ts';
+import { segmentCuts } from '../format/records/record-blocks.ts';
 import {
   segmentBytesMin,
   segmentChunks,
@@ -13,7 +13,7 @@ import {
   unevenMax,
 } from '../core/limits.ts';
 import type { Segment, SourceFile } from '../core/model.ts';
-import { tableOfFile, type SourceTableSpec } from '../core/declaration/declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../core/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
 

@@ -9,7 +9,7 @@ import {
   type PipelineSpec,
   type RejectLimit,
   type SourceTableSpec,
-} from '../core/declaration/declaration.ts';
+} from '../core/declaration.ts';
 import { streamChunkBytesAlone, streamChunkBytesMax } from '../core/limits.ts';
 import type { Lease, SourceFile } from '../core/model.ts';
 import type { Stops } from '../core/stop.ts';

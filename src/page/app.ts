@@ -5,17 +5,105 @@ import { compress } from 'hono/compress';
 import { asEtlError, EtlError } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Access } from './access.ts';
-import { assets } from './assets/assets.ts';
+import { assets } from './assets.ts';
 import { addBoard, type Board } from './board.ts';
-import type { Control } from './control/control.ts';
+import type { Control } from './control.ts';
 import { createExport, type Read } from './export.ts';
 import type { Live } from './live.ts';
 import { asPageError, errorBody, type PageError } from './parts/error-page.ts';
 import { layout } from './parts/layout.ts';
 import { pathUnder } from './path.ts';
-import { findRoute } from './routes.ts';
-import { boardMethods, formMethods, headerRefusal, safeHeaders } from './safety.ts';
 import type { MakeView, View, ViewContext } from './parts/view.ts';
+import { withActions } from './sections.ts';
+import { actionsView, actionView } from './views/actions.ts';
+import { filesView } from './views/files.ts';
+import { overview } from './views/overview.ts';
+import { queueView } from './views/queue.ts';
+import { rejectsView } from './views/rejects.ts';
+import { runView } from './views/run.ts';
+import { runsView } from './views/runs.ts';
+import { scheduleView } from './views/schedule.ts';
+import { schedulesView } from './views/schedules.ts';
+
+// HTTP rules for every request and answer: the methods and body sizes that are accepted, and
+// headers that forbid foreign content, inline scripts and frames.
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const safeHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // Not `no-referrer`, with which browsers send forms with the origin `null`.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** The page's forms have a few short fields. */
+const bodyBytesMax = 16 * 1024;
+
+interface Refusal {
+  readonly status: 405 | 411 | 413;
+  readonly text: string;
+}
+
+const readMethods = new Set(['GET', 'HEAD']);
+const formMethods = new Set(['POST']);
+/** Methods with which BullMQ's board changes something. */
+const boardMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Returns why a request is refused by its method or length; undefined if it is accepted. */
+const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<string>): Refusal | undefined => {
+  if (readMethods.has(method)) return undefined;
+  if (!changing.has(method)) return { status: 405, text: 'This method is not answered here.' };
+  const length = headers.get('content-length');
+  // Without a length, the body could be of any size.
+  if (length === null || !/^\d{1,15}$/.test(length)) return { status: 411, text: 'The length is missing.' };
+  return Number(length) > bodyBytesMax ? { status: 413, text: 'This is too large.' } : undefined;
+};
+
+// The addresses of all pages. A new page is a file in views/ and a line here.
+
+interface Route {
+  readonly pattern: RegExp;
+  readonly make: MakeView;
+}
+
+const routes: readonly Route[] = [
+  { pattern: /^\/$/, make: overview },
+  { pattern: /^\/rejects$/, make: rejectsView },
+  { pattern: /^\/files$/, make: filesView },
+  { pattern: /^\/runs$/, make: runsView },
+  { pattern: /^\/runs\/(\d{1,15})$/, make: withActions('run', runView) },
+  { pattern: /^\/schedules$/, make: schedulesView },
+  // The pattern of schedule names is that of pipeline names.
+  { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
+  { pattern: /^\/queue$/, make: queueView },
+  { pattern: /^\/actions$/, make: actionsView },
+  { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
+];
+
+/** Finds the page at a path. `parts`: the captured parts of the path. */
+const findRoute = (
+  path: string,
+): { readonly make: MakeView; readonly parts: readonly string[] } | undefined => {
+  for (const { pattern, make } of routes) {
+    const found = pattern.exec(path);
+    if (found !== null) return { make, parts: found.slice(1) };
+  }
+  return undefined;
+};
 
 export interface AppOptions {
   /** Base path of the page without a slash at its end, such as '/etl'; '' for none. */

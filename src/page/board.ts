@@ -14,8 +14,8 @@ import type { QueueBackend } from '../queue/backend.ts';
 import { openQueue, type OpenQueue } from '../queue/job-queue.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import { knownQueueNames } from '../worker/queues.ts';
-import type { Control } from './control/control.ts';
-import { refuseForeign } from './control/forms.ts';
+import type { Control } from './control.ts';
+import { refuseForeign } from './forms.ts';
 import { pathUnder } from './path.ts';
 
 /** Packages of the board: optional dependencies. */

@@ -8,7 +8,7 @@ import { findSite, type FoundSite } from '../worker/site.ts';
 import { createAccess, newToken, type Access } from './access.ts';
 import { createApp } from './app.ts';
 import { createBoard, hasBoard } from './board.ts';
-import { createControl, type Control } from './control/control.ts';
+import { createControl, type Control } from './control.ts';
 import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 import { readTraceUrl } from './parts/trace-link.ts';

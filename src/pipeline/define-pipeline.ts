@@ -1,9 +1,9 @@
 // definePipeline(): checks a whole declaration and returns the frozen pipeline.
 
 import { z } from 'zod';
-import type { RejectLimit, TableSpec } from '../core/declaration/declaration.ts';
-import type { HooksSpec } from '../core/declaration/hook.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { RejectLimit, TableSpec } from '../core/declaration.ts';
+import type { HooksSpec } from '../core/hook.ts';
+import type { Receiver } from '../core/notification.ts';
 import { messageOf } from '../core/errors/errors.ts';
 import { freezeDeep } from './freeze.ts';
 import { pipelineNameProblem, schemaNameProblem } from './names.ts';

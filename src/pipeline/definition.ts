@@ -1,8 +1,8 @@
 // A pipeline bound to parameters, with the texts of its SQL files and the hashes that identify it.
 
-import type { PipelineSpec, RecordedFormats } from '../core/declaration/declaration.ts';
-import type { TestSpec } from '../core/declaration/data-test.ts';
-import { hookNames, type HookName, type SqlFile } from '../core/declaration/hook.ts';
+import type { PipelineSpec, RecordedFormats } from '../core/declaration.ts';
+import type { TestSpec } from '../core/data-test.ts';
+import { hookNames, type HookName, type SqlFile } from '../core/hook.ts';
 import { isOfPath } from '../format/rows/header-check.ts';
 import { bindPipeline, type Binding } from './bind.ts';
 import type { Pipeline } from './define-pipeline.ts';

@@ -3,7 +3,7 @@
 
 import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 

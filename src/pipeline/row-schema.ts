@@ -1,7 +1,7 @@
 // rowSchema(): makes the Zod schema of a table's rows from the declared columns.
 
 import { z } from 'zod';
-import type { ColumnSpec } from '../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../core/declaration.ts';
 import { bindPipeline } from './bind.ts';
 import { callTables, type Pipeline, type Row, type TableName } from './define-pipeline.ts';
 import { EtlError } from '../core/errors/errors.ts';

@@ -2,14 +2,119 @@
 // server. Every run has a profiler, because only watching the server costs time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEvent, RunStep } from '../core/model.ts';
-import type { LoadTimes, RunProfile, Times, Measurements } from '../core/profile.ts';
+import type { LoadTimes, RunProfile, Times, Measurements, MachineUse } from '../core/profile.ts';
+import { cpus } from 'node:os';
 import { rounded } from '../core/amounts.ts';
-import { watchMachine } from './machine.ts';
-import { watchSessions } from './session-cpu.ts';
+import { readFileSync } from 'node:fs';
+import type { ServerAddress } from '../db/connect/address.ts';
+
+// Measures processor time of the run's sessions if the server is on this machine, under Linux.
+
+/** Times in /proc are in hundredths of a second. */
+const msPerTick = 10;
+
+/** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
+const loopback = /@(?:localhost|127\.|::1|\[::1\]|\/)/;
+
+/** Milliseconds that a server process has used; undefined: it is hidden, or not of PostgreSQL. */
+const usedBy = (pid: number): number | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Containers number their processes themselves, so this may be another process.
+    if (!text.includes('(postgres)')) return undefined;
+    const [user, system] = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    return (user! + system!) * msPerTick;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Returns a function: milliseconds that processes have used since its last call; 0 if hidden. */
+const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
+  const isHere = embedded !== undefined || loopback.test(label);
+  const last = new Map<number, number>();
+  return (pids) => {
+    if (!isHere) return 0;
+    let sum = 0;
+    for (const pid of pids) {
+      const used = usedBy(pid);
+      if (used === undefined) continue;
+      // An unknown session began after the last call, so all its time counts.
+      sum += used - (last.get(pid) ?? 0);
+      last.set(pid, used);
+    }
+    return sum;
+  };
+};
+
+/** Processor time in milliseconds. */
+interface Usage {
+  /** Of all cores by all processes, since the machine started. */
+  readonly busy: number;
+  /** Of all cores, busy and idle. */
+  readonly total: number;
+  /** Of this process with its threads. */
+  readonly own: number;
+  /** Of the run's sessions, if the server is on this machine. */
+  readonly server: number;
+}
+
+const currentUsage = (): Usage => {
+  const times = cpus().map((cpu) => cpu.times);
+  const idle = times.reduce((sum, one) => sum + one.idle, 0);
+  const total = times.reduce((sum, one) => sum + one.idle + one.user + one.nice + one.sys + one.irq, 0);
+  const { user, system } = process.cpuUsage();
+  return { busy: total - idle, total, own: (user + system) / 1000, server: 0 };
+};
+
+/** Measures usage by step. A step that is repeated is added up. */
+const watchMachine = () => {
+  const sums = new Map<RunStep, Usage>();
+  let current: { readonly step: RunStep; readonly from: Usage } | undefined;
+  let server = 0;
+  const end = (): void => {
+    if (current === undefined) return;
+    const { step, from } = current;
+    const [now, sum = { busy: 0, total: 0, own: 0, server: 0 }] = [currentUsage(), sums.get(step)];
+    sums.set(step, {
+      busy: sum.busy + now.busy - from.busy,
+      total: sum.total + now.total - from.total,
+      own: sum.own + now.own - from.own,
+      server: sum.server + server,
+    });
+    current = undefined;
+    server = 0;
+  };
+  return {
+    /** Begins a step, and ends the step before. */
+    begin: (step: RunStep): void => {
+      end();
+      current = { step, from: currentUsage() };
+    },
+    /** Adds milliseconds that the run's sessions have used since the last call. */
+    addServer: (ms: number): void => void (server += ms),
+    result: (): readonly MachineUse[] => {
+      end();
+      const cores = cpus().length;
+      return [...sums]
+        .filter(([, { total }]) => total > 0)
+        .map(([step, { busy, total, own, server: used }]) => ({
+          step,
+          cores,
+          busy: rounded(busy / total),
+          own: rounded(Math.min(own, busy) / total),
+          server: rounded(Math.min(used, Math.max(busy - own, 0)) / total),
+        }));
+    },
+  };
+};
 
 type BuildTime = RunProfile['build'][number];
 

@@ -1,7 +1,7 @@
 // Columns of a run's tables and files, as the terminal and the page show them.
 
 import { formatBytes } from '../core/amounts.ts';
-import { optionsText } from '../core/declaration/dialect.ts';
+import { optionsText } from '../core/dialect.ts';
 import { firstOf, formatCount } from '../core/wording.ts';
 import type { FileSummary, TableSummary } from '../ledger/history/history.ts';
 

@@ -2,7 +2,7 @@
 // docs/operations/scale.md, "What a profile says", compares the predictions with measured runs.
 
 import { formatSeconds } from '../core/amounts.ts';
-import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec, SourceTableSpec } from '../core/declaration.ts';
 import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';

@@ -6,7 +6,7 @@ import { whyStopped } from '../ledger/run/run-end.ts';
 import { lossOf, runQuery } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
-import { refuseIfGone } from '../publish/commit/gone.ts';
+import { refuseIfGone } from '../publish/gone.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
 import type { PlannedTable } from './files/planned-table.ts';
@@ -18,8 +18,8 @@ import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
 import { loadMissing } from '../load/load.ts';
 import { makeLoadPlan } from '../load/load-plan.ts';
-import type { BegunRun } from './begin/begin.ts';
-import { openRunQueue } from './begin/open-queue.ts';
+import type { BegunRun } from './begin.ts';
+import { openRunQueue } from './open-queue.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { keepRunPlan } from './plan/describe.ts';
 import { rehearse } from './plan/rehearse.ts';
@@ -29,7 +29,7 @@ import { publishRun } from './publish/publish.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './test-run.ts';
 
-export { beginRun, continueRun } from './begin/begin.ts';
+export { beginRun, continueRun } from './begin.ts';
 
 /**
  * Sets the state of the run in the ledger, and saves the notices so far. Errors: ETL_RUN_CANCELLED.

@@ -4,9 +4,9 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
-import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
 import type { RunStep } from '../core/model.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import type { Queues } from '../queue/job-queue.ts';
 import type { Definition, PipelineFile } from '../pipeline/definition.ts';
 import type { RunSettings } from './options.ts';

@@ -2,15 +2,48 @@
 
 import { keepAdvice } from '../ledger/run/run-story.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
-import { runQuery } from '../db/client.ts';
+import { runQuery, type Client } from '../db/client.ts';
 import { walBytesSince } from '../db/session/server-wal.ts';
 import { adviceSecondsMin } from '../core/limits.ts';
-import type { RunResult } from '../core/model.ts';
+import type { RunResult, TableResult } from '../core/model.ts';
 import type { RunContext } from './context.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
-import { tableResults } from './publish/results.ts';
+import { fileTotals } from '../ledger/run/ledger.ts';
+import { publishedTables } from '../ledger/production/published-tables.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
+import { countsOfTable } from '../core/counts.ts';
+
+/** Returns when a run was published, and the results of its tables in declared order. */
+const tableResults = async (
+  client: Client,
+  spec: PipelineSpec,
+  runId: number,
+): Promise<{ readonly publishedAt: Date; readonly tables: readonly TableResult[] }> => {
+  const totals = await fileTotals(client, runId);
+  const published = await publishedTables(client, runId);
+  const tables = spec.tables.map(({ name, kind }): TableResult => {
+    const files = totals.filter(({ table }) => table === name);
+    const own = published.find(({ table }) => table === name)!;
+    const { rowsBefore, rows, seconds, strategy, changes, partitions } = own;
+    return {
+      table: name,
+      schema: spec.schema,
+      kind,
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      ...countsOfTable(files, name),
+      rowsBefore,
+      rows,
+      seconds,
+      strategy,
+      ...(changes && { changes }),
+      ...(partitions && { partitions }),
+    };
+  });
+  return { publishedAt: published[0]!.publishedAt, tables };
+};
 
 /**
  * When the run began (in milliseconds of performance.now()), and the server's WAL position then.

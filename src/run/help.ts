@@ -13,7 +13,7 @@ import { createContext, prepareRun } from './prepare.ts';
 import { withRoomForCorrections } from '../load/apply-corrections.ts';
 import { withSegmentWork } from '../load/load.ts';
 import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
-import { existingLandings } from './begin/make-landings.ts';
+import { existingLandings } from './make-landings.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { stagingColumns } from './files/planned-table.ts';
 import { refuseStrangers } from '../db/session/access.ts';

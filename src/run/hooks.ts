@@ -6,7 +6,7 @@ import { runQuery, withClient, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
-import type { FailedHookContext, HookError, HookName, HookTable } from '../core/declaration/hook.ts';
+import type { FailedHookContext, HookError, HookName, HookTable } from '../core/hook.ts';
 import { authorsPath } from '../db/names.ts';
 import { placeInSql, type SqlText } from '../db/sql-file.ts';
 import type { RunContext, Work } from './context.ts';

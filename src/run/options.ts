@@ -7,7 +7,7 @@ import { EtlError } from '../core/errors/errors.ts';
 import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../core/limits.ts';
 import { silentLogger, type Logger } from '../core/logger.ts';
 import type { RunEvent, TraceContext } from '../core/model.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';

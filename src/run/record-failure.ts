@@ -8,7 +8,7 @@ import { runQuery, withClient, withTransaction, type Client } from '../db/client
 import { retryOf } from '../db/retry.ts';
 import type { EtlError } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import { notifyUnkept } from './publish/at-end.ts';
 import { oweFailed, oweFailedBefore } from '../report/notify/events.ts';
 import { saveNotices } from '../report/notice-log.ts';

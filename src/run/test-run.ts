@@ -5,8 +5,8 @@
 // created is rolled back.
 
 import { recordTests } from '../ledger/run/data-tests.ts';
-import type { DataTestResult } from '../core/declaration/data-test.ts';
-import type { TableSpec } from '../core/declaration/declaration.ts';
+import type { DataTestResult } from '../core/data-test.ts';
+import type { TableSpec } from '../core/declaration.ts';
 import { withClient, withRollback, type Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -15,7 +15,7 @@ import { authorsPath, buildSchema } from '../db/names.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import { partRows, showRows } from '../publish/modes/views.ts';
-import { planPublish } from '../publish/commit/plan.ts';
+import { planPublish } from '../publish/plan.ts';
 import { step, type BuildContext, type RunContext, type Work } from './context.ts';
 import { stopSignal } from '../core/stop.ts';
 import { rowsInProduction } from './publish/guard.ts';

@@ -10,8 +10,8 @@ import {
   type Measured,
 } from '../publish/data-tests/measure.ts';
 import { testKinds } from '../publish/data-tests/registry.ts';
-import type { DataTestResult, FailingRow, TestSpec } from '../core/declaration/data-test.ts';
-import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts';
+import type { DataTestResult, FailingRow, TestSpec } from '../core/data-test.ts';
+import type { PipelineSpec, TableSpec } from '../core/declaration.ts';
 import type { Client } from '../db/client.ts';
 import { hintOf, isRefusal } from '../db/connect/server-error.ts';
 import { quoteName } from '../db/sql.ts';

@@ -1,7 +1,7 @@
 // Chooses the versions that a rollback publishes: the versions of one run, for all its tables.
 
 import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.ts';
-import type { PipelineSpec, TableSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec, TableSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { fileColumn } from '../db/names.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';

@@ -7,13 +7,13 @@ import { correctionKey, type NewCorrection } from '../ledger/rejects/corrections
 import { runFiles } from '../ledger/run/ledger.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { tryLockPipeline } from '../db/session/advisory-lock.ts';
-import type { Dialect, LineEnd } from '../core/declaration/declaration.ts';
+import type { Dialect, LineEnd } from '../core/declaration.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { isQuoteFault, reasonOf } from '../format/records/raw-fields.ts';
-import { findLineEnd, grammarOf } from '../format/split/grammar.ts';
+import { findLineEnd, grammarOf } from '../format/records/grammar.ts';
 import { recordBytes } from '../format/records/record-parser.ts';
-import { recordBlocks } from '../format/split/record-blocks.ts';
-import { createSplitter } from '../format/split/splitter.ts';
+import { recordBlocks } from '../format/records/record-blocks.ts';
+import { createSplitter } from '../format/records/splitter.ts';
 import { recordFields, writtenDialect } from '../format/records/record-fields.ts';
 import { findRun } from '../ledger/history/history.ts';
 import {

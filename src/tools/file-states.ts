@@ -10,7 +10,7 @@ import {
   type PublishedFile,
 } from '../ledger/production/published-files.ts';
 import type { NewFile } from '../ledger/run/ledger.ts';
-import type { PipelineSpec, SourceTableSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec, SourceTableSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import type { FileState } from '../core/file-state.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';

@@ -7,7 +7,7 @@ import { abandonRuns } from '../ledger/run/take-over.ts';
 import { runQuery } from '../db/client.ts';
 import { countRows } from '../db/rows.ts';
 import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
-import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { dropServerColumns } from '../publish/table/server-columns.ts';
 import { tidyBuildSchema } from '../publish/aside/build-schema.ts';

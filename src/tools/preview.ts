@@ -1,18 +1,13 @@
 // Previews a load without a server: the rows and rejects of the first records of each file.
 
-import {
-  tableOfFile,
-  type ColumnSpec,
-  type ReadTable,
-  type SourceTableSpec,
-} from '../core/declaration/declaration.ts';
+import { tableOfFile, type ColumnSpec, type ReadTable, type SourceTableSpec } from '../core/declaration.ts';
 import type { NewFile } from '../ledger/run/ledger.ts';
-import { ownOptions, type Dialect } from '../core/declaration/dialect.ts';
+import { ownOptions, type Dialect } from '../core/dialect.ts';
 import { typeOf } from '../format/types/registry.ts';
 import { createRecordJudge, filtered, rejectOf } from '../format/rows/record-judge.ts';
 import type { Faulty } from '../format/records/record-parser.ts';
-import { recordBlocks } from '../format/split/record-blocks.ts';
-import { createSplitter } from '../format/split/splitter.ts';
+import { recordBlocks } from '../format/records/record-blocks.ts';
+import { createSplitter } from '../format/records/splitter.ts';
 import type { Reject } from '../core/model.ts';
 import { madeColumn } from '../pipeline/check/made-column.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';

@@ -4,9 +4,8 @@
 import { createRowBytes } from '../format/types/row-bytes.ts';
 import type { ColumnType } from '../format/types/contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from '../format/types/number-text.ts';
-import type { ColumnTypeName } from '../format/types/registry.ts';
-import { columnTypes } from '../format/types/registry.ts';
-import type { ColumnSpec } from '../core/declaration/declaration.ts';
+import { type ColumnTypeName, columnTypes } from '../format/types/registry.ts';
+import type { ColumnSpec } from '../core/declaration.ts';
 
 /** Prints a value that the column's reader returned as a text. */
 export type PrintValue = (text: string) => string;

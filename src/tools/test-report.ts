@@ -1,6 +1,6 @@
 // Options and result of testPipeline.
 
-import type { DataTestResult } from '../core/declaration/data-test.ts';
+import type { DataTestResult } from '../core/data-test.ts';
 import type { RunOptions } from '../run/options.ts';
 
 /** Options of testPipeline. */

@@ -7,7 +7,7 @@ import { asEtlError, EtlError } from '../core/errors/errors.ts';
 import { runHandedOnMs, runLockedRetryMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEvent, TraceContext } from '../core/model.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';

@@ -3,7 +3,7 @@
 import { withClient } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import { deliverFor, isAnyDue, type Delivering } from '../report/notify/deliver.ts';
 import type { Catalog } from './catalog.ts';
 import type { Site } from './site.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { failuresShown, listFailures } from '../ledger/run/failure.ts';
 import { cancelRun } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
-import type { PipelineSpec } from '../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';

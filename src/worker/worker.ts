@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
 import { watchSessionName } from '../db/connect/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../core/limits.ts';
-import type { Receiver } from '../core/declaration/notification.ts';
+import type { Receiver } from '../core/notification.ts';
 import { checkReceivers } from '../pipeline/declare/notify.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';

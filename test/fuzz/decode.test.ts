@@ -10,7 +10,7 @@ import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
 import type { Decoder } from '../../src/format/rows/decoder.ts';
 import { EtlError } from '../../src/index.ts';
-import type { RecordBlock } from '../../src/format/split/record-blocks.ts';
+import type { RecordBlock } from '../../src/format/records/record-blocks.ts';
 import { useFiles } from '../helpers/files.ts';
 import { prepare, tableAt, type Prepared } from '../helpers/fuzz-files.ts';
 import { expectParsed } from '../helpers/fuzz-parse.ts';

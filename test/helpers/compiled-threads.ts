@@ -29,7 +29,7 @@ const isBuilt = (): boolean => {
 
 const compile = async (): Promise<void> => {
   if (isBuilt()) return cpSync(dist, compiled, { recursive: true });
-  const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/build/compile.mjs')).href)) as {
+  const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/compile.mjs')).href)) as {
     compileInto: (directory: string) => Promise<boolean>;
   };
   // What does not satisfy the compiler is compiled all the same; npm run check says what it is.

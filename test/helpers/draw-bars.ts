@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIo } from '../../src/cli/io.ts';
-import { openDisplay } from '../../src/cli/progress/display.ts';
+import { openDisplay } from '../../src/cli/text/display.ts';
 
 const [tables = '3', frames = '20', note] = process.argv.slice(3);
 const names = Array.from({ length: Number(tables) }, (_, index) => `table_${index}`);

@@ -16,10 +16,14 @@ import {
 import { launch, settled } from '../../src/db/embedded/launch.ts';
 import { withLock } from '../../src/db/embedded/lock.ts';
 import { makeOpenDirectory } from '../../src/db/embedded/files.ts';
-import { platformName } from '../../src/db/embedded/package.ts';
+import {
+  platformName,
+  findEmbedded,
+  startEmbedded,
+  type EmbeddedServer,
+} from '../../src/db/embedded/server.ts';
 import { choosePort } from '../../src/db/embedded/port.ts';
 import { runProgram, type Programs } from '../../src/db/embedded/programs.ts';
-import { findEmbedded, startEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { settingsName } from '../../src/db/embedded/settings.ts';
 import { mustRun } from './package-project.ts';
 

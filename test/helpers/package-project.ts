@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { platformName } from '../../src/db/embedded/package.ts';
+import { platformName } from '../../src/db/embedded/server.ts';
 
 export interface Ended {
   readonly exit: number;

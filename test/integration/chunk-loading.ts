@@ -10,7 +10,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
-import { tableOfFile, type FilterSpec } from '../../src/core/declaration/declaration.ts';
+import { tableOfFile, type FilterSpec } from '../../src/core/declaration.ts';
 import { rejectsPerChunkMax } from '../../src/core/limits.ts';
 import type { Counts, Position, SourceFile } from '../../src/core/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';

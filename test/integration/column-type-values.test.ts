@@ -2,7 +2,7 @@
 
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions } from '../../src/core/declaration/declaration.ts';
+import type { ColumnOptions } from '../../src/core/declaration.ts';
 import { isRefusal, type ColumnType } from '../../src/format/types/contract.ts';
 import { columnTypes, typeOf } from '../../src/format/types/registry.ts';
 import { column } from '../../src/index.ts';

@@ -13,7 +13,7 @@ import { binaryHead, binaryTail } from '../../src/format/types/row-bytes.ts';
 import { typeOf } from '../../src/format/types/registry.ts';
 import type { DecodedBlock } from '../../src/format/rows/decoder.ts';
 import { createRecordDecoder } from '../unit/format/records/record-decoder.ts';
-import { createSplitter } from '../../src/format/split/splitter.ts';
+import { createSplitter } from '../../src/format/records/splitter.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { searched } from '../helpers/seeded.ts';
 import { useDatabase } from '../helpers/server.ts';

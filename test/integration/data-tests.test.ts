@@ -19,7 +19,7 @@ import {
   type Pipeline,
 } from '../../src/index.ts';
 import type { TestDefinition, TestOptions } from '../../src/publish/data-tests/contract.ts';
-import { serverPattern } from '../../src/publish/data-tests/pattern.ts';
+import { serverPattern } from '../../src/publish/data-tests/matches.ts';
 import { testKinds } from '../../src/publish/data-tests/registry.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';

@@ -6,13 +6,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { shapes } from '../../bench/shapes/shapes.ts';
 import noaa from '../../pipelines/noaa.ts';
-import type { ReadTable, SourceTableSpec } from '../../src/core/declaration/declaration.ts';
+import type { ReadTable, SourceTableSpec } from '../../src/core/declaration.ts';
 import { encodeTextRow } from '../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
 import type * as TextEncoders from '../../src/format/rows/text-encoder.ts';
 import type * as Judges from '../../src/format/rows/record-judge.ts';
-import type * as RecordEnds from '../../src/format/split/record-end.ts';
-import { createSplitter } from '../../src/format/split/splitter.ts';
+import type * as RecordEnds from '../../src/format/records/record-end.ts';
+import { createSplitter } from '../../src/format/records/splitter.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { column, type AnyColumn } from '../../src/pipeline/declare/column.ts';
 import { when } from '../../src/pipeline/declare/filter.ts';
@@ -22,7 +22,7 @@ import { blocksOf, decodedFile, firstRead, tableOf } from '../unit/format/record
 /** What was left to slower code, counted where it is called. */
 const left = vi.hoisted(() => ({ byteByByte: 0, judged: 0, fields: 0 }));
 
-vi.mock('../../src/format/split/record-end.ts', async (original) => {
+vi.mock('../../src/format/records/record-end.ts', async (original) => {
   const real = await original<typeof RecordEnds>();
   const recordAt: typeof real.recordAt = (...parameters) => {
     left.byteByByte += 1;

@@ -8,10 +8,10 @@ import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } f
 import type { RunEvent } from '../../src/core/model.ts';
 import type { KnownFile, Listing } from '../../src/input/sources/contract.ts';
 import { s3 } from '../../src/input/sources/s3/s3.ts';
-import { signedRequest } from '../../src/input/sources/s3/signed-request.ts';
+import { signedRequest } from '../../src/input/sources/s3/client.ts';
 import { createClient } from '../../src/input/sources/s3/client.ts';
 import { initText, readForInit } from '../../src/tools/init/write-init.ts';
-import { listKeys } from '../../src/input/sources/s3/list-keys.ts';
+import { listKeys } from '../../src/input/sources/s3/list-objects.ts';
 import { patience, settingsOf } from '../../src/input/sources/s3/settings.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';

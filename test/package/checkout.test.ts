@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readVersion } from '../../src/cli/program.ts';
 import { encoderBytes } from '../../src/format/encoder/encoder-bytes.ts';
-import { scanBytes } from '../../src/format/split/scan-bytes.ts';
+import { scanBytes } from '../../src/format/records/scan-bytes.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const checkout = mkdtempSync(join(tmpdir(), 'sluice-checkout-'));
@@ -106,7 +106,7 @@ describe('etl in a fresh checkout', () => {
 
   it.each([
     ['encoderBytes', encoderBytes, 'format/encoder/routines.js'],
-    ['scanBytes', scanBytes, 'format/split/record-scan.js'],
+    ['scanBytes', scanBytes, 'format/records/record-scan.js'],
   ])('%s is in one file of the bundle, and what makes it in none', (name, bytes, maker) => {
     const directory = join(checkout, 'dist/bundle');
     const files = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'));

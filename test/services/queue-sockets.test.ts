@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { createSocketSet } from '../../src/queue/sockets.ts';
+import { createSocketSet } from '../../src/queue/postgres-backend.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();

@@ -1,8 +1,62 @@
 // `etl completion <shell>`: prints a script for tab completion.
 
 import { command } from '../command.ts';
-import { bashScript, zshScript } from '../completion-scripts.ts';
 import { argumentOf } from '../inputs.ts';
+
+// The scripts of `etl completion bash` and `etl completion zsh`. We do not use the scripts of
+// @bomb.sh/tab for these shells: they pass typed text to eval. Its bash script also needs the
+// package bash-completion, and its zsh script inserts file names unquoted.
+
+/** Script for bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
+const bashScript = String.raw`# bash completion for etl
+
+_etl_complete() {
+    local line=§{COMP_LINE:0:COMP_POINT} words word typed head out reply directive=0
+    # Without -r: a backslash before a blank makes it part of the word.
+    read -a words <<< "$line"
+    [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
+    word=§{words[§{#words[@]} - 1]}
+    out=$(etl complete blanks -- "§{words[@]:1}" 2>/dev/null) || return
+    # bash also ends a word at = and at :, and inserts the reply after the last of them.
+    typed=$word
+    [[ $word == -*=* ]] && typed=§{word#*=}
+    head=§{typed%"§{typed##*[=:]}"}
+    COMPREPLY=()
+    while IFS= read -r reply; do
+        case $reply in
+            :*) directive=§{reply#:} ;;
+            ?*) reply=§{reply%%$'\t'*}; reply=§{reply#"$head"}; COMPREPLY+=("§{reply// /\\ }") ;;
+        esac
+    done <<< "$out"
+    # Directive 2: add no blank, because the word is a folder. compopt exists since bash 4.
+    if (( directive & 2 )) && type compopt > /dev/null 2>&1; then compopt -o nospace; fi
+}
+
+complete -F _etl_complete etl
+`.replaceAll('§', '$');
+
+/** Script for zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
+const zshScript = String.raw`#compdef etl
+compdef _etl etl
+
+_etl() {
+    local -a offers options
+    local line directive=0
+    while IFS= read -r line; do
+        case $line in
+            :*) directive=§{line#:} ;;
+            ?*) line=§{line//:/\\:}; offers+=("§{line/$'\t'/:}") ;;
+        esac
+    done < <(etl complete -- "§{(@)words[2,CURRENT]}" 2>/dev/null)
+    # Directive 2: add no blank, because the word is a folder.
+    (( directive & 2 )) && options=(-S '')
+    [[ $PREFIX == -*=* ]] && compset -P '*='
+    _describe etl offers "§{(@)options}"
+}
+
+# If this file is autoloaded as the function _etl, zsh expects it to complete at once.
+if [[ $funcstack[1] == _etl ]]; then _etl; fi
+`.replaceAll('§', '$');
 
 export const completionCommand = command({
   name: 'completion',

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
-import type { WrittenTable } from '../../tools/init/infer/write-pipeline.ts';
+import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
@@ -104,7 +104,7 @@ Examples:
   $ etl init in/orders.csv --out - | less`,
   async act({ io, locations, out, force, yes, allowPrivate }) {
     const { initText, readForInit } = await import('../../tools/init/write-init.ts');
-    const { snakeCase } = await import('../../tools/init/infer/header.ts');
+    const { snakeCase } = await import('../../tools/init/header.ts');
     const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
     const output = out === standardOutput ? io.stderr : io.stdout;
     writeLines(summaryLines(draft, output, io), output);

@@ -25,7 +25,7 @@ import { widthOf, type Io } from '../io.ts';
 import { parseDuration } from '../parsers.ts';
 import { loadPipeline } from '../pipeline.ts';
 import { paintFor } from '../paint.ts';
-import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
+import { displayLogger, openDisplay, progressModes } from '../text/display.ts';
 import { readRedis } from '../redis.ts';
 import { openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../text/profile-text.ts';

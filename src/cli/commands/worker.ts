@@ -1,7 +1,7 @@
 // `etl worker`: runs enqueued pipelines, and helps other workers, until it is asked to stop.
 
 import { once } from 'node:events';
-import type { Receiver } from '../../core/declaration/notification.ts';
+import type { Receiver } from '../../core/notification.ts';
 import { portMax } from '../../core/limits.ts';
 import { command } from '../command.ts';
 import {

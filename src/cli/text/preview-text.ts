@@ -1,6 +1,6 @@
 // Text of `etl preview`: a line per record, or per column if records do not fit.
 
-import { optionsText } from '../../core/declaration/dialect.ts';
+import { optionsText } from '../../core/dialect.ts';
 import type { PreviewFile } from '../../tools/preview.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { alignRows, clip, textWidth, visibleText } from '../layout.ts';

@@ -1,6 +1,6 @@
 // Text of data test results: a line per test, and below it the failing rows.
 
-import type { DataTestResult, FailingRow } from '../../core/declaration/data-test.ts';
+import type { DataTestResult, FailingRow } from '../../core/data-test.ts';
 import { plural } from '../../core/wording.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';

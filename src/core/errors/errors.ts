@@ -1,15 +1,15 @@
 // The error class, and the catalogue of all error codes.
 
-import { definitionErrors } from './catalogue/definition.ts';
-import type { RetryClass } from './catalogue/entry.ts';
-import { pageErrors } from './catalogue/page.ts';
-import { publishErrors } from './catalogue/publish.ts';
-import { runErrors } from './catalogue/run.ts';
-import { serverErrors } from './catalogue/server.ts';
-import { sourceErrors } from './catalogue/source.ts';
+import { definitionErrors } from './definition.ts';
+import type { RetryClass } from './entry.ts';
+import { pageErrors } from './page.ts';
+import { publishErrors } from './publish.ts';
+import { runErrors } from './run.ts';
+import { serverErrors } from './server.ts';
+import { sourceErrors } from './source.ts';
 import { visible } from '../wording.ts';
 
-export { exitCodes, type RetryClass } from './catalogue/entry.ts';
+export { exitCodes, type RetryClass } from './entry.ts';
 
 /** Every error code. docs/reference/errors.md shows them (test/unit/project/catalogue.test.ts). */
 export const catalogue = {

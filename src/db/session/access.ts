@@ -1,6 +1,6 @@
 // Checks a session's privileges, and that trusted roles own the schemas that a run writes.
 
-import type { PipelineSpec } from '../../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../../core/declaration.ts';
 import { stagingName } from '../staging.ts';
 import type { Client } from '../client.ts';
 import {

@@ -1,7 +1,7 @@
 // WebAssembly code for boolean: PostgreSQL's words in any case, or the column's own words.
 
-import { i32, i64, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, i64, sequence, when, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { offsetOf } from './kinds.ts';
 import { token } from './token-list.ts';
 import { notSure, putConstant } from './put-code.ts';

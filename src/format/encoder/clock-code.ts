@@ -10,8 +10,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { wordByte, isDigit, takeThreePairs, wordOf } from './day-code.ts';
 import { zero } from './put-code.ts';
 

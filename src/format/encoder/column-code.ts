@@ -15,8 +15,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { flag, mayBeOneOf, trimBlanks } from './field-code.ts';
 import { copyBytes, increase, notSure, zero } from './put-code.ts';
 import { kindList } from './kinds.ts';

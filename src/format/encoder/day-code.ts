@@ -1,7 +1,7 @@
 // WebAssembly code for digits and dates, eight characters at once.
 
-import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { monthDaysAt } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 

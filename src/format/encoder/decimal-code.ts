@@ -11,8 +11,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { increase, masked } from './put-code.ts';
 
 const PLUS = 43;

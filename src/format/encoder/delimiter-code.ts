@@ -1,8 +1,8 @@
 // WebAssembly code for delimiters of several bytes: keeps listed first bytes that the other bytes
 // follow.
 
-import { i32, loopWhile, sequence, when } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, loopWhile, sequence, when } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { flag } from './field-code.ts';
 import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';

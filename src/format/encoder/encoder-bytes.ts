@@ -1,7 +1,7 @@
 // The WebAssembly module of the row encoder. The build replaces this file by the module's bytes:
-// src/cli/build/compile.mjs.
+// src/cli/compile.mjs.
 
-import { moduleBytes } from '../wasm/wasm-module.ts';
+import { moduleBytes } from '../wasm-module.ts';
 import { encoderModule } from './routines.ts';
 
 export const encoderBytes = moduleBytes(encoderModule);

@@ -11,8 +11,8 @@ import {
   when,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { slot } from './layouts.ts';
 import { state } from './memory.ts';
 import { hashFactor, token, tokenList } from './token-list.ts';

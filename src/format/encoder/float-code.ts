@@ -11,8 +11,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { codeOf, digitAt, isByte, isDigitBefore, takeSign } from './byte-code.ts';
 import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
 import { special } from './special-code.ts';

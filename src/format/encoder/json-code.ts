@@ -13,8 +13,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { codeOf, digitAt } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32, zero } from './put-code.ts';

@@ -1,7 +1,7 @@
 // WebAssembly code that writes a record's line number into the token of the column `_line`.
 
-import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { flag } from './field-code.ts';
 import { linesAt, state } from './memory.ts';
 import { increase, putInt64, zero } from './put-code.ts';

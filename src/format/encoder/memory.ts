@@ -1,7 +1,7 @@
 // Memory map of the row routine: state, text and records in, rows out, and the table's plan.
 
 import { wordBytes } from '../../core/shared-copy.ts';
-import { groupBytes } from '../wasm/instance.ts';
+import { groupBytes } from '../wasm-instance.ts';
 
 /** Most bytes of records in memory at once. Few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;

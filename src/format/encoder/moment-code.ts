@@ -10,8 +10,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { microsecondsOf, secondsEastOf, takenOf } from './clock-code.ts';
 import { noDay } from './day-code.ts';
 import { noZone, offsetOf } from './kinds.ts';

@@ -1,17 +1,7 @@
 // WebAssembly code for integers and floats.
 
-import {
-  f64,
-  i32,
-  i64,
-  leaveWith,
-  sequence,
-  when,
-  whenElse,
-  type Code,
-  type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+import { f64, i32, i64, leaveWith, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { hasPoint, isNegative, valueOf } from './decimal-code.ts';
 import { floatFlags, noDouble } from './float-code.ts';
 import { offsetOf } from './kinds.ts';

@@ -10,9 +10,9 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
+} from '../wasm-code.ts';
 import { numericIntegerDigitsMax } from '../../core/limits.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { bitsBefore, codeOf, isByte, takeSign } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { digitsAt, numberBytesMax } from './memory.ts';

@@ -1,7 +1,7 @@
 // WebAssembly code that finds the end of strings and numbers in JSON. 0 means unsure.
 
-import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { codeOf, digitAt, isByte, isDigitBefore } from './byte-code.ts';
 import { increase, notSure, zero } from './put-code.ts';
 

@@ -11,8 +11,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { secondsEastOf, takenOf } from './clock-code.ts';
 import { isDigit, noDay } from './day-code.ts';
 import { offsetOf } from './kinds.ts';

@@ -1,8 +1,8 @@
 // WebAssembly code for numeric with an exponent: writes the number without exponent, for
 // `readNumeric`.
 
-import { i32, i64, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, i64, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { codeOf } from './byte-code.ts';
 import { exponentAt, mantissaAt, numberBytesMax, plainAt } from './memory.ts';
 import { increase, unless, zero } from './put-code.ts';

@@ -1,17 +1,7 @@
 // WebAssembly code that writes numbers and bytes of a row, big-endian as COPY's binary format
 // requires.
 
-import {
-  i32,
-  i64,
-  leaveWith,
-  loopWhile,
-  sequence,
-  v128,
-  when,
-  type Code,
-  type Local,
-} from '../wasm/wasm-code.ts';
+import { i32, i64, leaveWith, loopWhile, sequence, v128, when, type Code, type Local } from '../wasm-code.ts';
 
 export const zero = i32.const(0);
 export const notSure = leaveWith(zero);

@@ -34,7 +34,7 @@
 // - -1 in memory: no quotes (`state.quote`), an empty slot (`token.length`), a refused record
 //   (`token.valueBytes`), a boolean without `else` (`other`)
 
-import { scanFields } from '../wasm/field-scan.ts';
+import { scanFields } from '../field-scan.ts';
 import { readBoolean, readWord } from './boolean-code.ts';
 import { scanClock, scanOffset, scanTime } from './clock-code.ts';
 import { encodeColumn } from './column-code.ts';

@@ -11,8 +11,8 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+} from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { flag } from './field-code.ts';
 import { columnBytes } from './kinds.ts';
 import { increase, zero } from './put-code.ts';

@@ -1,18 +1,8 @@
 // WebAssembly code for rules of a column (`.min`, `.max`, `.oneOf`, `.length`), tested on the value
 // just written.
 
-import {
-  f64,
-  i32,
-  i64,
-  loopWhile,
-  sequence,
-  when,
-  whenElse,
-  type Code,
-  type Local,
-} from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+import { f64, i32, i64, loopWhile, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
 import { order, ruleLayout } from './layouts.ts';
 import { powersAt } from './memory.ts';

@@ -1,8 +1,8 @@
 // WebAssembly code that rewrites numbers with a decimal comma or thousands separators for the other
 // routines.
 
-import { i32, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf, type Call } from '../wasm/wasm-module.ts';
+import { i32, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
+import { functionOf, type Call } from '../wasm-module.ts';
 import { codeOf, isByte, isDigitBefore } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { numberBytesMax, plainAt } from './memory.ts';

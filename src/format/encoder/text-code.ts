@@ -1,8 +1,8 @@
 // WebAssembly code for text values, and for fields in COPY's text format. The bytes are valid
 // UTF-8.
 
-import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { bitsBefore, codeOf } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32 } from './put-code.ts';

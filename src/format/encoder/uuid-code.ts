@@ -1,7 +1,7 @@
 // WebAssembly code for uuid: 16 hexadecimal digits at a time.
 
-import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../wasm/wasm-code.ts';
-import { functionOf } from '../wasm/wasm-module.ts';
+import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
+import { functionOf } from '../wasm-module.ts';
 import { increase, notSure, putConstant } from './put-code.ts';
 
 const bareLength = 32;

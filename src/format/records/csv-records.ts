@@ -3,7 +3,7 @@
 
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse';
-import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
+import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 import { isOneOf } from './null-tokens.ts';
 

@@ -2,7 +2,7 @@
 // or by one of several headers. Also finds texts that hold for the whole file: constants, and parts
 // of its path.
 
-import type { Dialect, FieldRef, LineageName } from '../../core/declaration/declaration.ts';
+import type { Dialect, FieldRef, LineageName } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { inQuotes } from '../../core/wording.ts';
 import { trimBlanks } from './blanks.ts';

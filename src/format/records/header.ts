@@ -1,7 +1,7 @@
 // Reads the header of a file: byte order mark, skipped lines, names, line ends.
 
 import { isUtf8 } from 'node:buffer';
-import type { Dialect, LineEnd } from '../../core/declaration/declaration.ts';
+import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { headerBytesMax, recordBytesMax } from '../../core/limits.ts';
 import { rejectCodes } from '../../core/model.ts';
@@ -9,8 +9,8 @@ import type { ReadBytes } from '../../core/read-bytes.ts';
 import { otherTextHint } from './content.ts';
 import { isQuoteFault, reasonOf } from './raw-fields.ts';
 import { recordFields } from './record-fields.ts';
-import { countLines, findLineEnd, grammarOf, startsWith } from '../split/grammar.ts';
-import { createSplitter, type RecordSpans, type Splitter } from '../split/splitter.ts';
+import { countLines, findLineEnd, grammarOf, startsWith } from './grammar.ts';
+import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
 
 export interface FileHeader {
   /** Field names in file order, trimmed. Empty strings if the file names no fields. */

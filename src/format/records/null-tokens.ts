@@ -1,6 +1,6 @@
 // Texts that mean null.
 
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 
 /** Makes a test for membership. Usually there is one text, and comparing is faster than hashing. */

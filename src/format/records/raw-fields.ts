@@ -1,9 +1,9 @@
 // Reads the fields of one record as bytes, in every dialect, or finds the misplaced quote.
 
 import { BACKSLASH } from '../../core/characters.ts';
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
-import { isBlankByte, isEscape, startsWith, type Grammar } from '../split/grammar.ts';
+import { isBlankByte, isEscape, startsWith, type Grammar } from './grammar.ts';
 
 type Escapes = NonNullable<Dialect['escapes']>;
 

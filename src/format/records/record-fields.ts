@@ -1,9 +1,9 @@
 // Reads the fields of a single record in its dialect, and writes records as RFC 4180.
 
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import { unquotedReader } from './null-tokens.ts';
 import { isQuoteFault, nullMark, rawFields, type QuoteFault } from './raw-fields.ts';
-import { grammarOf } from '../split/grammar.ts';
+import { grammarOf } from './grammar.ts';
 
 /** Returns the fields' texts, not trimmed, or the misplaced quote. */
 export const recordFields = (record: Buffer, dialect: Dialect): readonly string[] | QuoteFault => {

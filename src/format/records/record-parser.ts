@@ -7,16 +7,57 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
 import { BACKSLASH } from '../../core/characters.ts';
-import type { LineEnd, ReadTable } from '../../core/declaration/declaration.ts';
+import type { LineEnd, ReadTable, Dialect } from '../../core/declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../../core/model.ts';
-import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
 import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
 import { trimBlanks } from './blanks.ts';
 import { unquotedReader } from './null-tokens.ts';
 import type { FileFields } from './file-fields.ts';
-import { grammarOf, type Grammar } from '../split/grammar.ts';
+import { grammarOf, type Grammar } from './grammar.ts';
 import { isStorable } from './raw-text.ts';
-import type { RecordBlock } from '../split/record-blocks.ts';
+import type { RecordBlock } from './record-blocks.ts';
+import { createRequire } from 'node:module';
+import type * as CsvParse from 'csv-parse/sync';
+
+/** Loads the CommonJS build: one file, where each thread would load a dozen ES modules. */
+const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
+
+const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
+
+/**
+ * True if csv-parse reads the dialect's records as sluice does. It differs in four ways: it trims
+ * all of Unicode's white space; it keeps the quotes of `"a"b`; it does not say which fields were
+ * quoted; and it drops an escape before any character, while the dialect, like COPY, drops it only
+ * before a quote or an escape.
+ */
+export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
+  trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
+
+/**
+ * csv-parse gets the records that the splitter found, with line ends unified, without comments and
+ * blank lines. The caller checks the number of fields.
+ */
+export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Options => ({
+  columns: false,
+  bom: false,
+  delimiter: dialect.delimiter,
+  quote: dialect.quote,
+  // Without this option, csv-parse takes '"' as escape, even if the quote is another character.
+  escape: dialect.quote,
+  record_delimiter: newlines[lineEnd],
+  relax_column_count: true,
+  skip_empty_lines: false,
+});
+
+/** Returns the records' fields, or undefined if csv-parse refuses the bytes. */
+const readCsv = (bytes: Buffer, options: CsvParse.Options): readonly (readonly string[])[] | undefined => {
+  try {
+    return parse(bytes, options);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return undefined;
+  }
+};
 
 export interface Faulty {
   readonly faults: readonly Fault[];

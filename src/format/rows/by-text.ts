@@ -1,6 +1,6 @@
 // Which columns the row routine (WebAssembly) leaves to JavaScript, and why.
 
-import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../core/declaration.ts';
 import { typeOf } from '../types/registry.ts';
 import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import { keepsText } from './row-form.ts';

@@ -1,7 +1,7 @@
 // A column's rules (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) as tests of texts that its
 // type has read.
 
-import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
+import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration.ts';
 import { firstOf, plural } from '../../core/wording.ts';
 import { compareOf } from '../types/order.ts';
 import { bare } from '../types/refusal.ts';

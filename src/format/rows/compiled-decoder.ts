@@ -8,14 +8,14 @@
 // text-rows.test.ts beside it and test/integration/compiled.test.ts.
 
 import { BACKSLASH } from '../../core/characters.ts';
-import type { FilterSpec, ReadTable } from '../../core/declaration/declaration.ts';
+import type { FilterSpec, ReadTable } from '../../core/declaration.ts';
 import type { Reject } from '../../core/model.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
 import { createRecordFilter } from './record-filter.ts';
 import { unquotedReader } from '../records/null-tokens.ts';
 import { fieldsOf, type DecodedFile } from '../records/file-fields.ts';
 import { neededFields } from './header-check.ts';
-import { grammarOf } from '../split/grammar.ts';
+import { grammarOf } from '../records/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from './record-judge.ts';
 import type { Faulty } from '../records/record-parser.ts';
 import { createRowBytes, reserve } from '../types/row-bytes.ts';

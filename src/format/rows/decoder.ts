@@ -1,7 +1,7 @@
 // The interface of decoders: blocks of records in, bytes for COPY and rejects out.
 
 import type { Counts, Reject } from '../../core/model.ts';
-import type { RecordBlock } from '../split/record-blocks.ts';
+import type { RecordBlock } from '../records/record-blocks.ts';
 
 export interface DecodedBlock {
   /** Rows in the format of the table's COPY statement. Valid until the next call of the decoder. */

@@ -1,7 +1,7 @@
 // Reads one column from a record's fields: trim, null tokens, tokens, map, type, checks. All
 // choices are made once per column.
 
-import type { ColumnSpec, Dialect } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec, Dialect } from '../../core/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
 import { canonicalReader, typeOf } from '../types/registry.ts';
 import { quoted } from '../types/refusal.ts';

@@ -1,6 +1,6 @@
 // How a file's header differs from what its table names. Recorded in the ledger.
 
-import type { FieldRef } from '../../core/declaration/declaration.ts';
+import type { FieldRef } from '../../core/declaration.ts';
 import type { HeaderDifferences } from '../../core/model.ts';
 import { mainName, refText, type FileFields } from '../records/file-fields.ts';
 

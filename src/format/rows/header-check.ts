@@ -1,12 +1,6 @@
 // Compares a file's header with the fields that its table names.
 
-import type {
-  ColumnSpec,
-  Dialect,
-  FieldRef,
-  FilterSpec,
-  ReadTable,
-} from '../../core/declaration/declaration.ts';
+import type { ColumnSpec, Dialect, FieldRef, FilterSpec, ReadTable } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../../core/wording.ts';

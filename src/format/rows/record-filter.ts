@@ -1,6 +1,6 @@
 // Declared filters: which records to load.
 
-import type { Dialect, FieldRef, FilterSpec } from '../../core/declaration/declaration.ts';
+import type { Dialect, FieldRef, FilterSpec } from '../../core/declaration.ts';
 import { mainName, type FileFields } from '../records/file-fields.ts';
 import { trimBlanks } from '../records/blanks.ts';
 import { isOneOf, nullsOfField } from '../records/null-tokens.ts';

@@ -1,15 +1,15 @@
 // Judges records in JavaScript: values of the row, faults, or dropped by a filter.
 
-import type { ReadTable } from '../../core/declaration/declaration.ts';
+import type { ReadTable } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import type { Fault, Position, Reject } from '../../core/model.ts';
 import { plural } from '../../core/wording.ts';
 import { isRefusal } from '../types/contract.ts';
 import { createFieldReader } from './field-reader.ts';
 import { fieldsOf, type DecodedFile, type FileFields } from '../records/file-fields.ts';
-import { countLines } from '../split/grammar.ts';
+import { countLines } from '../records/grammar.ts';
 import { rawText } from '../records/raw-text.ts';
-import type { RecordBlock } from '../split/record-blocks.ts';
+import type { RecordBlock } from '../records/record-blocks.ts';
 import { createRecordFilter } from './record-filter.ts';
 import {
   createRecordParser,

@@ -2,7 +2,7 @@
 // as text.
 
 import { ok as assert } from 'node:assert';
-import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../core/declaration.ts';
 import {
   createRowBytes,
   putInt16,

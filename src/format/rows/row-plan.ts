@@ -1,6 +1,6 @@
 // Writes a table's plan for the row routine's memory: slots, columns, tokens, constants.
 
-import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration.ts';
 import { isRefusal } from '../types/contract.ts';
 import { typeOf } from '../types/registry.ts';
 import { createFieldReader, withChecks } from './field-reader.ts';

@@ -3,10 +3,10 @@
 
 import { isAscii } from 'node:buffer';
 import { placeAlike } from '../../core/shared-copy.ts';
-import type { Dialect } from '../../core/declaration/declaration.ts';
-import type { RecordBlock } from '../split/record-blocks.ts';
+import type { Dialect } from '../../core/declaration.ts';
+import type { RecordBlock } from '../records/record-blocks.ts';
 import { trimBlanks } from '../records/blanks.ts';
-import { groupBytes, instantiate, pageBytes } from '../wasm/instance.ts';
+import { groupBytes, instantiate, pageBytes } from '../wasm-instance.ts';
 import { putBytes, reserve, type RowBytes } from '../types/row-bytes.ts';
 import { encoderBytes } from '../encoder/encoder-bytes.ts';
 import { slot } from '../encoder/layouts.ts';

@@ -1,6 +1,6 @@
 // Chooses the rules that the row routine tests itself, and writes them in its format.
 
-import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration/declaration.ts';
+import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration.ts';
 import { writesPlainly } from '../types/number-spelling.ts';
 import { compareOf, decimalOf, isText, wholeKey } from '../types/order.ts';
 import { typeOf } from '../types/registry.ts';

@@ -1,7 +1,7 @@
 // Encodes texts of one column that the row routine does not: unusual spellings, and texts for user
 // functions.
 
-import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../core/declaration.ts';
 import { booleanText } from '../types/boolean.ts';
 import { isRefusal } from '../types/contract.ts';
 import { createTextReader } from './field-reader.ts';

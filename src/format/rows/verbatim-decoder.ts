@@ -1,9 +1,9 @@
 // The verbatim decoder: passes records to COPY as they are, except those that COPY would misread.
 
-import type { ReadTable } from '../../core/declaration/declaration.ts';
+import type { ReadTable } from '../../core/declaration.ts';
 import { rejectCodes, type Reject } from '../../core/model.ts';
 import type { Decoder } from './decoder.ts';
-import type { RecordBlock } from '../split/record-blocks.ts';
+import type { RecordBlock } from '../records/record-blocks.ts';
 import { recordAt } from './record-judge.ts';
 
 const newline = Buffer.from('\n');

@@ -1,7 +1,7 @@
 // Divides a block's records into windows for the row routine, and records for the judge.
 
-import type { RecordBlock } from '../split/record-blocks.ts';
-import type { RecordSpans } from '../split/splitter.ts';
+import type { RecordBlock } from '../records/record-blocks.ts';
+import type { RecordSpans } from '../records/splitter.ts';
 import { isStorable } from '../records/raw-text.ts';
 import { recordBytes } from '../records/record-parser.ts';
 import { BACKSLASH } from '../../core/characters.ts';

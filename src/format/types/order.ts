@@ -1,6 +1,6 @@
 // Compares values of a column for `.min` and `.max`, as texts that the type's reader returned.
 
-import type { ColumnOptions } from '../../core/declaration/declaration.ts';
+import type { ColumnOptions } from '../../core/declaration.ts';
 import { createRowBytes, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';

@@ -1,7 +1,7 @@
 // All column types by name. ColumnTypeName, builders, decoders, DDL, row schemas and docs derive
 // from this list.
 
-import type { ColumnOptions } from '../../core/declaration/declaration.ts';
+import type { ColumnOptions } from '../../core/declaration.ts';
 import { booleanType } from './boolean.ts';
 import type { ColumnType, OptionShape, Reader } from './contract.ts';
 import { dateType, timestampType, timestamptzType, timeType } from './datetime.ts';

@@ -1,7 +1,7 @@
 // The interface of sources: a source lists files, tells which version of a file exists, and reads
 // it.
 
-import type { SourceSpec } from '../../core/declaration/declaration.ts';
+import type { SourceSpec } from '../../core/declaration.ts';
 
 /** A file in a listing. */
 export interface Listed {

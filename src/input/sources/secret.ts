@@ -1,8 +1,8 @@
 // Reads secrets of sources from environment variables, whenever a request is made.
 
-import type { SourceOptions } from '../../core/declaration/declaration.ts';
+import type { SourceOptions } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { isSecret, type Secret } from '../../core/declaration/secret.ts';
+import { isSecret, type Secret } from '../../core/secret.ts';
 
 /** The value of a secret. Errors: ETL_SOURCE_SECRET. */
 export const secretValue = ({ name }: Secret, table: string): string => {

@@ -2,11 +2,11 @@
 
 import { testsOfRun } from '../run/data-tests.ts';
 import { storyOfRun, type RunStory } from '../run/run-story.ts';
-import type { DataTestResult } from '../../core/declaration/data-test.ts';
+import type { DataTestResult } from '../../core/data-test.ts';
 import { isThere, rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
-import type { RecordedFormats } from '../../core/declaration/declaration.ts';
-import { ownOptions, type Dialect } from '../../core/declaration/dialect.ts';
+import type { RecordedFormats } from '../../core/declaration.ts';
+import { ownOptions, type Dialect } from '../../core/dialect.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Counts, HeaderDifferences, RunState } from '../../core/model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';

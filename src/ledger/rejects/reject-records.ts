@@ -1,7 +1,7 @@
 // Splits the records of rejects into fields, by the format that their run recorded.
 
 import { correctionOfReject } from './corrections.ts';
-import type { Dialect, RecordedFormats } from '../../core/declaration/declaration.ts';
+import type { Dialect, RecordedFormats } from '../../core/declaration.ts';
 import { rowsOf, type Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';

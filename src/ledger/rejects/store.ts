@@ -1,6 +1,6 @@
 // Stores rejects in their chunk's transaction, and checks reject limits.
 
-import type { RejectLimit } from '../../core/declaration/declaration.ts';
+import type { RejectLimit } from '../../core/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { storable, storableJson, type Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';

@@ -2,7 +2,7 @@
 
 import { isThere, runQuery, withTransaction, rowsOf, type Client } from '../../db/client.ts';
 import { storableJson } from '../../db/sql.ts';
-import type { DataTestResult } from '../../core/declaration/data-test.ts';
+import type { DataTestResult } from '../../core/data-test.ts';
 
 /** Replaces the run's earlier results. */
 export const recordTests = async (

@@ -2,7 +2,7 @@
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
-import type { RecordedFormats } from '../../core/declaration/declaration.ts';
+import type { RecordedFormats } from '../../core/declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../../core/model.ts';
 
 export interface NewRun {

@@ -1,9 +1,9 @@
 // Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again
 // until the next chunk begins.
 
-import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
-import { sliceBlock } from '../../format/split/record-slice.ts';
-import type { Splitter } from '../../format/split/splitter.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../format/records/record-blocks.ts';
+import { sliceBlock } from '../../format/records/record-slice.ts';
+import type { Splitter } from '../../format/records/splitter.ts';
 import { readBytes, streamChunkBytesMax } from '../../core/limits.ts';
 import type { Position, SourceFile } from '../../core/model.ts';
 import type { Access } from '../../input/sources/contract.ts';

@@ -1,7 +1,7 @@
 // How a file is loaded: the splitter that finds its records, their decoder, and the COPY that takes
 // the rows.
 
-import type { Dialect, ReadTable } from '../../core/declaration/declaration.ts';
+import type { Dialect, ReadTable } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import {
   copyBinary,
@@ -16,7 +16,7 @@ import { typeOf } from '../../format/types/registry.ts';
 import { createCompiledDecoder } from '../../format/rows/compiled-decoder.ts';
 import { binaryHead, binaryTail } from '../../format/types/row-bytes.ts';
 import type { Decoder } from '../../format/rows/decoder.ts';
-import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
+import { createSplitter, type Splitter } from '../../format/records/splitter.ts';
 import { createVerbatimDecoder } from '../../format/rows/verbatim-decoder.ts';
 import {
   createServedReader,
@@ -69,7 +69,7 @@ const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): 
 };
 
 /**
- * Which records have ends that the fast pass (format/split/record-pass.ts) cannot find for certain.
+ * Which records have ends that the fast pass (format/records/record-pass.ts) cannot find for certain.
  */
 const walkedRecords = ({ delimiter, escape, quote, lineEnd }: Dialect): string | undefined => {
   if (lineEnd === 'crlf' || lineEnd === 'cr') return `between line ends '${lineEnd}'`;

@@ -7,8 +7,8 @@
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
-import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import { sliceBlock } from '../../format/split/record-slice.ts';
+import type { RecordBlock } from '../../format/records/record-blocks.ts';
+import { sliceBlock } from '../../format/records/record-slice.ts';
 import type { Fault } from '../../core/model.ts';
 import { onOneLine } from '../../core/wording.ts';
 import { addRows, chunkBlocks, decodeRows, type Chunk, type ChunkLoad } from './chunk.ts';

@@ -2,9 +2,9 @@
 // threads share. A piece becomes a chunk.
 
 import { placeAlike } from '../../core/shared-copy.ts';
-import { longLineBlock, positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
-import { sliceBlock } from '../../format/split/record-slice.ts';
-import type { RecordSpans } from '../../format/split/splitter.ts';
+import { longLineBlock, positionAfter, type RecordBlock } from '../../format/records/record-blocks.ts';
+import { sliceBlock } from '../../format/records/record-slice.ts';
+import type { RecordSpans } from '../../format/records/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
 /** Lists of record positions. In shared memory, they are not copied between threads. */

@@ -3,12 +3,12 @@
 
 import { ok as assert } from 'node:assert';
 import { decodeTextRows, encodeTextRow } from './encode-text.ts';
-import type { ColumnSpec, ReadTable } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec, ReadTable } from '../../core/declaration.ts';
 import { serverReads } from '../../format/types/contract.ts';
 import { typeOf } from '../../format/types/registry.ts';
 import { createCompiledDecoder } from '../../format/rows/compiled-decoder.ts';
 import type { Decoder } from '../../format/rows/decoder.ts';
-import type { RecordBlock } from '../../format/split/record-blocks.ts';
+import type { RecordBlock } from '../../format/records/record-blocks.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { madeColumn } from '../../pipeline/check/made-column.ts';
 

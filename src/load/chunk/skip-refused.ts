@@ -3,8 +3,8 @@
 
 import type { Query } from '../../db/sql.ts';
 import { rejectOf } from '../../format/rows/record-judge.ts';
-import { sliceBlock } from '../../format/split/record-slice.ts';
-import type { RecordBlock } from '../../format/split/record-blocks.ts';
+import { sliceBlock } from '../../format/records/record-slice.ts';
+import type { RecordBlock } from '../../format/records/record-blocks.ts';
 import type { Fault } from '../../core/model.ts';
 import { addRows, decodeRows, type Chunk, type ChunkLoad, type Rows } from './chunk.ts';
 import { copyRows, type Attempts } from './attempts.ts';

@@ -3,8 +3,8 @@
 
 import { parentPort } from 'node:worker_threads';
 import { EtlError } from '../../core/errors/errors.ts';
-import { recordBlocks } from '../../format/split/record-blocks.ts';
-import { createSplitter } from '../../format/split/splitter.ts';
+import { recordBlocks } from '../../format/records/record-blocks.ts';
+import { createSplitter } from '../../format/records/splitter.ts';
 import { openInput, type Meter } from '../../input/input.ts';
 import { expectedEnd } from '../chunk/block-source.ts';
 import { rangesOf } from './ranges.ts';

@@ -2,7 +2,7 @@
 
 import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import type { Dialect, SourceSpec } from '../../core/declaration/declaration.ts';
+import type { Dialect, SourceSpec } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import type { Segment, SourceFile } from '../../core/model.ts';
 import type { Piece } from '../chunk/pieces.ts';

@@ -2,7 +2,7 @@
 
 import { listActions } from '../../ledger/history/actions.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
+import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../sections.ts';
 import { fact, html, time, type Html } from '../parts/html.ts';
 import { tableSection, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';

@@ -1,7 +1,7 @@
 // The page of one run: its progress, chunks, throughput, published tables and error.
 
 import { formatBytes, formatRate, formatSeconds } from '../../core/amounts.ts';
-import type { DataTestResult } from '../../core/declaration/data-test.ts';
+import type { DataTestResult } from '../../core/data-test.ts';
 import { chunkMapOf, filesOfMap, type ChunkMap } from '../../ledger/history/chunk-map.ts';
 import {
   findRun,

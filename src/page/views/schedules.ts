@@ -3,7 +3,7 @@
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/history/calendar.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
-import { scheduleLinks } from '../control/sections.ts';
+import { scheduleLinks } from '../sections.ts';
 import { until } from '../parts/amount.ts';
 import { html, time, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';

@@ -1,7 +1,7 @@
 // Checks the declared attributes of a table: comments, statistics, storage parameters, tablespace.
 
 import { z } from 'zod';
-import type { AttributesSpec } from '../../core/declaration/shape.ts';
+import type { AttributesSpec } from '../../core/shape.ts';
 import type { Known } from './declared-values.ts';
 import { mustBe, text, wholeNumber, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';

@@ -1,8 +1,8 @@
 // Checks the declared constraints of a table: checks, unique and foreignKeys.
 
 import { z } from 'zod';
-import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
-import type { PartitionSpec } from '../../core/declaration/declaration.ts';
+import type { ConstraintSpec } from '../../core/constraint.ts';
+import type { PartitionSpec } from '../../core/declaration.ts';
 import { foreignKeysSchema, foreignKeysOf } from './foreign-key-spec.ts';
 import type { Known } from './declared-values.ts';
 import { defaultName, nameProblem } from '../names.ts';

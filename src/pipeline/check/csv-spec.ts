@@ -2,7 +2,7 @@
 // options. Options of a location override those of csv().
 
 import { z } from 'zod';
-import type { Dialect, Reading } from '../../core/declaration/declaration.ts';
+import type { Dialect, Reading } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import { encodingLabels, encodingOfLabel } from '../../input/encodings/labels.ts';
 import { memberLocation } from '../../input/decode/member-location.ts';

@@ -1,7 +1,7 @@
 // Converts declared values (defaults, bounds) of columns to the texts that a load compares and
 // stores.
 
-import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../core/declaration.ts';
 import { isRefusal } from '../../format/types/contract.ts';
 import { canonicalReader, typeOf } from '../../format/types/registry.ts';
 import { show, type Problems } from '../problems.ts';

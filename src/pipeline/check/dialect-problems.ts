@@ -1,6 +1,6 @@
 // Finds dialect options that exclude each other, or that have no effect with staging: 'text'.
 
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { inQuotes } from '../../core/wording.ts';
 

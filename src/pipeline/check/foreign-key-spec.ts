@@ -1,8 +1,8 @@
 // Checks declared foreign keys against the tables that they reference.
 
 import { z } from 'zod';
-import { deleteActions, type ForeignKeySpec, type TableRef } from '../../core/declaration/constraint.ts';
-import type { TableSpec } from '../../core/declaration/declaration.ts';
+import { deleteActions, type ForeignKeySpec, type TableRef } from '../../core/constraint.ts';
+import type { TableSpec } from '../../core/declaration.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { publishedColumns } from '../../publish/table/tables.ts';
 import { timeTypes } from './declared-values.ts';

@@ -7,7 +7,7 @@ import {
   type LineageName,
   type PublishSpec,
   type SourceTableSpec,
-} from '../../core/declaration/declaration.ts';
+} from '../../core/declaration.ts';
 import { columnsMax } from '../../core/limits.ts';
 import { fileColumn } from '../../db/names.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';

@@ -1,6 +1,6 @@
 // Makes columns that sluice adds to a table, such as the columns of `lineage`.
 
-import type { ColumnSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../core/declaration.ts';
 
 /** Makes a column that is not null and has no declared rules. `made` overrides the defaults. */
 export const madeColumn = (

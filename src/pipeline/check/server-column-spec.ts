@@ -1,8 +1,8 @@
 // Checks generated and identity columns, which the server fills.
 
 import { z } from 'zod';
-import type { ServerColumnSpec } from '../../core/declaration/shape.ts';
-import type { PartitionSpec } from '../../core/declaration/declaration.ts';
+import type { ServerColumnSpec } from '../../core/shape.ts';
+import type { PartitionSpec } from '../../core/declaration.ts';
 import { serverColumnOf } from '../declare/server-column.ts';
 import { columnNameProblem } from '../names.ts';
 import { choice, text, type Problems } from '../problems.ts';

@@ -12,7 +12,7 @@ import type {
   Reading,
   SourceTableSpec,
   TableSpec,
-} from '../../core/declaration/declaration.ts';
+} from '../../core/declaration.ts';
 import { fieldsOf, mainName } from '../../format/records/file-fields.ts';
 import { neededFields } from '../../format/rows/header-check.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';

@@ -9,7 +9,7 @@ import {
   type IndexSpec,
   type SourceTableSpec,
   type TableSpec,
-} from '../../core/declaration/declaration.ts';
+} from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { attributeShape, readAttributes } from './attribute-spec.ts';
 import { columnSpec } from './column-spec.ts';

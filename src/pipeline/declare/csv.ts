@@ -1,7 +1,7 @@
 // csv(): declares the files of a table and how they are written.
 
 import { z } from 'zod';
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import type { HttpOptions } from '../../input/sources/http/declared.ts';
 import type { S3Options } from '../../input/sources/s3/declared.ts';
 import { freezeDeep } from '../freeze.ts';

@@ -1,7 +1,7 @@
 // env(): names a secret in an environment variable, so that the pipeline does not contain the
 // secret.
 
-import type { Secret } from '../../core/declaration/secret.ts';
+import type { Secret } from '../../core/secret.ts';
 
 /**
  * Names an environment variable that contains a secret: `csv(url, { bearer: env('TOKEN') })`. Each

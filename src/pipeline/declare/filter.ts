@@ -1,7 +1,7 @@
 // Filters choose which records of the files are loaded. Other records are counted as filtered.
 
 import { z } from 'zod';
-import type { FilterSpec } from '../../core/declaration/declaration.ts';
+import type { FilterSpec } from '../../core/declaration.ts';
 import type { Field, PathPart } from './column.ts';
 import { freezeDeep } from '../freeze.ts';
 import { fieldSchema } from '../field.ts';

@@ -1,7 +1,7 @@
 // The hooks of a pipeline: their types for authors, and their schema.
 
 import { z } from 'zod';
-import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../core/declaration/hook.ts';
+import type { FailedHook, Hook, HooksSpec, SqlFile } from '../../core/hook.ts';
 import { mustBe, strict, wholeNumber } from '../problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 

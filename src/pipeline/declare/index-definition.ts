@@ -1,7 +1,7 @@
 // index(): declares an index of a production table.
 
 import { z } from 'zod';
-import type { IndexSpec } from '../../core/declaration/declaration.ts';
+import type { IndexSpec } from '../../core/declaration.ts';
 import { freezeDeep } from '../freeze.ts';
 import { defaultName, nameProblem } from '../names.ts';
 import { boolean, choice, mustBe, oneOrMore, strict, text, type Problems } from '../problems.ts';

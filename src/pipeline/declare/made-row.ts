@@ -1,7 +1,7 @@
 // Reads the `row` of a table that SQL makes: a z.object, whose keys are the table's columns.
 
 import { z } from 'zod';
-import type { MadeColumn } from '../../core/declaration/declaration.ts';
+import type { MadeColumn } from '../../core/declaration.ts';
 import { mustBe } from '../problems.ts';
 
 /** Accepts a z.object of any copy of Zod 4. Objects of Zod 3 have a different structure. */

@@ -1,9 +1,9 @@
 // webhook() and slack(): declare who is notified of the outcome of a pipeline's runs, and check it.
 
 import { z } from 'zod';
-import { notifyEvents, type NotifyEvent, type Receiver } from '../../core/declaration/notification.ts';
+import { notifyEvents, type NotifyEvent, type Receiver } from '../../core/notification.ts';
 import { channels, type ChannelName } from '../../report/notify/registry.ts';
-import { isSecret, type Secret } from '../../core/declaration/secret.ts';
+import { isSecret, type Secret } from '../../core/secret.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { choice, mustBe } from '../problems.ts';
 

@@ -1,11 +1,7 @@
 // range(), list() and hash(): declare how the production table is partitioned.
 
 import { z } from 'zod';
-import {
-  partitionUnits,
-  type PartitionSpec,
-  type PartitionUnit,
-} from '../../core/declaration/declaration.ts';
+import { partitionUnits, type PartitionSpec, type PartitionUnit } from '../../core/declaration.ts';
 import { freezeDeep } from '../freeze.ts';
 import { choice, mustBe, strict, wholeNumber } from '../problems.ts';
 

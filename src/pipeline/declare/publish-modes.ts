@@ -1,6 +1,6 @@
 // TypeScript types of the modes that a table can declare in `publish`.
 
-import type { AppendSpec, FilterSpec, HistorySpec, MergeSpec } from '../../core/declaration/declaration.ts';
+import type { AppendSpec, FilterSpec, HistorySpec, MergeSpec } from '../../core/declaration.ts';
 
 /**
  * Appends the rows of new files. `changed` says what to do with a file that changed since it was

@@ -1,7 +1,7 @@
 // Schemas of limits: a number of records, such as 10, or a share of all records, such as '0.1%'.
 
 import { z } from 'zod';
-import type { RejectLimit } from '../../core/declaration/declaration.ts';
+import type { RejectLimit } from '../../core/declaration.ts';
 import { mustBe, wholeNumber } from '../problems.ts';
 
 export const percentOf = (share: string): number => Number(share.slice(0, -1));

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { SqlFile } from '../../core/declaration/hook.ts';
+import type { SqlFile } from '../../core/hook.ts';
 import { mustBe } from '../problems.ts';
 
 /**

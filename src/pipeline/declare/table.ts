@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import type { TestDefinition } from '../../publish/data-tests/contract.ts';
-import type { Evolve, FilterSpec, LineageName } from '../../core/declaration/declaration.ts';
-import type { SqlFile } from '../../core/declaration/hook.ts';
+import type { Evolve, FilterSpec, LineageName } from '../../core/declaration.ts';
+import type { SqlFile } from '../../core/hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { ServerColumn } from './server-column.ts';
 import type { CsvSource } from './csv.ts';

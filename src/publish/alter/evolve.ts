@@ -5,7 +5,7 @@
 // publishing transaction, before rows are written. Readers wait from then until the commit, and a
 // killed run leaves neither columns nor rows.
 
-import { evolveChoices, type Evolve } from '../../core/declaration/declaration.ts';
+import { evolveChoices, type Evolve } from '../../core/declaration.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
 import { productionName } from '../../db/names.ts';

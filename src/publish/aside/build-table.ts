@@ -1,7 +1,7 @@
 // Builds the new version of a table in the build schema, invisible to readers: rows, not null,
 // primary key, indexes, statistics.
 
-import type { IndexSpec } from '../../core/declaration/declaration.ts';
+import type { IndexSpec } from '../../core/declaration.ts';
 import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';

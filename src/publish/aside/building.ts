@@ -1,7 +1,7 @@
 // A table that is being built.
 
-import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
-import type { IndexSpec } from '../../core/declaration/declaration.ts';
+import type { ConstraintSpec } from '../../core/constraint.ts';
+import type { IndexSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
 import type { BuildWhat } from '../../core/model.ts';
 import type { TableNames } from '../../db/names.ts';

@@ -1,6 +1,6 @@
 // Finds the partitions that the rows of a table need, and where in the table their rows are.
 
-import type { PartitionSpec } from '../../core/declaration/declaration.ts';
+import type { PartitionSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';

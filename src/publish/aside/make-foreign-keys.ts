@@ -1,6 +1,6 @@
 // Makes declared foreign keys: between new tables during the build, others when publishing.
 
-import type { ForeignKeySpec } from '../../core/declaration/constraint.ts';
+import type { ForeignKeySpec } from '../../core/constraint.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames, quoteText } from '../../db/sql.ts';
 import { codeOf } from '../../core/errors/errors.ts';

@@ -3,7 +3,7 @@
 // Its SQL runs with only pg_catalog on the search path, so operators of other types must be written
 // with their schema (`TestedColumn`).
 
-import type { Severity, TestSpec } from '../../core/declaration/data-test.ts';
+import type { Severity, TestSpec } from '../../core/data-test.ts';
 
 /** Options of every test. */
 export interface TestOptions {

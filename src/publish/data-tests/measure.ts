@@ -5,7 +5,7 @@
 
 import { withPath, type Client } from '../../db/client.ts';
 import { isRefusal } from '../../db/connect/server-error.ts';
-import type { TestSpec } from '../../core/declaration/data-test.ts';
+import type { TestSpec } from '../../core/data-test.ts';
 import {
   row,
   TestMisfit,

@@ -1,7 +1,7 @@
 // references: every value of the column exists in a column of another table.
 
 import { quoteName } from '../../db/sql.ts';
-import type { TestSpec } from '../../core/declaration/data-test.ts';
+import type { TestSpec } from '../../core/data-test.ts';
 import { equalityOf } from './accepted.ts';
 import {
   columnOf,

@@ -3,7 +3,7 @@
 // All tables of a run are published in one transaction. So `apply` takes all tables of a strategy,
 // and returns the statements that block readers: they are sent as one last query.
 
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
 import type { RowChanges } from '../../core/model.ts';
 import type { Building } from '../aside/building.ts';

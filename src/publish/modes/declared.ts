@@ -1,6 +1,6 @@
 // A declared table as publishing needs it, before it is built.
 
-import type { Extent, PipelineSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import type { Extent, PipelineSpec, TableSpec } from '../../core/declaration.ts';
 import { namesOf } from '../../db/landing.ts';
 import { publishedColumns, type DeclaredTable } from '../table/tables.ts';
 import { meaningOf } from './meanings.ts';

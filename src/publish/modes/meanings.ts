@@ -1,6 +1,6 @@
 // The meaning of each `publish` value. The only file of modes/ that pipeline/ may import.
 
-import type { PartSpec, PublishSpec } from '../../core/declaration/declaration.ts';
+import type { PartSpec, PublishSpec } from '../../core/declaration.ts';
 import type { Meaning } from '../table/meaning.ts';
 import { append } from './append/meaning.ts';
 import { history } from './history/meaning.ts';

@@ -1,6 +1,6 @@
 // The implementation of each mode. A new mode is a line here, and a line in meanings.ts.
 
-import type { PublishMode } from '../../core/declaration/declaration.ts';
+import type { PublishMode } from '../../core/declaration.ts';
 import type { Mode, Strategy, Ways } from './contract.ts';
 import { append } from './append/mode.ts';
 import { history } from './history/mode.ts';

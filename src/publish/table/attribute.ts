@@ -1,6 +1,6 @@
 // An attribute: a property of a table or column that a declaration may set, independent of rows.
 
-import type { AttributesSpec } from '../../core/declaration/shape.ts';
+import type { AttributesSpec } from '../../core/shape.ts';
 
 /** The part of a declared table that attributes read. */
 export interface Declared {

@@ -1,6 +1,6 @@
 // The partitions of a declared table: names, bounds and conditions of their rows.
 
-import type { PartitionSpec, PartitionUnit } from '../../core/declaration/declaration.ts';
+import type { PartitionSpec, PartitionUnit } from '../../core/declaration.ts';
 import { fittingName } from '../../db/names.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { identifierBytesMax } from '../../core/limits.ts';

@@ -1,6 +1,6 @@
 // Makes the declared constraints on a new table; alter/keys.ts changes those of an existing one.
 
-import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
+import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';

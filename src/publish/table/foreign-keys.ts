@@ -1,6 +1,6 @@
 // Declared foreign keys: the referenced table, the SQL, and the differences from production.
 
-import type { ConstraintSpec, ForeignKeySpec } from '../../core/declaration/constraint.ts';
+import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { TableConstraint } from './table-state.ts';

@@ -1,7 +1,7 @@
 // What the declared `publish` mode of a table means. Without SQL, because every thread that loads a
 // pipeline file loads this file.
 
-import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration/declaration.ts';
+import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration.ts';
 
 /** Columns with the validity period of a version. */
 export interface VersionTimes {

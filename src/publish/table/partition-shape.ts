@@ -2,7 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
-import type { PartitionSpec } from '../../core/declaration/declaration.ts';
+import type { PartitionSpec } from '../../core/declaration.ts';
 import type { DeclaredTable } from './tables.ts';
 import { dependentsText, isForReaders, keptForReaders, type Dependent } from './dependents.ts';
 import type { ProductionTable } from './production.ts';

@@ -4,7 +4,7 @@
 // they come after the columns of the files, and the server writes the table a second time. Identity
 // columns continue with the numbers of production's sequence.
 
-import type { AttributesSpec, ServerColumnSpec } from '../../core/declaration/shape.ts';
+import type { AttributesSpec, ServerColumnSpec } from '../../core/shape.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';

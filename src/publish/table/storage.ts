@@ -1,6 +1,6 @@
 // Storage parameters of tables and indexes. For a partitioned table, only its partitions have them.
 
-import type { AttributesSpec } from '../../core/declaration/shape.ts';
+import type { AttributesSpec } from '../../core/shape.ts';
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';

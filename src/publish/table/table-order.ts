@@ -1,7 +1,7 @@
 // The order in which tables are built: source tables, then derived tables after those they read.
 
 import { ok as assert } from 'node:assert';
-import type { TableSpec } from '../../core/declaration/declaration.ts';
+import type { TableSpec } from '../../core/declaration.ts';
 import { newName, oldName } from '../../db/names.ts';
 
 /** Sorts the tables for building, in declared order where possible. There must be no cycle. */

@@ -1,13 +1,7 @@
 // The tables of a run, as publishing sees them: declared and built.
 
-import type { ConstraintSpec } from '../../core/declaration/constraint.ts';
-import type {
-  ColumnSpec,
-  Evolve,
-  Extent,
-  PartitionSpec,
-  SourceTableSpec,
-} from '../../core/declaration/declaration.ts';
+import type { ConstraintSpec } from '../../core/constraint.ts';
+import type { ColumnSpec, Evolve, Extent, PartitionSpec, SourceTableSpec } from '../../core/declaration.ts';
 import type { TableNames } from '../../db/names.ts';
 import type { Partition } from './bounds.ts';
 import type { MadeByHand } from './by-hand.ts';

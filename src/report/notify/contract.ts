@@ -1,6 +1,6 @@
 // The interface of channels, which turn notifications into HTTP requests.
 
-import type { Notification } from '../../core/declaration/notification.ts';
+import type { Notification } from '../../core/notification.ts';
 
 /** One attempt to deliver a notification. */
 export interface Attempt {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Notification, Receiver } from '../../core/declaration/notification.ts';
+import type { Notification, Receiver } from '../../core/notification.ts';
 import { UnusableSecret } from './contract.ts';
 import * as outbox from './outbox.ts';
 import { post, receiverUrl, type Refused } from './post.ts';

@@ -4,15 +4,10 @@ import { testsOfRun } from '../../ledger/run/data-tests.ts';
 import { fileTotals } from '../../ledger/run/ledger.ts';
 import { publishedTables } from '../../ledger/production/published-tables.ts';
 import { runQuery, type Client } from '../../db/client.ts';
-import type { PipelineSpec } from '../../core/declaration/declaration.ts';
+import type { PipelineSpec } from '../../core/declaration.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
-import type { HookTable } from '../../core/declaration/hook.ts';
-import type {
-  NotifiedRejects,
-  NotifyEvent,
-  Notification,
-  Receiver,
-} from '../../core/declaration/notification.ts';
+import type { HookTable } from '../../core/hook.ts';
+import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../../core/notification.ts';
 import { insertNotifications } from './outbox.ts';
 import { countsOfTable } from '../../core/counts.ts';
 

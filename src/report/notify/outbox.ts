@@ -3,7 +3,7 @@
 
 import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
-import type { Notification, NotifyEvent, Receiver } from '../../core/declaration/notification.ts';
+import type { Notification, NotifyEvent, Receiver } from '../../core/notification.ts';
 
 /** Delivered and given up notifications are deleted once they are older than this many others. */
 const endedKept = 10_000;

@@ -1,6 +1,6 @@
 // The channel for Slack's incoming webhooks, also of compatible chats such as Mattermost.
 
-import type { Notification } from '../../core/declaration/notification.ts';
+import type { Notification } from '../../core/notification.ts';
 import { formatCount, onOneLine, plural, visible } from '../../core/wording.ts';
 import type { Channel } from './contract.ts';
 

@@ -1,6 +1,6 @@
 // Decides which rows a run supplies for each table.
 
-import type { TableSpec } from '../../core/declaration/declaration.ts';
+import type { TableSpec } from '../../core/declaration.ts';
 import { prerequisites } from '../../publish/table/table-order.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import type { SqlText } from '../../db/sql-file.ts';

@@ -1,6 +1,6 @@
 // Builds a partitioned table aside: its partitions side by side, over all sessions of the build.
 
-import type { TableSpec } from '../../core/declaration/declaration.ts';
+import type { TableSpec } from '../../core/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { builtName, type TableNames } from '../../db/names.ts';

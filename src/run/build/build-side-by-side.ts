@@ -1,7 +1,7 @@
 // Builds all tables of a pipeline side by side, each as soon as its sources are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
-import type { TableSpec } from '../../core/declaration/declaration.ts';
+import type { TableSpec } from '../../core/declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
 import { whenLost, withClient, type Client } from '../../db/client.ts';
 import { setSortMemory } from '../../db/session/session-settings.ts';

@@ -5,7 +5,7 @@ import { stagingTable } from '../../db/staging.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { SourceTableSpec, TableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec, TableSpec } from '../../core/declaration.ts';
 import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';

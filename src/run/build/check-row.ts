@@ -1,6 +1,6 @@
 // Compares a table that SQL has made with its declared `row`.
 
-import type { MadeColumn, TableSpec } from '../../core/declaration/declaration.ts';
+import type { MadeColumn, TableSpec } from '../../core/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { buildError, setNotNull } from '../../publish/aside/build-table.ts';

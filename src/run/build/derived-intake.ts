@@ -1,13 +1,13 @@
 // Decides which rows a run makes for a derived table: all, or those that follow from the rows of
 // the run.
 
-import type { Extent, TableSpec } from '../../core/declaration/declaration.ts';
+import type { Extent, TableSpec } from '../../core/declaration.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { mentions } from '../../publish/table/table-order.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
-import { isFullRefresh } from '../begin/outset.ts';
+import { isFullRefresh } from '../outset.ts';
 import { noneOutgoing, type Intake } from '../files/sieve.ts';
 import type { BuildContext, Work } from '../context.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../ledger/production/published-files.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';

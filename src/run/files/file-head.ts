@@ -1,7 +1,7 @@
 // Reads the beginning of a file after decoding: is it CSV, in which encoding, and with which
 // header?
 
-import type { FormatSpec } from '../../core/declaration/declaration.ts';
+import type { FormatSpec } from '../../core/declaration.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
 import { containerOf, decodingOf } from '../../input/decode/registry.ts';
 import { EtlError } from '../../core/errors/errors.ts';

@@ -1,6 +1,6 @@
 // Lists the files that a table names, each with the options that the table declares for it.
 
-import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { memberLocation } from '../../input/decode/member-location.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Access, Listed, Listing, Source } from '../../input/sources/contract.ts';

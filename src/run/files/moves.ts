@@ -17,7 +17,7 @@ import {
   type StoredVersion,
 } from '../../ledger/production/published-files.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';
 import { isOfPath, neededFields } from '../../format/rows/header-check.ts';
 import { EtlError } from '../../core/errors/errors.ts';

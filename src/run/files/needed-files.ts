@@ -11,7 +11,7 @@ import {
   type KnownVersion,
 } from '../../ledger/production/published-files.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
-import type { Extent, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { Extent, SourceTableSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';

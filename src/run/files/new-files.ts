@@ -9,7 +9,7 @@ import {
   type KnownVersion,
   type PublishedFile,
 } from '../../ledger/production/published-files.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fileColumn } from '../../db/names.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';

@@ -2,7 +2,7 @@
 // ends.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
-import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { differencesOf } from '../../format/rows/file-differences.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';

@@ -4,7 +4,7 @@
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
-import type { PipelineSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
 import type { RunSettings } from '../options.ts';

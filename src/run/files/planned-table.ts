@@ -3,7 +3,7 @@
 import type { SourceFile } from '../../core/model.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { StagingColumn } from '../../db/staging.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { typeOf } from '../../format/types/registry.ts';
 import { columnsMax, identifierBytesMax } from '../../core/limits.ts';

@@ -3,7 +3,7 @@
 
 import { rowsOfOthers, type FilesOf } from '../../ledger/production/published-files.ts';
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { countRows, isFilled } from '../../db/rows.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';

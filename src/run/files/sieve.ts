@@ -3,7 +3,7 @@
 import { CountedFiles, type Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
-import type { Extent } from '../../core/declaration/declaration.ts';
+import type { Extent } from '../../core/declaration.ts';
 import type { Outgoing } from '../../publish/table/tables.ts';
 import type { Work } from '../context.ts';
 import type { RunSettings } from '../options.ts';

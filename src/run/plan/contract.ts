@@ -1,7 +1,7 @@
 // What a run would do, as plain data: for the command line, the library, and tests that compare the
 // plan with the run.
 
-import type { NotifyEvent } from '../../core/declaration/notification.ts';
+import type { NotifyEvent } from '../../core/notification.ts';
 import type { Counted } from '../files/counted.ts';
 
 /** How long other sessions wait. */

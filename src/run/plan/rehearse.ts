@@ -14,7 +14,7 @@
 // creation makes the server write that file again. The second start succeeds.
 
 import { randomBytes } from 'node:crypto';
-import { withRollback, type Client } from '../../db/client.ts';
+import { withRollback, type Client, withPath } from '../../db/client.ts';
 import { lockStates } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -25,22 +25,76 @@ import { foreignKeysOf, targetAt } from '../../publish/table/foreign-keys.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/table/targets-outside.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { buildSchema, builtName, fittingName, productionName } from '../../db/names.ts';
-import { checkTargets, planOver } from '../../publish/commit/plan.ts';
+import { buildSchema, builtName, fittingName, productionName, authorsPath } from '../../db/names.ts';
+import { checkTargets, planOver } from '../../publish/plan.ts';
 import { refuseLacking, refuseTakenNames } from '../../publish/modes/preconditions.ts';
 import { probeAttributes } from '../../publish/aside/probe.ts';
 import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { ProductionTable } from '../../publish/table/production.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
-import { mixedText, mixedWith, planUniformly } from '../../publish/commit/uniform.ts';
-import { createLandings } from '../begin/make-landings.ts';
+import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
+import { createLandings } from '../make-landings.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { bringingTo } from '../build/bringing.ts';
 import { buildOne } from '../build/build.ts';
 import type { BuildContext, RunContext, Work } from '../context.ts';
 import { rehearseTests } from '../test-run.ts';
-import { rehearseHooks } from '../rehearse-hooks.ts';
+import { isRefusal } from '../../db/connect/server-error.ts';
+import { hookNames, type HookName } from '../../core/hook.ts';
+import type { SqlText } from '../../db/sql-file.ts';
+import { sqlError } from '../hooks.ts';
+
+/** SQLSTATE of the error that `stopFirst` raises. Nobody else uses its class. */
+const readState = 'ZREAD';
+
+/**
+ * Precedes the SQL of a hook: the server parses a whole message before it executes the first
+ * statement, and this first statement fails.
+ */
+const stopFirst = `do $etl$ begin raise exception using errcode = '${readState}'; end $etl$;\n`;
+
+const readStatements = async (client: Client, hook: HookName, sql: SqlText): Promise<void> => {
+  await withRollback(client, () => client.query(stopFirst + sql.text)).catch((cause: unknown) => {
+    if (codeOf(cause) !== readState)
+      throw isRefusal(cause) ? sqlError(hook, sql, cause, stopFirst.length) : cause;
+  });
+};
+
+const prefix = 'prepare etl_rehearsal as ';
+
+/**
+ * Lets the server also resolve names, if the file is a single statement that can be prepared. Only
+ * for the hook `before`: later hooks may use what an earlier hook, or the publication, creates.
+ */
+const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
+  // The extended protocol accepts only one statement: with several, none is executed.
+  const query = { text: prefix + sql.text, queryMode: 'extended' };
+  try {
+    await withRollback(client, () => withPath(client, path, () => client.query(query)));
+  } catch (cause) {
+    // 42601: several statements, or a statement that cannot be prepared.
+    if (codeOf(cause) === '42601' || !isRefusal(cause)) return;
+    throw sqlError('before', sql, cause, prefix.length);
+  }
+  await client.query('deallocate etl_rehearsal');
+};
+
+/**
+ * Rehearses all hooks inside the caller's transaction. Errors: ETL_HOOK with file, line and column.
+ */
+const rehearseHooks = async ({
+  client,
+  spec,
+  hookTexts,
+}: Pick<RunContext, 'client' | 'spec' | 'hookTexts'>): Promise<void> => {
+  for (const hook of hookNames) {
+    const sql = hookTexts.get(hook);
+    if (sql !== undefined) await readStatements(client, hook, sql);
+  }
+  const before = hookTexts.get('before');
+  if (before !== undefined) await readNames(client, authorsPath(spec), before);
+};
 
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
 

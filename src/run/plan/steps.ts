@@ -3,8 +3,8 @@
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import { missingSegments } from '../../ledger/run/resume.ts';
-import type { Guard, SourceTableSpec, TableSpec } from '../../core/declaration/declaration.ts';
-import { optionsText, ownOptions } from '../../core/declaration/dialect.ts';
+import type { Guard, SourceTableSpec, TableSpec } from '../../core/declaration.ts';
+import { optionsText, ownOptions } from '../../core/dialect.ts';
 import { whyByText } from '../../format/rows/by-text.ts';
 import { constraintText } from '../../publish/table/constraints.ts';
 import { columnText, serverColumnsOf } from '../../publish/table/server-columns.ts';

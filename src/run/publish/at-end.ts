@@ -6,7 +6,7 @@ import type { ServerAddress } from '../../db/connect/address.ts';
 import { withClient, type Client } from '../../db/client.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Receiver } from '../../core/declaration/notification.ts';
+import type { Receiver } from '../../core/notification.ts';
 import { deliverFor, reachable, sendUnkept, type Delivering } from '../../report/notify/deliver.ts';
 import type { RunContext } from '../context.ts';
 import type { PreparedRun } from '../prepare.ts';

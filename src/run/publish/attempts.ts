@@ -12,7 +12,7 @@ import {
 } from '../../publish/locks.ts';
 import { productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
-import { watchShapes } from '../../publish/commit/gone.ts';
+import { watchShapes } from '../../publish/gone.ts';
 import { ProductionChanged } from '../../publish/table/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext, Work } from '../context.ts';

@@ -2,7 +2,7 @@
 
 import { fileTotals, type FileTotals, type TableTotals } from '../../ledger/run/ledger.ts';
 import { stagingTable } from '../../db/staging.ts';
-import type { SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../core/declaration.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError, codeOf } from '../../core/errors/errors.ts';
 import type { Counts } from '../../core/model.ts';

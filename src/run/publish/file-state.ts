@@ -9,7 +9,7 @@ import {
   unloadFiles,
 } from '../../ledger/production/published-files.ts';
 import { runQuery } from '../../db/client.ts';
-import type { Extent } from '../../core/declaration/declaration.ts';
+import type { Extent } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';

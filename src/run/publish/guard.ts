@@ -1,7 +1,7 @@
 // Compares the rows of tables with production, and refuses tables with too few rows.
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
-import type { Guard } from '../../core/declaration/declaration.ts';
+import type { Guard } from '../../core/declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError } from '../../core/errors/errors.ts';

@@ -7,7 +7,7 @@ import { runStanding } from '../../ledger/run/ledger.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { SnapshotHolder } from '../../core/model.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { planPublish } from '../../publish/commit/plan.ts';
+import { planPublish } from '../../publish/plan.ts';
 import { olderSnapshot, type Dependent } from '../../publish/table/dependents.ts';
 import { createSnapshotWatch } from '../../publish/snapshots.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
@@ -18,7 +18,7 @@ import {
   mixedWith,
   planInPlace,
   planUniformly,
-} from '../../publish/commit/uniform.ts';
+} from '../../publish/uniform.ts';
 import type { RunContext } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
 import { holdersText } from '../../report/notice.ts';

@@ -1,14 +1,14 @@
 // Lists the files for `etl init`, and guesses encoding, dialect and header from their first bytes.
 
-import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration/declaration.ts';
+import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { headerBytesMax } from '../../core/limits.ts';
 import { otherText } from '../../format/records/content.ts';
-import { guessDialect, plainDialect, type HeadGuess } from './infer/dialect.ts';
-import { guessEncoding } from './infer/encoding.ts';
-import { hasHeader } from './infer/header.ts';
+import { guessDialect, plainDialect, type HeadGuess } from './dialect.ts';
+import { guessEncoding } from './encoding.ts';
+import { hasHeader } from './header.ts';
 import type { Access } from '../../input/sources/contract.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { foundFiles, type Found } from '../../run/files/found-files.ts';

@@ -1,29 +1,29 @@
 // Groups the files of `etl init` to tables, reads all their records, and decides types and keys.
 
-import type { Dialect } from '../../core/declaration/declaration.ts';
+import type { Dialect } from '../../core/declaration.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
-import { chooseKey } from './infer/choose-key.ts';
-import type { Decision } from './infer/contract.ts';
-import { counterOf } from './infer/column-evidence.ts';
-import { decideColumn } from './infer/decide.ts';
-import { otherDialects } from './infer/dialect.ts';
-import { guessedEncoding } from './infer/encoding.ts';
-import { keysFound } from './infer/keys.ts';
-import { headerRepeats } from './infer/header.ts';
-import { patternOf } from './infer/table-names.ts';
-import { closeFieldCounter } from './infer/field-counter.ts';
+import { chooseKey } from './choose-key.ts';
+import type { Decision } from './contract.ts';
+import { counterOf } from './column-evidence.ts';
+import { decideColumn } from './decide.ts';
+import { otherDialects } from './dialect.ts';
+import { guessedEncoding } from './encoding.ts';
+import { keysFound } from './keys.ts';
+import { headerRepeats } from './header.ts';
+import { patternOf } from './table-names.ts';
+import { closeFieldCounter } from './field-counter.ts';
 import {
   createTableEvidence,
   endGathering,
   observeBlock,
   type FaultSeen,
   type TableEvidence,
-} from './infer/observe.ts';
+} from './observe.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';
 import { readHeader } from '../../format/records/header.ts';
 import { createRecordParser } from '../../format/records/record-parser.ts';
-import { recordBlocks } from '../../format/split/record-blocks.ts';
-import { createSplitter } from '../../format/split/splitter.ts';
+import { recordBlocks } from '../../format/records/record-blocks.ts';
+import { createSplitter } from '../../format/records/splitter.ts';
 import { readBytes } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
 import { openInput, withBytes } from '../../input/input.ts';

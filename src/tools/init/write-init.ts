@@ -1,9 +1,9 @@
 // `etl init`: reads files and writes the text of a pipeline, with remarks.
 
 import { EtlError } from '../../core/errors/errors.ts';
-import type { Decision } from './infer/contract.ts';
-import { tableNames } from './infer/table-names.ts';
-import { pipelineText, type WrittenLocation, type WrittenTable } from './infer/write-pipeline.ts';
+import type { Decision } from './contract.ts';
+import { tableNames } from './table-names.ts';
+import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../core/wording.ts';
 import { draftFiles, listedNames, optionsOf } from './draft-files.ts';

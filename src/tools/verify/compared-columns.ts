@@ -1,6 +1,6 @@
 // Decides which columns of a table are compared, and how.
 
-import type { ColumnSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { ColumnSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { publishedColumns } from '../../publish/table/tables.ts';
 import { valuePrinter, type PrintValue } from '../print-value.ts';
 import type { NotVerified } from './report.ts';

@@ -4,7 +4,7 @@ import { loadedFiles, type LoadedFile } from '../../ledger/production/loaded-fil
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { Client } from '../../db/client.ts';
-import type { PipelineSpec, SourceTableSpec } from '../../core/declaration/declaration.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { isOfOneTable, isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../core/wording.ts';

@@ -3,7 +3,7 @@
 import type { FilesOfOthers } from '../../ledger/production/loaded-files.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import { tableOfFile, type SourceTableSpec } from '../../core/declaration/declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../../core/declaration.ts';
 import { foreignTo, NotForCsvParse } from '../../format/records/csv-records.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import { compareCounts, compareRows, foreignRows, missingColumn, unread } from './compare.ts';

@@ -5,7 +5,7 @@ import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { scheduleCheckMs } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Receiver } from '../../core/declaration/notification.ts';
+import type { Receiver } from '../../core/notification.ts';
 import { insertNotifications } from '../../report/notify/outbox.ts';
 import { lateSlot } from '../../report/notify/events.ts';
 import type { Look } from '../watch.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../src/cli/layout.ts';
-import { displayLogger, openDisplay, type ProgressMode } from '../../../src/cli/progress/display.ts';
+import { displayLogger, openDisplay, type ProgressMode } from '../../../src/cli/text/display.ts';
 import type { RunEvent, RunResult } from '../../../src/core/model.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { SourceTableSpec } from '../../../src/core/declaration/declaration.ts';
+import type { SourceTableSpec } from '../../../src/core/declaration.ts';
 import {
   column,
   csv,

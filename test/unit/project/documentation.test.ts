@@ -124,7 +124,7 @@ describe('reference pages', () => {
       of: 'csv()',
       at: ['docs/reference/dialect.md', '# Dialect'],
       keys: [
-        ...keysOf('src/core/declaration/dialect.ts', 'Dialect'),
+        ...keysOf('src/core/dialect.ts', 'Dialect'),
         ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions'),
       ],
     },

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../src/format/rows/compiled-decoder.ts';
 import type { Decoder } from '../../../src/format/rows/decoder.ts';
-import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import type { RecordBlock } from '../../../src/format/records/record-blocks.ts';
 import { fileForms, plainForm, type FileForm } from '../../helpers/file-forms.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { useHttpFiles } from '../../helpers/http-files.ts';

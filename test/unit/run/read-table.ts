@@ -1,12 +1,12 @@
 // Plans a table's files and reads them as a run does, from their source to decoded rows, without a server.
 
-import { tableOfFile, type PipelineSpec, type ReadTable } from '../../../src/core/declaration/declaration.ts';
+import { tableOfFile, type PipelineSpec, type ReadTable } from '../../../src/core/declaration.ts';
 import { openInput } from '../../../src/input/input.ts';
 import { planSources } from '../../../src/run/files/plan-sources.ts';
 import { openSegment } from '../../../src/load/chunk/block-source.ts';
 import { blocksOfPiece, streamPieces } from '../../../src/load/chunk/pieces.ts';
-import { createSplitter } from '../../../src/format/split/splitter.ts';
-import { recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import { createSplitter } from '../../../src/format/records/splitter.ts';
+import { recordBlocks, type RecordBlock } from '../../../src/format/records/record-blocks.ts';
 import type { SourceFile } from '../../../src/core/model.ts';
 
 export interface PlannedFile {

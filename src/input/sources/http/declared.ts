@@ -1,7 +1,7 @@
 // Types of csv()'s options for URLs. Pipelines use these types, so they must not need types of
 // Node.js (test/package/production.test.ts).
 
-import type { Secret } from '../../../core/declaration/secret.ts';
+import type { Secret } from '../../../core/secret.ts';
 
 /** Timeouts of one request, in milliseconds. */
 export interface Timeouts {

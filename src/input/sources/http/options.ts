@@ -1,11 +1,11 @@
 // Options of csv() for URLs: headers, credentials, private addresses, timeouts.
 
-import type { SourceOptions } from '../../../core/declaration/declaration.ts';
+import type { SourceOptions } from '../../../core/declaration.ts';
 import type { Access, NamedFile, OptionRule } from '../contract.ts';
 import type { HttpOptions, HttpTimeouts } from './declared.ts';
 import type { HttpRequest } from './request.ts';
 import type { Patience } from '../resume.ts';
-import { isSecret } from '../../../core/declaration/secret.ts';
+import { isSecret } from '../../../core/secret.ts';
 import { secretValue } from '../secret.ts';
 
 const timeoutsDefault: Required<HttpTimeouts> = {

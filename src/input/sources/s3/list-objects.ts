@@ -2,8 +2,7 @@
 
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { Access, Listed, Listing } from '../contract.ts';
-import type { S3Client } from './client.ts';
-import { listKeys, type ListedObject } from './list-keys.ts';
+import { type S3Client, S3Refusal, textOf, type S3Request } from './client.ts';
 import {
   bucketIn,
   isRequestable,
@@ -13,6 +12,76 @@ import {
   type S3Location,
 } from './location.ts';
 import { patience } from './settings.ts';
+import { withTries, type Patience } from '../resume.ts';
+import { elementAt, parseXml, textAt } from './xml.ts';
+
+/** Decodes a key if the server says that it is escaped. A plus sign is a blank. */
+const decodeKey = (key: string, encoding: string | undefined): string =>
+  encoding === 'url' ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
+
+/** An object in a listing. */
+interface ListedObject {
+  readonly key: string;
+  /** For `isListedVersion`; undefined: the server lists no ETag. */
+  readonly version?: string;
+}
+
+interface Page {
+  readonly objects: readonly ListedObject[];
+  /** Token of the next page; undefined: the page is the last one. */
+  readonly token: string | undefined;
+}
+
+const readPage = (text: string, token: string | undefined): Page => {
+  const page = elementAt(parseXml(text), 'ListBucketResult');
+  const isTruncated = textAt(page, 'IsTruncated');
+  if (isTruncated === undefined) throw new S3Refusal(200, 'no list of objects');
+  const encoding = textAt(page, 'EncodingType');
+  const contents = (elementAt(page, 'Contents') ?? []) as readonly unknown[];
+  const objects = contents.map((object) => {
+    const [size, etag] = [textAt(object, 'Size'), textAt(object, 'ETag')];
+    const key = decodeKey(textAt(object, 'Key') ?? '', encoding);
+    return size === undefined || !etag ? { key } : { key, version: `${size}:${etag}` };
+  });
+  if (isTruncated !== 'true') return { objects, token: undefined };
+  const next = textAt(page, 'NextContinuationToken');
+  // Without a new token, the same page would come forever, or objects would be missing.
+  if (next === undefined || next === token) throw new S3Refusal(200, 'a list that does not go on');
+  return { objects, token: next };
+};
+
+interface KeyListing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
+  readonly prefix: string;
+  /** Keys of a page. */
+  readonly most?: number;
+}
+
+/**
+ * Yields keys in the server's order, which on AWS is the order of their bytes. Memory: one page.
+ * Throws what `send` throws, and ETL_SOURCE_UNREACHABLE.
+ */
+export async function* listKeys(
+  client: S3Client,
+  { prefix, most = 1_000, ...asked }: KeyListing,
+  tries: Patience,
+): AsyncGenerator<ListedObject, void> {
+  let token: string | undefined;
+  do {
+    const query = {
+      'encoding-type': 'url',
+      'list-type': '2',
+      'max-keys': String(most),
+      prefix,
+      ...(token === undefined ? {} : { 'continuation-token': token }),
+    };
+    const text = await withTries(asked.file, tries, asked.signal, async () =>
+      textOf(await client.send({ ...asked, query })),
+    );
+    const page = readPage(text, token);
+    yield* page.objects;
+    ({ token } = page);
+  } while (token !== undefined);
+}
 
 /** Refuses a bucket that a parameter chose. Errors: ETL_SOURCE_OUTSIDE. */
 const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {

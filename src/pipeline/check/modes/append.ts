@@ -1,7 +1,7 @@
 // The declaration of the mode 'append'.
 
 import { z } from 'zod';
-import { changedChoices, goneChoices, type AppendSpec } from '../../../core/declaration/declaration.ts';
+import { changedChoices, goneChoices, type AppendSpec } from '../../../core/declaration.ts';
 import { choice, strict } from '../../problems.ts';
 import type { DeclaredMode } from './contract.ts';
 import { checkFileColumn } from './file-column.ts';

@@ -1,12 +1,7 @@
 // What the check of a declaration needs to know about a mode of `publish`.
 
 import type { z } from 'zod';
-import type {
-  ColumnSpec,
-  PublishSpec,
-  SourceTableSpec,
-  TableSpec,
-} from '../../../core/declaration/declaration.ts';
+import type { ColumnSpec, PublishSpec, SourceTableSpec, TableSpec } from '../../../core/declaration.ts';
 import type { Problems } from '../../problems.ts';
 import type { Known } from '../declared-values.ts';
 

@@ -1,6 +1,6 @@
 // The column _file, which modes need that replace or delete the rows of single files.
 
-import type { IndexSpec, PublishSpec } from '../../../core/declaration/declaration.ts';
+import type { IndexSpec, PublishSpec } from '../../../core/declaration.ts';
 import { fileColumn, partName } from '../../../db/names.ts';
 import { meaningOf } from '../../../publish/modes/meanings.ts';
 import { derivedProblem } from '../../names.ts';

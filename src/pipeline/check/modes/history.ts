@@ -1,7 +1,7 @@
 // The declaration of the mode 'history', and the columns that versions of rows need.
 
 import { z } from 'zod';
-import { changedChoices, type ColumnSpec, type HistorySpec } from '../../../core/declaration/declaration.ts';
+import { changedChoices, type ColumnSpec, type HistorySpec } from '../../../core/declaration.ts';
 import { didYouMean } from '../../../core/nearest.ts';
 import { diffName, partName } from '../../../db/names.ts';
 import { filterSchema } from '../../declare/filter.ts';

@@ -1,7 +1,7 @@
 // The declaration of the mode 'merge', and the staging columns that the mode needs.
 
 import { z } from 'zod';
-import { changedChoices, type ColumnSpec, type MergeSpec } from '../../../core/declaration/declaration.ts';
+import { changedChoices, type ColumnSpec, type MergeSpec } from '../../../core/declaration.ts';
 import { didYouMean } from '../../../core/nearest.ts';
 import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../../db/names.ts';
 import { neededFields } from '../../../format/rows/header-check.ts';

@@ -1,7 +1,7 @@
 // All modes that a table can declare in `publish`.
 
 import { z } from 'zod';
-import { publishModes, type PublishSpec } from '../../../core/declaration/declaration.ts';
+import { publishModes, type PublishSpec } from '../../../core/declaration.ts';
 import { mustBe, mustBeOneOf } from '../../problems.ts';
 import { append } from './append.ts';
 import type { DeclaredMode } from './contract.ts';

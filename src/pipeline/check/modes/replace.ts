@@ -1,7 +1,7 @@
 // The declaration of the mode 'replace', also with only: 'touched', which replaces only partitions.
 
 import { z } from 'zod';
-import type { TouchedSpec } from '../../../core/declaration/declaration.ts';
+import type { TouchedSpec } from '../../../core/declaration.ts';
 import { mustBe, strict } from '../../problems.ts';
 import type { DeclaredMode } from './contract.ts';
 import { checkFileColumn } from './file-column.ts';

@@ -1,6 +1,6 @@
 // 'append': rows of new files are added to the existing ones.
 
-import type { AppendSpec } from '../../../core/declaration/declaration.ts';
+import type { AppendSpec } from '../../../core/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';
 
 export const append = ({ changed, gone }: AppendSpec): Meaning => ({

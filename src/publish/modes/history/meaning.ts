@@ -1,6 +1,6 @@
 // 'history': keeps every version of a row, by primary key, with its validity period.
 
-import type { HistorySpec } from '../../../core/declaration/declaration.ts';
+import type { HistorySpec } from '../../../core/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';
 
 export const history = ({ changed, gone, deleted, from, to, at }: HistorySpec): Meaning => ({

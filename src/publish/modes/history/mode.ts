@@ -2,15 +2,92 @@
 
 import { builtName } from '../../../db/names.ts';
 import { countRows } from '../../../db/rows.ts';
-import { quoteNames } from '../../../db/sql.ts';
+import { quoteNames, quoteName } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
 import { createAs } from '../../table/storage.ts';
-import { publishedColumns } from '../../table/tables.ts';
-import { seeExchanged } from '../beside.ts';
-import type { Mode, PartWays } from '../contract.ts';
+import { publishedColumns, type BuiltTable } from '../../table/tables.ts';
+import { seeExchanged, writeEach } from '../beside.ts';
+import type { Mode, PartWays, PublishPlan, Strategy } from '../contract.ts';
+import { selectVersions, comparedColumns } from './versions.ts';
+import type { Client } from '../../../db/client.ts';
 import { keyOf } from '../merge/merge-sql.ts';
-import { history as strategy, isTouched } from './history.ts';
-import { selectVersions } from './versions.ts';
+import {
+  columnNames,
+  createDifferences,
+  differencesOf,
+  kindColumn,
+  kinds,
+  prepareJoin,
+  writeFound,
+} from '../merge/differences.ts';
+import { merge } from '../merge/merge.ts';
+import { isOnePiece, ownRows } from '../../table/own-rows.ts';
+import { haveSame, type TableIndex } from '../../table/table-state.ts';
+
+// The strategy 'history': keeps every version of a row, by primary key, with its validity period.
+//
+// The versions of the keys in a run are computed from the run's records and the existing versions.
+// Only versions that differ from the existing ones are written. So a late record adds a version in
+// between, and a record that was loaded before changes nothing.
+
+/** SQL: true if the production row `o` has a key of the run. */
+const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
+  const kept = [...key.columns.keys()].filter((at) => key.columns[at] !== mode.versions!.from);
+  const own = {
+    columns: kept.map((at) => key.columns[at]!),
+    equals: kept.map((at) => key.equals[at]!),
+  };
+  return `exists (select from ${rowsFrom} n where ${haveSame(own, 'n', 'o')})`;
+};
+
+const findVersions = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { table, builtAs, production } = plan;
+  const names = columnNames(plan);
+  const key = keyOf(builtAs);
+  const rows = ownRows(table, production!);
+  const first = quoteName(key.columns[0]!);
+  const to = quoteName(table.mode.versions!.to);
+  const compared = comparedColumns(table, names);
+  const record = (alias: string): string =>
+    `row(${[...compared.map((name) => quoteName(name)), to].map((name) => `${alias}.${name}`).join(', ')})::record`;
+  const values = names.map((name) =>
+    key.columns.includes(name)
+      ? `coalesce(t.${quoteName(name)}, o.${quoteName(name)}) as ${quoteName(name)}`
+      : `t.${quoteName(name)}`,
+  );
+  const identity = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
+  await prepareJoin(client, plan, table.staged);
+  await createDifferences(
+    client,
+    plan,
+    values,
+    `(case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
+          else '${kinds.update}' end)::"char" as ${kindColumn}
+      from (${selectVersions(table, names, table.rowsFrom, { rows: '_etl_touched' })}) t
+        full join _etl_touched o on ${haveSame(key, 't', 'o')}
+      where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
+    // Materialized: versions are computed from these rows and compared with them.
+    `with _etl_touched as materialized (select ${identity}o.* from ${rows} o where ${isTouched(table, key)})`,
+  );
+};
+
+const strategy: Strategy = {
+  ...merge,
+  name: 'history',
+
+  needs: () => ['select', 'insert', 'update'],
+
+  /** A run adds versions. A late record may merge two versions into one, which is rare. */
+  rowsAtLeast: (_, before) => before ?? 0,
+
+  apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
+
+  changes: async (client, plan) => {
+    const { insert, update, remove } = await differencesOf(client, plan);
+    const unchanged = Math.max(0, plan.table.staged - insert - remove);
+    return { inserted: insert, updated: update, deleted: remove, unchanged, superseded: 0 };
+  },
+};
 
 /** SQL sees all versions of the run's keys as new. */
 const see: PartWays['see'] = (part, state, names, production) => {

@@ -1,7 +1,7 @@
 // 'merge': records replace the rows with their primary key.
 
 import { formatCount } from '../../../core/wording.ts';
-import type { MergeSpec } from '../../../core/declaration/declaration.ts';
+import type { MergeSpec } from '../../../core/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';
 
 export const merge = (spec: MergeSpec): Meaning => ({

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { chooseAccount } from '../../../../src/db/embedded/account.ts';
 import { prepareBinaries } from '../../../../src/db/embedded/binaries.ts';
-import { findPackage, platformName } from '../../../../src/db/embedded/package.ts';
+import { findPackage, platformName } from '../../../../src/db/embedded/server.ts';
 
 const run = promisify(execFile);
 const isRoot = process.geteuid?.() === 0;

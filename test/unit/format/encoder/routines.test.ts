@@ -2,7 +2,7 @@
 // of 0 means "unsure".
 
 import { describe, expect, it } from 'vitest';
-import type { ColumnSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { ColumnSpec } from '../../../../src/core/declaration.ts';
 import { noDay } from '../../../../src/format/encoder/day-code.ts';
 import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
 import { column, slot } from '../../../../src/format/encoder/layouts.ts';
@@ -27,7 +27,7 @@ import { binaryForm } from '../../../../src/format/rows/row-form.ts';
 import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/rows/row-plan.ts';
 import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
 import { typeOf } from '../../../../src/format/types/registry.ts';
-import { instantiate } from '../../../../src/format/wasm/instance.ts';
+import { instantiate } from '../../../../src/format/wasm-instance.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { words } from '../../../helpers/words.ts';
 import { decodedFile, tableOf } from '../records/reading.ts';

@@ -2,16 +2,16 @@
 
 import { expect } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
-import type { ReadTable } from '../../../../src/core/declaration/declaration.ts';
+import type { ReadTable } from '../../../../src/core/declaration.ts';
 import { createRowBytes, putInt16, putNull, reserve } from '../../../../src/format/types/row-bytes.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import type { DecodedFile } from '../../../../src/format/records/file-fields.ts';
 import { encoderOf } from '../../../../src/format/rows/row-form.ts';
 import type { Decoder } from '../../../../src/format/rows/decoder.ts';
 import { createRecordDecoder } from './record-decoder.ts';
-import type { RecordBlock } from '../../../../src/format/split/record-blocks.ts';
+import type { RecordBlock } from '../../../../src/format/records/record-blocks.ts';
 import { addCounts, noCounts } from '../../../../src/core/counts.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { blocksOf, cutAt, decodeBlocks, decodedFile } from './reading.ts';
 
 /** What a decoder makes of all blocks together. */

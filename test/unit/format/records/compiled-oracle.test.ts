@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import { windowsOf } from '../../../../src/format/rows/windows.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../../src/pipeline/declare/filter.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';

@@ -1,8 +1,8 @@
 // Decodes a file with a declared table: rows, rejects and counts.
 
 import { createRecordDecoder } from './record-decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
-import type { LineEnd } from '../../../../src/core/declaration/declaration.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
+import type { LineEnd } from '../../../../src/core/declaration.ts';
 import type { Counts, Reject } from '../../../../src/core/model.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';

@@ -7,8 +7,8 @@ import { createCompiledDecoder } from '../../../../src/format/rows/compiled-deco
 import type { Decoder } from '../../../../src/format/rows/decoder.ts';
 import { readHeader } from '../../../../src/format/records/header.ts';
 import { lastLinesStart, withoutLastLines } from '../../../../src/input/last-lines.ts';
-import { recordBlocks, type RecordBlock } from '../../../../src/format/split/record-blocks.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { recordBlocks, type RecordBlock } from '../../../../src/format/records/record-blocks.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
 import { dirtyCases, type DirtyCase } from './dirty-cases.ts';
 import { cutAt, decodeBlocks, decodedFile, inPieces, tableOf } from './reading.ts';

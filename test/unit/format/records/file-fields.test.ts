@@ -1,11 +1,11 @@
 // Which field of a file a declared name matches, and which value both decoders read.
 
 import { describe, expect, it } from 'vitest';
-import type { FieldRef } from '../../../../src/core/declaration/declaration.ts';
+import type { FieldRef } from '../../../../src/core/declaration.ts';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 import { oneOf, present, when } from '../../../../src/pipeline/declare/filter.ts';

@@ -1,7 +1,7 @@
 // Headers of files: names, where the data begins, and the errors about missing fields.
 
 import { describe, expect, it } from 'vitest';
-import type { FieldRef, LineEnd } from '../../../../src/core/declaration/declaration.ts';
+import type { FieldRef, LineEnd } from '../../../../src/core/declaration.ts';
 import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
 import { checkHeader, neededFields } from '../../../../src/format/rows/header-check.ts';
 import { readHeader } from '../../../../src/format/records/header.ts';

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { recordBytesMax } from '../../../../src/core/limits.ts';
 import type { RejectCode } from '../../../../src/core/model.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';

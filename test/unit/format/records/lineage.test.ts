@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import type { Decoder } from '../../../../src/format/rows/decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import { searched } from '../../../helpers/seeded.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';

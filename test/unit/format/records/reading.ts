@@ -1,10 +1,14 @@
 // Helpers for tests of reading: declared tables, and bytes cut into pieces for the splitter.
 
-import type { LineEnd, ReadTable, SourceTableSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { LineEnd, ReadTable, SourceTableSpec } from '../../../../src/core/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../../src/format/rows/decoder.ts';
 import type { DecodedFile } from '../../../../src/format/records/file-fields.ts';
-import { positionAfter, recordBlocks, type RecordBlock } from '../../../../src/format/split/record-blocks.ts';
-import { createSplitter, type Splitter } from '../../../../src/format/split/splitter.ts';
+import {
+  positionAfter,
+  recordBlocks,
+  type RecordBlock,
+} from '../../../../src/format/records/record-blocks.ts';
+import { createSplitter, type Splitter } from '../../../../src/format/records/splitter.ts';
 import type { Position } from '../../../../src/core/model.ts';
 import { bindPipeline } from '../../../../src/pipeline/bind.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';

@@ -1,7 +1,7 @@
 // The record decoder, with which the compiled decoder is compared: the record judge alone, that is
 // csv-parse and the column readers.
 
-import type { ReadTable } from '../../../../src/core/declaration/declaration.ts';
+import type { ReadTable } from '../../../../src/core/declaration.ts';
 import type { Reject } from '../../../../src/core/model.ts';
 import { createRowBytes, reserve } from '../../../../src/format/types/row-bytes.ts';
 import type { Decoder, RowEncoder } from '../../../../src/format/rows/decoder.ts';

@@ -4,7 +4,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import * as literals from '../../../integration/column-type-literals.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { when } from '../../../../src/pipeline/declare/filter.ts';
 import { outcomeOf } from './both-decoders.ts';

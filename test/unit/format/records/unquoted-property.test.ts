@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { csvOptions } from '../../../../src/format/records/csv-parse.ts';
-import { grammarOf } from '../../../../src/format/split/grammar.ts';
+import { csvOptions } from '../../../../src/format/records/record-parser.ts';
+import { grammarOf } from '../../../../src/format/records/grammar.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import { decode } from './decoding.ts';
 import { tableOf } from './reading.ts';

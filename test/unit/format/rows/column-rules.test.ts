@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import { createRecordDecoder } from '../records/record-decoder.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { blocksOf, decodedFile, tableOf } from '../records/reading.ts';
 import { searched } from '../../../helpers/seeded.ts';

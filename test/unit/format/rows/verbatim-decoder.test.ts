@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { noQuote } from '../../../../src/db/staging.ts';
-import { createSplitter } from '../../../../src/format/split/splitter.ts';
+import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { createVerbatimDecoder } from '../../../../src/format/rows/verbatim-decoder.ts';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 import { blocksOf, tableOf } from '../records/reading.ts';

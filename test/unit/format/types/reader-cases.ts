@@ -1,7 +1,7 @@
 // Runs the tables of the column type tests: one row per text, with the result of the reader.
 
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions } from '../../../../src/core/declaration/declaration.ts';
+import type { ColumnOptions } from '../../../../src/core/declaration.ts';
 import type { ColumnType } from '../../../../src/format/types/contract.ts';
 import { columnTypes } from '../../../../src/format/types/registry.ts';
 import type { RejectCode } from '../../../../src/core/model.ts';

@@ -1,7 +1,7 @@
 // The list of types: complete, named by key, and each type reads back its own values.
 
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions } from '../../../../src/core/declaration/declaration.ts';
+import type { ColumnOptions } from '../../../../src/core/declaration.ts';
 import {
   canonicalReader,
   columnTypes,

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { positionAfter } from '../../../../src/format/split/record-blocks.ts';
+import { positionAfter } from '../../../../src/format/records/record-blocks.ts';
 import type { Position, SourceFile } from '../../../../src/core/model.ts';
 import { openSegment, type BlockSource } from '../../../../src/load/chunk/block-source.ts';
 import { useFiles } from '../../../helpers/files.ts';

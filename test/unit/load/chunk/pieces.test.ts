@@ -3,8 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
-import { positionAfter, recordBlocks, type RecordBlock } from '../../../../src/format/split/record-blocks.ts';
-import { createSplitter, type Splitter } from '../../../../src/format/split/splitter.ts';
+import {
+  positionAfter,
+  recordBlocks,
+  type RecordBlock,
+} from '../../../../src/format/records/record-blocks.ts';
+import { createSplitter, type Splitter } from '../../../../src/format/records/splitter.ts';
 import { recordBytesMax } from '../../../../src/core/limits.ts';
 import type { Position, SourceFile } from '../../../../src/core/model.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';

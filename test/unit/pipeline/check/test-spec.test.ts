@@ -12,7 +12,7 @@ import {
   sqlFile,
 } from '../../../../src/pipeline/authoring.ts';
 import type { TestDefinition } from '../../../../src/publish/data-tests/contract.ts';
-import type { PipelineSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { PipelineSpec } from '../../../../src/core/declaration.ts';
 
 const define = (tests: unknown) =>
   definePipeline({

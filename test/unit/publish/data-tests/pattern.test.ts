@@ -1,7 +1,7 @@
 // Which patterns are translated for PostgreSQL; test/integration/data-tests.test.ts compares matches.
 
 import { describe, expect, it } from 'vitest';
-import { PatternRefused, serverPattern } from '../../../../src/publish/data-tests/pattern.ts';
+import { PatternRefused, serverPattern } from '../../../../src/publish/data-tests/matches.ts';
 
 describe('a pattern', () => {
   it.each([

@@ -1,7 +1,7 @@
 // Checks that the meaning of each mode agrees with its implementation.
 
 import { expect, it } from 'vitest';
-import type { PublishSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { PublishSpec } from '../../../../src/core/declaration.ts';
 import { meaningOf } from '../../../../src/publish/modes/meanings.ts';
 import { modeOf, strategies } from '../../../../src/publish/modes/registry.ts';
 import { allRows } from '../../../../src/publish/modes/replace/mode.ts';

@@ -1,7 +1,7 @@
 // Names and bounds of partitions, and the partition that a bound in production belongs to.
 
 import { describe, expect, it } from 'vitest';
-import type { PartitionSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { PartitionSpec } from '../../../../src/core/declaration.ts';
 import { fittingName } from '../../../../src/db/names.ts';
 import { keyOfBound, partitionOf } from '../../../../src/publish/table/bounds.ts';
 

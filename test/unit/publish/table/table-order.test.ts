@@ -1,7 +1,7 @@
 // The order in which tables are built, and cycles, which definePipeline refuses.
 
 import { describe, expect, it } from 'vitest';
-import type { TableSpec } from '../../../../src/core/declaration/declaration.ts';
+import type { TableSpec } from '../../../../src/core/declaration.ts';
 import { definePipeline, sqlFile } from '../../../../src/pipeline/authoring.ts';
 import { prerequisites, tableOrder } from '../../../../src/publish/table/table-order.ts';
 

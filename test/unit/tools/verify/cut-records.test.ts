@@ -1,7 +1,7 @@
 // Records are cut out of the bytes of a file, wherever the blocks of bytes end.
 
 import { expect, it } from 'vitest';
-import { withoutRecords } from '../../../../src/tools/verify/cut-records.ts';
+import { withoutRecords } from '../../../../src/tools/verify/count-file.ts';
 
 it.each([
   { lineEnd: 'LF', newline: 10, text: 'a\nb"\nc\nd\n', cut: { byte: 2, lines: 1 }, left: 'a\nc\nd\n' },

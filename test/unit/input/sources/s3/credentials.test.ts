@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findCredentials, keepCredentials } from '../../../../../src/input/sources/s3/find.ts';
-import { CredentialsProblem } from '../../../../../src/input/sources/s3/credentials.ts';
 import { settingsOf } from '../../../../../src/input/sources/s3/settings.ts';
+import { CredentialsProblem } from '../../../../../src/input/sources/s3/credentials.ts';
 import { useFiles } from '../../../../helpers/files.ts';
 
 const files = useFiles();

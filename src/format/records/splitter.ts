@@ -1,0 +1,191 @@
+// Finds where records begin and end. Pure: bytes in, offsets out. Understands quotes, but does not
+// parse fields.
+//
+// A block always begins at a record. A quote opens a field only at the field's start (RFC 4180 §2).
+// A quote elsewhere does not hide line ends, so that it rejects one record and not the rest of the
+// file.
+
+import { BACKSLASH, CR, LF } from '../../core/characters.ts';
+import type { Dialect, LineEnd } from '../../core/declaration.ts';
+import type { RejectCode } from '../../core/model.ts';
+import {
+  countLines,
+  grammarOf,
+  isBlankByte,
+  lineAt,
+  mayHoldComment,
+  startsWith,
+  takesHalfLineEnds,
+  type Grammar,
+  type LineSpan,
+} from './grammar.ts';
+import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
+import {
+  addRecord,
+  createRecordList,
+  createRecordPass,
+  type QuoteRule,
+  type RecordList,
+} from './record-pass.ts';
+
+/** The records of one block, as parallel lists of offsets. */
+export interface RecordSpans {
+  readonly starts: Int32Array;
+  /** Index after each record's last byte, without its line end. */
+  readonly ends: Int32Array;
+  /** Number of line ends in the block before each record. */
+  readonly lines: Int32Array;
+  /**
+   * Records to reject without parsing, by index: misplaced quotes or line ends, or too long. null
+   * is not a fault: the record has quotes that only `quotes: 'lenient'` allows.
+   */
+  readonly faults: Map<number, RejectCode | null>;
+  /** Number of bytes in whole records and in the blank lines and comments between them. */
+  readonly consumed: number;
+  /** Number of line ends in the consumed bytes, and the byte that is counted. */
+  readonly newlines: number;
+  readonly newline: number;
+  /** True if the consumed bytes are only records without faults, each followed by one LF. */
+  readonly plain: boolean;
+}
+
+export interface Splitter {
+  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is a record. */
+  readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
+  /** The first line of a block, whatever its quotes. Undefined if its end may be in later bytes. */
+  readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
+  /** True if the block begins with a comment line. */
+  readonly isComment: (block: Buffer) => boolean;
+  /** The byte that counts as a line end. */
+  readonly newline: number;
+}
+
+/** True if the record meets the condition of RecordSpans.plain. */
+const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
+  fault === undefined && next === end + 1 && block[end] === LF;
+
+/** The dialect's quotes for the fast scan (record-scan.ts). */
+const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
+  quote,
+  delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
+  keepEmpty,
+});
+
+/** True if an odd number of backslashes precedes the byte at `at`. */
+const isEscaped = (block: Buffer, start: number, at: number): boolean => {
+  let first = at;
+  while (first > start && block[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
+};
+
+/**
+ * The record's end without all CRs before its LF. Programs that translate line ends twice write
+ * several. The first CR is data if a backslash escapes it.
+ */
+const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
+  let last = end;
+  // False if a comment lies between the record and its line end.
+  const isAtEnd = end === next || block[end] === CR || block[end] === LF;
+  const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
+  if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
+  return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
+};
+
+/** True if the line is blank after trimming. Delimiters that are blanks make fields instead. */
+const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
+  for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
+  return !block.subarray(from, to).includes(delimiter);
+};
+
+/** Removes blank lines from the records at index `from` and later, in dialects that trim. */
+const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
+  const { starts, length } = list;
+  let kept = from;
+  // Usually there are none, so nothing is moved.
+  while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
+  for (let index = kept; index < length; index += 1) {
+    const [start, end] = [list.starts[index]!, list.ends[index]!];
+    if (isBlankByte(block[start]) && isBlankLine(block, start, end, grammar)) continue;
+    list.starts[kept] = start;
+    list.ends[kept] = end;
+    list.lines[kept] = list.lines[index]!;
+    kept += 1;
+  }
+  if (kept < list.length) list.plain = false;
+  list.length = kept;
+};
+
+/** True if a backslash may escape a line end, delimiter or quote. The fast scan ignores escapes. */
+const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
+  escapesAll &&
+  block.includes(BACKSLASH) &&
+  [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
+
+/** Splits a block: regular records by the fast scan, others one by one. Drops blank lines. */
+const splitBlock = (
+  block: Buffer,
+  atEnd: boolean,
+  grammar: Grammar,
+  rule: QuoteRule,
+  list: RecordList,
+): RecordSpans => {
+  const { comment, keepEmpty, newline, lineEnd } = grammar;
+  const faults: RecordSpans['faults'] = new Map();
+  const lost: Lost = { walk: undefined };
+  const mayBeRegular =
+    lineEnd === 'lf' && !mayHoldComment(block, grammar) && !escapesStructure(block, grammar);
+  const takeRegular = mayBeRegular ? createRecordPass(block, list, rule) : undefined;
+  const dropsBlank = grammar.trim && !keepEmpty;
+  const cursor = { at: 0, line: 0 };
+  list.length = 0;
+  list.plain = true;
+  while (cursor.at < block.length) {
+    const before = list.length;
+    takeRegular?.(cursor);
+    if (dropsBlank) dropBlankLines(block, list, before, grammar);
+    const { at, line } = cursor;
+    if (at === block.length) break;
+    const isComment = comment !== undefined && startsWith(block, at, comment);
+    const found: RecordEnd | undefined = isComment
+      ? lineAt(block, at, atEnd, grammar)
+      : recordAt(block, at, atEnd, grammar, lost);
+    if (found === undefined) break;
+    const end = withoutReturns(block, at, found, grammar);
+    const isBlank = dropsBlank ? isBlankLine(block, at, end, grammar) : end === at && !keepEmpty;
+    const isRecord = !isComment && !isBlank;
+    if (isRecord && found.fault !== undefined) faults.set(list.length, found.fault);
+    if (isRecord) addRecord(list, at, end, line);
+    if (!isRecord || !isPlain(block, found)) list.plain = false;
+    cursor.at = found.next;
+    cursor.line += countLines(block, at, found.next, newline);
+  }
+  return {
+    starts: list.starts.slice(0, list.length),
+    ends: list.ends.slice(0, list.length),
+    lines: list.lines.slice(0, list.length),
+    faults,
+    consumed: cursor.at,
+    newlines: cursor.line,
+    newline,
+    plain: list.plain,
+  };
+};
+
+/**
+ * Makes the splitter for a dialect, a number of fields and a line end.
+ * The result covers only whole records; the caller passes the rest again with more bytes. If a
+ * block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first
+ * line is a comment or a record that is too long: see record-blocks.ts.
+ */
+export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
+  const grammar = grammarOf(dialect, fields, lineEnd);
+  const { comment, newline } = grammar;
+  const rule = ruleOf(grammar);
+  const list = createRecordList();
+  return {
+    split: (block, atEnd) => splitBlock(block, atEnd, grammar, rule, list),
+    firstLine: (block, atEnd) => lineAt(block, 0, atEnd, grammar),
+    isComment: (block) => comment !== undefined && startsWith(block, 0, comment),
+    newline,
+  };
+};

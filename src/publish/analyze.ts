@@ -1,0 +1,121 @@
+// Analyzes partitioned tables as a whole. Autovacuum analyzes only their partitions.
+//
+// `analyze` blocks neither readers nor writers. It samples 300 rows times the statistics target,
+// whatever the size of the table. Before PostgreSQL 18 it then also analyzes all partitions, which
+// have statistics already, so its time is limited: the table itself is analyzed first and
+// committed. Proved by test/modes/touched.test.ts, "is analyzed although somebody holds a
+// partition".
+
+import type { Client } from '../db/client.ts';
+import { codeOf } from '../core/errors/errors.ts';
+import { productionName, type TableNames } from '../db/names.ts';
+import { copyStatistics } from './aside/staged-statistics.ts';
+
+/** Longest time for one table; the sample of the table itself takes seconds. */
+const analyzeMs = 30_000;
+
+/** Longest wait for somebody who alters or analyzes the table; the next run tries again. */
+const lockMs = 2_000;
+
+interface Stale {
+  readonly name: string;
+  readonly only: boolean;
+  /** Time of the last `analyze`, as text; null: never. */
+  readonly before: string | null;
+  readonly statementMs: string;
+  readonly waitMs: string;
+}
+
+/**
+ * Selects partitioned tables with enough changes to make autovacuum analyze an ordinary table.
+ *
+ * The rows of a partition count as changed if it was analyzed since the first run after the last
+ * analyze of the whole table, or never (it has the statistics of staging, because it is new or was
+ * mostly replaced). For the other partitions, only the growth in rows is known: the server counts
+ * all rows of a partition that was created and analyzed in one transaction as changed. A table that
+ * has statistics but was never analyzed took them from staging, in a run with all its rows.
+ */
+const selectStale = `
+  select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
+      s.last_analyze::text as before, current_setting('statement_timeout') as "statementMs", current_setting('lock_timeout') as "waitMs"
+    from unnest($1::text[]) with ordinality as t (name, place)
+      join pg_class p on p.oid = to_regclass(t.name) and p.relkind = 'p'
+      left join pg_stat_user_tables s on s.relid = p.oid
+      cross join lateral (
+        select coalesce(greatest(s.last_analyze, s.last_autoanalyze), (
+          select max(r.finished_at) from etl.published_table t join etl.run r on r.id = t.run_id
+            where t.table_oid = p.oid and t.strategy = 'partitions' and t.partitions is null and exists (
+              select from pg_stats i where (i.schemaname, i.tablename) = (s.schemaname, s.relname) and i.inherited)
+        )) as at
+      ) last
+      cross join lateral (
+        select min(started_at) as at from etl.run where finished_at > last.at and pipeline in (
+          select r.pipeline from etl.published_table t join etl.run r on r.id = t.run_id where t.table_oid = p.oid)
+      ) run
+      cross join lateral (
+        select coalesce(sum(n.rows), 0) as rows,
+            greatest(coalesce(sum(n.rows) filter (where m.at is null or m.at >= run.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
+          from pg_inherits i join pg_class c on c.oid = i.inhrelid
+            left join lateral (
+              select n_live_tup, greatest(last_analyze, last_autoanalyze) as at
+                from pg_stat_user_tables where relid = c.oid
+            ) m on true
+            cross join lateral (select greatest(c.reltuples, m.n_live_tup, 0) as rows) n
+          where i.inhparent = p.oid
+      ) parts
+    where last.at is null or parts.changed > current_setting('autovacuum_analyze_threshold')::float8
+      + current_setting('autovacuum_analyze_scale_factor')::float8 * parts.rows
+    order by t.place`;
+
+/** True if at least the table itself was analyzed. */
+const isDone = async (client: Client, { name, before }: Stale): Promise<boolean> => {
+  const { rows } = await client.query(
+    'select last_analyze::text is distinct from $2 as done from pg_stat_user_tables where relid = to_regclass($1)',
+    [name, before],
+  );
+  return rows[0]?.done === true;
+};
+
+const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
+  const { name, only, statementMs, waitMs } = stale;
+  const limit = (statement: string | number, wait: string | number) =>
+    client.query(
+      `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`,
+      [statement, wait],
+    );
+  await limit(analyzeMs, lockMs);
+  try {
+    await client.query(`analyze ${only ? 'only ' : ''}${name}`);
+    return true;
+  } catch (error) {
+    if (!['57014', '55P03'].includes(codeOf(error) ?? '')) throw error;
+    return await isDone(client, stale);
+  } finally {
+    await limit(statementMs, waitMs);
+  }
+};
+
+/**
+ * Gives a partitioned production table the statistics that were made during the build. `analyzedAs`
+ * is either that table itself, or the built table, whose statistics are copied. False: neither.
+ */
+export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
+  const name = productionName(names);
+  const { rows } = await client.query(
+    'select oid::regclass::text as aside, oid = to_regclass($2) as same from pg_class where oid = $1',
+    [analyzedAs, name],
+  );
+  return rows.length > 0 && (rows[0].same || (await copyStatistics(client, rows[0].aside, name)));
+};
+
+/** Analyzes the tables (quoted names) that need it. Returns those that took too long. */
+export const analyzePartitioned = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly string[]> => {
+  if (names.length === 0) return [];
+  const { rows } = await client.query<Stale>(selectStale, [names]);
+  const left: string[] = [];
+  for (const stale of rows) if (!(await analyze(client, stale))) left.push(stale.name);
+  return left;
+};

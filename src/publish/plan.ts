@@ -1,0 +1,235 @@
+// Plans how the tables of a run are published: chooses a strategy for each table, given its state
+// in production. Also records what was published.
+
+import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import { foreseenColumns } from './alter/changes.ts';
+import { withServerColumns } from './table/server-columns.ts';
+import { checkConditions } from './table/constraints.ts';
+import { foreignKeysOf } from './table/foreign-keys.ts';
+import { checkTargetsOutside } from './table/targets-outside.ts';
+import type { Applied } from './apply.ts';
+import type { Strategy, PublishPlan } from './modes/contract.ts';
+import type { BuiltOver, Found } from './table/built-over.ts';
+import type { Dependent } from './table/dependents.ts';
+import { keyChanges } from './alter/keys.ts';
+import { mergeColumns } from '../db/names.ts';
+import type { BuiltTable, DeclaredTable } from './table/tables.ts';
+import { ProductionChanged, isSame, productionTables, type ProductionTable } from './table/production.ts';
+import { refuseChangedByHand } from './table/by-hand.ts';
+import { refuseGone } from './gone.ts';
+import { chooseStrategy, modeOf } from './modes/registry.ts';
+import { refuseOtherPartitioning } from './table/partition-shape.ts';
+import { refuseOther } from './table/shape.ts';
+import { builtStates, columnsOf, type TableColumn } from './table/table-state.ts';
+
+/** `like`: quoted name of a table with the columns of `table`; undefined: SQL makes them. */
+export interface Target {
+  readonly table: DeclaredTable;
+  readonly like: string | undefined;
+}
+
+/** Columns that `like` may have in addition to the declared ones. */
+const stagedOnly: readonly string[] = Object.values(mergeColumns);
+
+/** Columns of the published table, given those of its records. */
+const publishedOf = (
+  { mode: { versions } }: DeclaredTable,
+  columns: readonly TableColumn[],
+): readonly TableColumn[] => {
+  const published = columns.filter(({ name }) => !stagedOnly.includes(name));
+  const from = published.find(({ name }) => name === versions?.from);
+  return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
+};
+
+/** Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
+const choose = (
+  table: DeclaredTable,
+  columns: readonly TableColumn[],
+  production: ProductionTable | undefined,
+  found?: Found,
+): Strategy => {
+  const strategy = chooseStrategy(table, production, found);
+  if (production === undefined) {
+    if (table.extent === 'part') refuseGone(table);
+    return strategy;
+  }
+  refuseOther(table, production);
+  refuseOtherPartitioning(table, production);
+  strategy.check(table, columns, production);
+  return strategy;
+};
+
+/** Refuses before loading what publishing would refuse. Returns the targets' production tables. */
+export const checkTargets = async (
+  client: Client,
+  targets: readonly Target[],
+): Promise<readonly (ProductionTable | undefined)[]> => {
+  const columns = (
+    await columnsOf(
+      client,
+      targets.flatMap(({ like }) => like ?? []),
+    )
+  ).values();
+  const tables = targets.map(({ table }) => table);
+  const found = await productionTables(client, tables);
+  for (const [index, { table, like }] of targets.entries()) {
+    await checkTargetsOutside(client, table, tables, like);
+    if (like === undefined) continue;
+    const filled = await foreseenColumns(client, table, found[index]);
+    const loaded = columns.next().value!.filter(({ name }) => filled.every((one) => one.name !== name));
+    choose(table, [...publishedOf(table, loaded), ...filled], found[index]);
+    await checkConditions(client, table, table.constraints, withServerColumns(like, table.attributes));
+  }
+  return found;
+};
+
+/** The plan of a table. `found`: row differences from production; may change the strategy. */
+const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan => {
+  const { table, builtAs, production } = over;
+  const chosen = found === undefined ? strategy : choose(table, builtAs.columns, production, found);
+  const { rebuilt } = found ?? {};
+  const plan =
+    rebuilt === undefined
+      ? over
+      : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
+  // A strategy that writes first alters the table, where it differs from the declaration.
+  const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
+  return { ...plan, strategy: chosen, found, blocksReaders };
+};
+
+interface Planning {
+  /** True to compare rows with production where the choice of strategy depends on that. */
+  readonly looks?: boolean;
+  /** Why every table must be kept, as for productionTables(). */
+  readonly stays?: Dependent | undefined;
+}
+
+/**
+ * Plans all tables, given their states in production. The number of queries does not grow with the
+ * number of tables, except for strategies that look at rows. Errors: ETL_PUBLISH_SHAPE,
+ * ETL_PUBLISH_REFUSED.
+ */
+export const planOver = async (
+  client: Client,
+  tables: readonly BuiltTable[],
+  productions: readonly (ProductionTable | undefined)[],
+  { looks = false, stays }: Planning = {},
+): Promise<readonly PublishPlan[]> => {
+  const built = await builtStates(client, tables);
+  const chosen = tables.map((table, index) => {
+    const over = { table, builtAs: built[index]!, production: productions[index] };
+    return { found: over, strategy: choose(table, over.builtAs.columns, over.production) };
+  });
+  const plans: PublishPlan[] = [];
+  for (const { found, strategy } of chosen) {
+    const over = { ...found, unlike: (await strategy.tryAside?.(client, found)) ?? [] };
+    const { look } = modeOf(over.table);
+    plans.push({ ...planOf(over, strategy, looks ? await look?.(client, over) : undefined), stays });
+  }
+  return plans;
+};
+
+/** Reads production and plans all tables. Parameters and errors: as for planOver(). */
+export const planPublish = async (
+  client: Client,
+  tables: readonly BuiltTable[],
+  planning: Planning = {},
+): Promise<readonly PublishPlan[]> =>
+  planOver(client, tables, await productionTables(client, tables, planning.stays), planning);
+
+/** Warns if another pipeline published the table last: the two would undo each other's work. */
+export const replacedText = (
+  pipeline: string,
+  { table, production }: Pick<PublishPlan, 'table' | 'production'>,
+): string | undefined => {
+  const by = production?.publishedBy ?? pipeline;
+  // SQL makes the same rows in every pipeline that declares the table.
+  if (by === pipeline || table.extent === 'part' || table.declared.length === 0) return undefined;
+  return (
+    `${table.schema}.${table.table}: pipeline ${by} published it last, and all its rows are replaced by those of ${pipeline}; ` +
+    'two pipelines that replace one table undo each other'
+  );
+};
+
+/** Longest wait for what a view or policy reads; then publishing starts over without locks. */
+const lookMs = 2_000;
+
+/**
+ * Throws if a table has changed since it was planned. Call it under a lock that protects the table
+ * but not what depends on it. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because
+ * writers already wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ */
+export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
+  await client.query(`set local lock_timeout = ${lookMs}`);
+  const now = await productionTables(
+    client,
+    plans.map(({ table }) => table),
+    plans[0]?.stays,
+  );
+  await client.query('set local lock_timeout = 0');
+  for (const [index, { production }] of plans.entries())
+    if (!isSame(now[index], production)) throw new ProductionChanged();
+  const replacing = plans.filter(({ strategy }) => !strategy.writes);
+  await refuseChangedByHand(
+    client,
+    replacing.map(({ table }) => table),
+  );
+};
+
+/**
+ * Records what was published: row counts before and after the commit, and what happened to merged
+ * rows. `published_at` orders the runs that published a table: the ids of runs do not, because runs
+ * overlap, and clocks do not, because a table may have moved to another server.
+ */
+export const insertPublished = (
+  runId: number,
+  plans: readonly PublishPlan[],
+  before: ReadonlyMap<string, number | null>,
+  { rows, changes }: Pick<Applied, 'rows' | 'changes'>,
+): Query => ({
+  text: `insert into etl.published_table
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version,
+        constraints, changes, partitions, published_at)
+    select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
+        p.primary_key, p.rows_before, p.version, p.constraints, p.changes, p.partitions,
+        greatest(clock_timestamp(), (
+          select max(o.published_at) + interval '1 microsecond' from etl.published_table o
+            where o.schema_name = p.schema_name and o.table_name = p.table_name
+        ))
+      from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
+        seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
+        version bigint, constraints text[], changes jsonb, partitions text[])`,
+  values: [
+    runId,
+    JSON.stringify(
+      plans.map((plan) => {
+        const { table, builtAs, strategy } = plan;
+        return {
+          schema_name: table.schema,
+          table_name: table.table,
+          table_oid: strategy.oidInProduction(plan),
+          strategy: strategy.name,
+          rows: rows.get(table.table),
+          seconds: table.seconds,
+          indexes: table.indexes,
+          columns: builtAs.columns.map(({ name }) => name),
+          not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
+          primary_key: table.primaryKey,
+          rows_before: before.get(table.table),
+          version: table.returns?.run,
+          // An earlier version that returns has the constraints of its own time.
+          constraints: [
+            ...new Set(
+              [...(strategy.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(
+                ({ name }) => name,
+              ),
+            ),
+          ],
+          changes: changes.get(table.table),
+          partitions: table.touched?.names,
+        };
+      }),
+    ),
+  ],
+});

@@ -1,0 +1,244 @@
+// Begins a run: continues the newest unfinished run, or writes a new one.
+
+import { takeCorrections } from '../ledger/rejects/corrections.ts';
+import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../ledger/run/ledger.ts';
+import {
+  abandonRuns,
+  renewEpoch,
+  adoptRun,
+  forgetOtherFiles,
+  freeOrdinals,
+  redefineRun,
+  setOrdinals,
+} from '../ledger/run/take-over.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import type { Lease, RunEvent, SourceFile } from '../core/model.ts';
+import { dropBuildSchema } from '../publish/aside/build-schema.ts';
+import { refuseStrangers } from '../db/session/access.ts';
+import { directTables, sourceNames, landsDirectly } from '../db/landing.ts';
+import { forgetJobs } from './open-queue.ts';
+import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
+import type { Judging } from './files/sieve.ts';
+import { hostname } from 'node:os';
+import { fileKey, isSameFile, type TableChange } from '../ledger/run/decide.ts';
+import { whyStopped } from '../ledger/run/run-end.ts';
+import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
+import { runQuery, withTransaction } from '../db/client.ts';
+import type { RunContext, Work } from './context.ts';
+import { recordedFormats } from '../pipeline/definition.ts';
+import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
+import type { PlannedTable } from './files/planned-table.ts';
+
+/** Makes this process the run's coordinator. */
+const adopt = async (
+  { client, epoch, workers, jobId: job, queueName: queue }: RunContext,
+  runId: number,
+): Promise<Lease> => {
+  const { rows } = await runQuery(
+    client,
+    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job, queue }),
+  );
+  if (rows.length === 0) throw await whyStopped(client, runId);
+  return { runId, epoch, generation: rows[0].generation };
+};
+
+/**
+ * Replaces the files of the run by the planned files. `lost`: tables whose files are all forgotten,
+ * together with what was loaded from them.
+ */
+const replaceFiles = async (
+  { client }: Work,
+  runId: number,
+  planned: readonly PlannedTable[],
+  lost: ReadonlySet<string>,
+): Promise<void> => {
+  const before = (await runFiles(client, runId)).filter(({ table }) => !lost.has(table));
+  const now = planned.flatMap(({ files }) => files);
+  const known = new Map(before.map((file) => [fileKey(file), file]));
+  const paired = now.map((file) => {
+    const old = known.get(fileKey(file));
+    return { file, id: old !== undefined && isSameFile(old, file) ? old.id : undefined };
+  });
+  const kept = paired.flatMap(({ file, id }) => (id === undefined ? [] : [{ id, ordinal: file.ordinal }]));
+  await runQuery(client, forgetOtherFiles(runId, kept));
+  await runQuery(client, freeOrdinals(runId));
+  await runQuery(client, setOrdinals(kept));
+  const added = paired.flatMap(({ file, id }) => (id === undefined ? [file] : []));
+  if (added.length > 0) await runQuery(client, insertFiles(runId, added));
+};
+
+/**
+ * Makes this process the coordinator of a run whose definition or files have changed, in one
+ * transaction. Tables that cannot keep their loaded rows are emptied. Proved by
+ * test/fault/resume.test.ts.
+ */
+const adoptChanged = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+  runId: number,
+  changes: readonly TableChange[],
+): Promise<Lease> => {
+  const { client, spec, hashes } = context;
+  const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
+  const empty = planned.filter(({ table }) => lost.has(table.name));
+  // Rows are loaded straight into the build schema, so no session may still be building there.
+  if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
+  return withTransaction(client, async () => {
+    const lease = await adopt(context, runId);
+    // Done before `redefineRun`, while the run still records which tables it had.
+    await dropStaleStaging(context, sourceNames(spec));
+    const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
+    const formats = recordedFormats(spec);
+    await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes, formats }));
+    await replaceFiles(context, runId, planned, lost);
+    await createTrustedLandings(context, empty);
+    return lease;
+  });
+};
+
+/** A run that was written or taken over: the lease to work for it, and its files in the ledger. */
+export interface BegunRun {
+  readonly lease: Lease;
+  readonly files: readonly SourceFile[];
+}
+
+type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
+
+/**
+ * Writes the run and its files into the ledger and creates empty staging tables, in one
+ * transaction.
+ */
+const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
+  withTransaction(context.client, async () => {
+    const { client, spec, hashes, workers, epoch } = context;
+    const { name: pipeline, shownParams: params, pinnedParams } = spec;
+    await runQuery(client, abandonRuns(pipeline, why));
+    const run = {
+      pipeline,
+      params,
+      pinnedParams,
+      workers,
+      host: hostname(),
+      pid: process.pid,
+      job: context.jobId,
+      queue: context.queueName,
+      definitionHash: hashes.definition,
+      tableHashes: hashes.tables,
+      stagedHashes: hashes.staged,
+      formats: recordedFormats(spec),
+      isFullRefresh: context.isFullRefresh,
+      epoch,
+    };
+    const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
+    await runQuery(
+      client,
+      insertFiles(
+        runId,
+        planned.flatMap(({ files }) => files),
+      ),
+    );
+    if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
+    await dropStaleStaging(context, sourceNames(spec));
+    await createTrustedLandings(context, planned);
+    return { runId, epoch, generation };
+  });
+
+type Recovered = Extract<RunEvent, { type: 'recovered' }>;
+
+/**
+ * Gives the run the server's new epoch if the server has crashed. Returns the event that says what
+ * was lost.
+ */
+const renewIfCrashed = async (
+  context: RunContext,
+  runId: number,
+  epochBefore: string,
+): Promise<Recovered> => {
+  const crashed = epochBefore !== context.epoch;
+  const lost = crashed
+    ? await withTransaction(context.client, () =>
+        renewEpoch(context.client, runId, context.epoch, directTables(context.spec)),
+      )
+    : { chunks: 0, records: 0 };
+  return { type: 'recovered', crashed, ...lost };
+};
+
+/**
+ * Takes over a run with its existing tables. Another role may have created them after preflight, so
+ * their owners are checked again. Errors: ETL_UNTRUSTED.
+ */
+const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
+  await refuseStrangers(context.client, context.spec.name);
+  return adopt(context, runId);
+};
+
+/** Reports the progress of a continued run. */
+const announceResume = async ({ client, report }: Work, runId: number): Promise<void> => {
+  const chunks = await loadedChunks(client, runId);
+  const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
+  report.emit({ type: 'resumed', runId, chunks: chunks.length, records });
+};
+
+const announcePlan = (
+  { report, spec, address, workers }: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+): void => {
+  report.emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
+  const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
+  const tables = spec.tables.map(({ name, kind }) => ({
+    table: name,
+    kind,
+    files: filesOf(name).length,
+    bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
+  }));
+  report.emit({ type: 'planned', tables });
+};
+
+/**
+ * Continues the newest unfinished run of the pipeline, or writes a new run and reports why. `back`:
+ * the event for a server that is back; if a crash lost data, the event about the crash is reported
+ * instead.
+ */
+export const beginRun = async (
+  context: BeginContext,
+  planned: readonly PlannedTable[],
+  { latest, beginning, isAsItWas }: Outset,
+  back?: RunEvent,
+): Promise<BegunRun> => {
+  const { client, spec, report } = context;
+  for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
+  const isNew = beginning.kind === 'new';
+  // Rows are loaded straight into the build schema, so no session may still be building there.
+  if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
+  const lease = await (beginning.kind === 'new'
+    ? insertNewRun(context, planned, beginning.why ?? 'a new run took its place')
+    : isAsItWas
+      ? adoptAsItWas(context, beginning.runId)
+      : adoptChanged(context, planned, beginning.runId, beginning.changes));
+  const { runId } = lease;
+  if (!isNew) await runQuery(client, takeCorrections(runId));
+  if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
+  const files = await runFiles(client, runId);
+  announcePlan(context, runId, planned);
+  let news = back;
+  if (beginning.kind === 'resume') {
+    const recovered = await renewIfCrashed(context, runId, latest!.epoch);
+    await announceResume(context, runId);
+    if (recovered.crashed) news = recovered;
+  }
+  if (news !== undefined) report.emit(news);
+  return { lease, files };
+};
+
+/** Continues the run of this process after a lost connection. */
+export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {
+  const { runId, epoch } = run.lease;
+  const latest = await latestRun(context.client, context.spec.name);
+  if (latest?.id === runId && latest.state === 'cancelled') throw await whyStopped(context.client, runId);
+  if (latest?.id !== runId)
+    throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: `run ${latest?.id ?? 'unknown'}` });
+  const lease = await adoptAsItWas(context, runId);
+  context.report.emit(await renewIfCrashed(context, runId, epoch));
+  return { ...run, lease };
+};

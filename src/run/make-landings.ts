@@ -1,0 +1,79 @@
+// Creates the landings, which are the empty tables that COPY fills: staging tables, or with
+// `staging: 'none'` the new tables themselves.
+
+import { createStaging, dropStaging, selectStaging } from '../db/staging.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
+import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../db/client.ts';
+import { inTablespaceOf } from '../publish/table/tablespace.ts';
+import { createLanding } from '../publish/aside/build-schema.ts';
+import { authorsPath, buildSchema, dropBuiltTable } from '../db/names.ts';
+import type { RunContext, Work } from './context.ts';
+import { landingTable, landsDirectly, namesOf } from '../db/landing.ts';
+import type { PlannedTable } from './files/planned-table.ts';
+import { refuseOtherSchemas } from '../db/session/access.ts';
+
+/** Returns the names of the tables whose landing exists. */
+export const existingLandings = async (
+  client: Client,
+  spec: PipelineSpec,
+  planned: readonly Pick<PlannedTable, 'table'>[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await client.query(
+    'select name from unnest($1::text[], $2::text[]) as t (name, landing) where to_regclass(landing) is not null',
+    [planned.map(({ table }) => table.name), planned.map(({ table }) => landingTable(spec, table))],
+  );
+  return new Set(rows.map(({ name }) => name));
+};
+
+/**
+ * Drops the staging tables of the pipeline, except those of the tables in `kept`. Staging of tables
+ * that are no longer declared is dropped, too. Only the holder of the pipeline's lock may call this
+ * function.
+ */
+export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly string[]): Promise<void> => {
+  const { rows } = await runQuery(client, selectStaging(spec.name));
+  for (const { table } of rows as readonly { readonly table: string }[])
+    if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
+};
+
+const makeLanding = async (
+  { client, spec }: Work,
+  { table, staging }: PlannedTable,
+  persistence: 'unlogged' | 'logged',
+): Promise<void> => {
+  const drop = dropStaging(spec.name, table.name);
+  if (!landsDirectly(table)) {
+    const create = createStaging(spec.name, table.name, staging, persistence);
+    return void (await runTogether(client, [drop, create]));
+  }
+  await runQuery(client, drop);
+  const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
+  await runQuery(client, dropBuiltTable(namesOf(spec, table)));
+  const names = namesOf(spec, table);
+  await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
+};
+
+/** Creates landings, in place of those of an earlier run, inside the caller's transaction. */
+export const createLandings = async (
+  context: Work,
+  planned: readonly PlannedTable[],
+  persistence: 'unlogged' | 'logged' = 'unlogged',
+): Promise<void> => {
+  const { client, spec } = context;
+  if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
+  await withPath(client, authorsPath(spec), async () => {
+    for (const one of planned) await makeLanding(context, one, persistence);
+  });
+};
+
+/**
+ * Creates the landings of a run, then checks the owners of our schemas again, before the first row
+ * is loaded: another role may have created a schema after preflight. Errors: ETL_UNTRUSTED.
+ */
+export const createTrustedLandings = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  await createLandings(context, planned);
+  await refuseOtherSchemas(context.client, context.spec.name, context.trust);
+};

@@ -1,0 +1,222 @@
+// Decides how a run would begin, given files and definition: nothing to do, continue an unfinished
+// run, or write a new one.
+
+import { recorrectedTables } from '../ledger/rejects/corrections.ts';
+import { decideBeginning, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
+import { latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
+import { fenceRun } from '../ledger/run/take-over.ts';
+import { runQuery, type Client } from '../db/client.ts';
+import { directTables } from '../db/landing.ts';
+import type { RunSettings } from './options.ts';
+import { existingLandings } from './make-landings.ts';
+import { versionKey, withdrawnBy } from '../ledger/production/kept.ts';
+import { EtlError } from '../core/errors/errors.ts';
+import { firstOf, plural } from '../core/wording.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
+import { mayHaveRows } from '../db/rows.ts';
+import { quoteName, type Query } from '../db/sql.ts';
+import type { OutsetContext } from './context.ts';
+import type { PlannedTable } from './files/planned-table.ts';
+
+/**
+ * Selects the newest published run, if it has this definition and production still has the tables
+ * that it published, by their oids.
+ */
+const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
+  text: `select u.id::float8 as id from (
+      select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
+    ) u
+    where u.definition_hash = $2 and not exists (
+      select from unnest($3::text[]) as wanted (name)
+      left join etl.published_table p on p.run_id = u.id and p.table_name = wanted.name
+      left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
+      left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
+      where n.oid is null)`,
+  values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
+});
+
+/** A table that a run published with rows, and that is empty now. */
+interface EmptiedTable {
+  readonly schema: string;
+  readonly table: string;
+  readonly rows: number;
+}
+
+const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable | undefined> => {
+  const { rows: tables }: { rows: EmptiedTable[] } = await client.query(
+    `select schema_name as schema, table_name as "table", rows::float8 from etl.published_table
+      where run_id = $1 and rows > 0 order by table_name`,
+    [runId],
+  );
+  for (const one of tables) if (!(await mayHaveRows(client, quoteName(one.schema, one.table)))) return one;
+  return undefined;
+};
+
+/**
+ * Returns the published run with exactly these files and this definition; undefined if there is
+ * work to do. Emits a notice if the only reason is an emptied table. Proved by
+ * test/modes/publish-protects.test.ts, "is loaded again".
+ */
+const standingRun = async (
+  { client, spec, hashes, report }: OutsetContext,
+  planned: readonly PlannedTable[],
+): Promise<number | undefined> => {
+  const { rows } = await runQuery(client, selectStandingRun(spec, hashes.definition));
+  const runId: number | undefined = rows[0]?.id;
+  if (runId === undefined) return undefined;
+  if (planned.some(({ intake }) => intake.hasWork)) return undefined;
+  const emptied = await emptiedTable(client, runId);
+  if (emptied === undefined) return runId;
+  const { schema, table, rows: had } = emptied;
+  const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
+  report.emit({ type: 'notice', message });
+  return undefined;
+};
+
+/** Maximum number of files that the error names. */
+const filesShown = 5;
+
+/**
+ * Refuses files that only the rolled-back run had, if neither the files nor the definition have
+ * changed since. If the rolled-back run had no such files, only the definition is compared. Errors:
+ * ETL_ROLLED_BACK.
+ */
+const refuseWithdrawn = async (
+  { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  const withdrawn = await withdrawnBy(client, spec.name);
+  if (withdrawn === undefined || withdrawn.definitionHash !== hashes.definition) return;
+  const { run, undone, files } = withdrawn;
+  const listed = new Set(
+    planned.flatMap(({ table, files: listedFiles }) =>
+      listedFiles.map((file) => versionKey(table.name, file)),
+    ),
+  );
+  const again = files.filter(({ key }) => listed.has(key)).map(({ name }) => name);
+  if (files.length > 0 && again.length === 0) return;
+  const problem =
+    again.length === 0
+      ? 'its definition is the same'
+      : `${firstOf(again, filesShown).join(', ')}: unchanged since`;
+  throw new EtlError('ETL_ROLLED_BACK', { pipeline: spec.name, run, undone, problem });
+};
+
+export interface Outset {
+  /** The newest run of the pipeline. */
+  readonly latest: LatestRun | undefined;
+  readonly beginning: Beginning;
+  /** True if definition and files are those of the unfinished run, which is continued. */
+  readonly isAsItWas: boolean;
+  /** The run that has published exactly this already; undefined if there is work to do. */
+  readonly standing: number | undefined;
+}
+
+type Asked = Pick<RunSettings, 'fullRefresh' | 'fresh'>;
+
+const startsOver = ({ fullRefresh, fresh }: Asked): boolean => fullRefresh || fresh;
+
+export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
+  run !== undefined && run.state !== 'published';
+
+/**
+ * True if everything is loaded again: the caller asks for it, or the unfinished run that is
+ * continued was a full refresh. A full refresh that would have deleted rows of others
+ * (ETL_ROWS_LOST) is not repeated: the next run adds what is missing.
+ */
+export const isFullRefresh = async ({
+  client,
+  spec,
+  fullRefresh,
+  fresh,
+}: Pick<OutsetContext, 'client' | 'spec'> & Asked): Promise<boolean> => {
+  if (startsOver({ fullRefresh, fresh })) return fullRefresh;
+  const latest = await latestRun(client, spec.name);
+  return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
+};
+
+/**
+ * Returns the files of an unfinished run, and for each whether anything loaded from it still
+ * counts.
+ */
+const knownFiles = async (
+  { client, spec, epoch }: OutsetContext,
+  run: LatestRun,
+): Promise<readonly KnownFile[]> => {
+  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
+  const direct = directTables(spec);
+  // A crash has emptied unlogged tables.
+  return (await runFiles(client, run.id)).map((file) => ({
+    ...file,
+    isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
+  }));
+};
+
+const decide = async (
+  context: OutsetContext,
+  latest: LatestRun | undefined,
+  planned: readonly PlannedTable[],
+  fresh: boolean,
+): Promise<Beginning> => {
+  const { client, spec, hashes } = context;
+  return decideBeginning({
+    latest,
+    before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
+    now: planned.flatMap(({ files }) => files),
+    stagedHashes: hashes.staged,
+    landings: isUnfinished(latest) ? await existingLandings(client, spec, planned) : new Set(),
+    recorrected: isUnfinished(latest) ? await recorrectedTables(client, latest.id) : new Set(),
+    fresh,
+  });
+};
+
+/**
+ * Decides how a run would begin, and changes nothing. `resume`: continue an unfinished run even if
+ * an earlier run published the same files. While others load for an unfinished run, its state may
+ * change. Errors: ETL_ROLLED_BACK.
+ */
+export const lookAtOutset = async (
+  context: OutsetContext & Asked,
+  planned: readonly PlannedTable[],
+  resume = false,
+): Promise<Outset> => {
+  const { fullRefresh, hashes } = context;
+  const startOver = startsOver(context);
+  const latest = await latestRun(context.client, context.spec.name);
+  const beginning = await decide(context, latest, planned, startOver);
+  const isAsItWas =
+    beginning.kind === 'resume' &&
+    beginning.changes.length === 0 &&
+    latest?.definitionHash === hashes.definition;
+  const goesOn = isAsItWas || (resume && latest?.state !== 'published');
+  const standing = startOver || goesOn ? undefined : await standingRun(context, planned);
+  if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, planned);
+  return { latest, beginning, isAsItWas, standing };
+};
+
+/**
+ * Decides how a run begins, for the holder of the pipeline's lock. If an unfinished run has
+ * changes, its loaders are stopped first, so that the reported changes are final.
+ */
+export const findOutset = async (
+  context: OutsetContext & Asked,
+  planned: readonly PlannedTable[],
+  resume: boolean,
+): Promise<Outset> => {
+  const outset = await lookAtOutset(context, planned, resume);
+  const { latest, beginning, standing } = outset;
+  if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
+  // A chunk in flight may be the first chunk of a changed file.
+  await runQuery(context.client, fenceRun(beginning.runId));
+  return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
+};
+
+/** Says why a run is not simply continued, one line per reason. */
+export const reasonsOf = (beginning: Beginning): readonly string[] => {
+  if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
+  return beginning.changes.map(({ table, isKept, why }) =>
+    isKept
+      ? `run ${beginning.runId} continues with the current files of table ${table}: ${why}`
+      : `run ${beginning.runId} continues, but loads table ${table} again, because ${why}`,
+  );
+};

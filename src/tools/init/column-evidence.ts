@@ -1,0 +1,229 @@
+// Collects evidence about the type of a column, in memory that does not grow with the file.
+//
+// A candidate is a type with a format (candidates.ts). Texts with the same candidates form a group.
+// A candidate is excluded as soon as more than eight different texts do not fit it, because these
+// cannot all be null tokens. In a column without candidates, texts are only counted. Counters are
+// exact; the field counter remembers the counters of recent texts.
+
+import { trimBlanks } from '../../format/records/blanks.ts';
+import { emptyShape, scanDecimal } from '../../format/types/number-text.ts';
+import { anyCandidate, bit, candidatesOf } from './candidates.ts';
+import { nullWords } from './null-words.ts';
+
+/** Indexes of the counters that every column has. */
+export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
+
+/** Different texts that a group stores: enough for a boolean's words, and for examples. */
+const textsKeptMax = 8;
+
+/** Slots per column for texts of 17 to `longMax` bytes. Longer texts are always classified. */
+const longSlots = 256;
+const longMax = 40;
+
+/**
+ * Ranges over all texts of a group. Values that do not apply to the type have their initial value.
+ */
+export interface GroupRange {
+  least: number;
+  most: number;
+  /** Most digits before the point, without leading zeros, and after it. */
+  integers: number;
+  decimals: number;
+  /** Length of the text in characters. */
+  lengthMin: number;
+  lengthMax: number;
+  /** Length of the date in a text with date and time. */
+  dateMin: number;
+  dateMax: number;
+  /** True if a time other than midnight occurred. */
+  hasTimeOfDay: boolean;
+  /** True if a hexadecimal digit of a uuid was upper case; lower case. */
+  hasUpperCase: boolean;
+  hasLowerCase: boolean;
+  /** True if a number began with + or was -0, so that different texts can be equal numbers. */
+  hasPlus: boolean;
+}
+
+/** Texts that the same candidates accept. */
+export interface Group extends GroupRange {
+  /** Mask of the candidates. */
+  readonly mask: number;
+  /** Index of the counter for texts that are not stored in `texts`. */
+  readonly counter: number;
+  /** The first texts, with the indexes of their counters. */
+  readonly texts: Map<string, number>;
+  /** True if the group had more texts than `texts` can store. */
+  isFull: boolean;
+}
+
+/** A cache of texts with their counters. A hash of the text is the index of its slot. */
+interface LongTexts {
+  readonly bytes: Uint8Array;
+  readonly lengths: Int32Array;
+  readonly counters: Int32Array;
+}
+
+export interface ColumnEvidence {
+  /** Number of records by counter. */
+  readonly counters: number[];
+  /** Groups by mask. */
+  readonly groups: Map<number, Group>;
+  /** Null words that occurred, with the indexes of their counters. */
+  readonly words: Map<string, number>;
+  /** Mask of the candidates that are not excluded. */
+  alive: number;
+  /** True if a text that a candidate accepts had blanks around it. */
+  isPadded: boolean;
+  long: LongTexts | undefined;
+  /** A cache like `long`, for texts that were parsed to strings. */
+  readonly byText: Map<string, number>;
+}
+
+export const createColumnEvidence = (): ColumnEvidence => ({
+  counters: [0, 0, 0],
+  groups: new Map(),
+  words: new Map(),
+  alive: anyCandidate,
+  isPadded: false,
+  long: undefined,
+  byText: new Map(),
+});
+
+const newCounter = ({ counters }: ColumnEvidence): number => counters.push(0) - 1;
+
+const newGroup = (column: ColumnEvidence, mask: number): Group => ({
+  mask,
+  counter: newCounter(column),
+  texts: new Map(),
+  isFull: false,
+  least: Infinity,
+  most: -Infinity,
+  integers: 0,
+  decimals: 0,
+  lengthMin: Infinity,
+  lengthMax: 0,
+  dateMin: Infinity,
+  dateMax: 0,
+  hasTimeOfDay: false,
+  hasUpperCase: false,
+  hasLowerCase: false,
+  hasPlus: false,
+});
+
+const shape = emptyShape();
+const numbers = bit.whole | bit.zeros | bit.decimal | bit.comma;
+
+const widenNumber = (group: Group, text: string): void => {
+  const plain = (group.mask & (bit.whole | bit.decimal)) === 0 ? text.replace(',', '.') : text;
+  if (!scanDecimal(plain, shape)) return;
+  const value = Number(plain);
+  group.least = Math.min(group.least, value);
+  group.most = Math.max(group.most, value);
+  const zeros = shape.firstNonzero === -1 ? shape.digits : shape.firstNonzero;
+  group.integers = Math.max(group.integers, shape.integerDigits - Math.min(zeros, shape.integerDigits));
+  group.decimals = Math.max(group.decimals, shape.digits - shape.integerDigits);
+  group.hasPlus ||= text.startsWith('+') || text.startsWith('-0');
+};
+
+const widen = (group: Group, text: string): void => {
+  const { mask } = group;
+  group.lengthMin = Math.min(group.lengthMin, text.length);
+  group.lengthMax = Math.max(group.lengthMax, text.length);
+  if ((mask & numbers) !== 0) widenNumber(group, text);
+  if ((mask & (bit.dateAndTime | bit.isoTimestamp)) !== 0) {
+    const date = text.search(/[T ]/);
+    group.dateMin = Math.min(group.dateMin, date);
+    group.dateMax = Math.max(group.dateMax, date);
+    group.hasTimeOfDay ||= !/^[0:.]*$/.test(text.slice(date + 1));
+  }
+  if ((mask & bit.uuid) !== 0) {
+    group.hasUpperCase ||= /[A-F]/.test(text);
+    group.hasLowerCase ||= /[a-f]/.test(text);
+  }
+};
+
+/**
+ * Returns the counter of a text within its group. If the group is full, excludes other candidates.
+ */
+const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
+  const known = group.texts.get(text);
+  if (known !== undefined) return known;
+  if (group.texts.size === textsKeptMax) {
+    group.isFull = true;
+    column.alive &= group.mask;
+    return group.counter;
+  }
+  const counter = newCounter(column);
+  group.texts.set(text, counter);
+  return counter;
+};
+
+/** Classifies a field and returns the index of its counter. */
+const classify = (column: ColumnEvidence, field: string): number => {
+  const text = trimBlanks(field);
+  if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
+  if (nullWords.has(text)) {
+    const known = column.words.get(text) ?? newCounter(column);
+    column.words.set(text, known);
+    return known;
+  }
+  const mask = column.alive === 0 ? 0 : candidatesOf(text, column.alive);
+  if (text.length !== field.length && mask !== 0) column.isPadded = true;
+  if (column.alive === 0) return counterOf.text;
+  const group = column.groups.get(mask) ?? newGroup(column, mask);
+  column.groups.set(mask, group);
+  widen(group, text);
+  return countedBy(column, group, text);
+};
+
+const textsCachedMax = 512;
+
+/** Counts a field that was parsed to a string. */
+export const observeText = (column: ColumnEvidence, field: string): void => {
+  const { byText, counters } = column;
+  let counter = byText.get(field);
+  if (counter === undefined) {
+    counter = classify(column, field);
+    if (byText.size === textsCachedMax) byText.clear();
+    if (field.length <= longMax) byText.set(field, counter);
+  }
+  counters[counter]! += 1;
+};
+
+const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, length: number): boolean => {
+  for (let index = 0; index < length; index += 1) if (bytes[from + index] !== long[at + index]) return false;
+  return true;
+};
+
+/** Counts a field from its bytes. Returns the index of its counter. */
+export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
+  const counter = classify(column, bytes.toString('utf8', from, to));
+  column.counters[counter]! += 1;
+  return counter;
+};
+
+/** Counts a field that is too long for the field counter's slots. */
+export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
+  const { counters } = column;
+  const length = to - from;
+  if (length > longMax) {
+    observeBytes(column, bytes, from, to);
+    return;
+  }
+  let hash = length;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash, 0x01000193) ^ bytes[at]!;
+  const slot = (hash ^ (hash >>> 15)) & (longSlots - 1);
+  const long = (column.long ??= {
+    bytes: new Uint8Array(longSlots * longMax),
+    lengths: new Int32Array(longSlots),
+    counters: new Int32Array(longSlots),
+  });
+  const isKnown = long.lengths[slot] === length && isSame(bytes, from, long.bytes, slot * longMax, length);
+  if (isKnown) {
+    counters[long.counters[slot]!]! += 1;
+    return;
+  }
+  long.bytes.set(bytes.subarray(from, to), slot * longMax);
+  long.lengths[slot] = length;
+  long.counters[slot] = observeBytes(column, bytes, from, to);
+};

@@ -1,0 +1,7 @@
+// The bytes of the field counter's WebAssembly module. The build replaces this file by the bytes
+// themselves (src/cli/compile.mjs).
+
+import { moduleBytes } from '../../format/wasm-module.ts';
+import { counterModule } from './counter-code.ts';
+
+export const counterBytes = moduleBytes(counterModule);

@@ -1,0 +1,92 @@
+// Decides if the first record of a file is a header, and makes column names of field names.
+
+import { trimBlanks } from '../../format/records/blanks.ts';
+import { candidatesOf } from './candidates.ts';
+import type { ColumnEvidence } from './column-evidence.ts';
+
+const nameCharsMax = 64;
+
+/**
+ * True for consecutive numbers, such as the years 2019, 2020, 2021 as the columns of a pivot table.
+ */
+const isCounting = (fields: readonly string[]): boolean => {
+  const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
+  return numbers.length > 1 && numbers.every((number, index) => number === numbers[0]! + index);
+};
+
+const mayBeName = (field: string): boolean =>
+  field.length <= nameCharsMax && /\p{L}/u.test(field) && candidatesOf(field) === 0;
+
+/** True if the first of these records is a header. */
+export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
+  const [first, ...rest] = records.map((record) => record.map(trimBlanks));
+  if (first === undefined) return false;
+  const names = first.filter((field) => field !== '');
+  if (names.length === 0 || !names.some(mayBeName)) return false;
+  const counting = isCounting(names);
+  if (!names.every((name) => mayBeName(name) || (counting && /^\d+$/.test(name)))) return false;
+  // Two equal fields suggest data, unless numbers or dates below them show that the record is a
+  // header.
+  const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
+  if (new Set(names).size < names.length && !isTyped) return false;
+  // A name does not occur as a value of its column, except in a complete repeated header of joined
+  // files.
+  const isAgain = (record: readonly string[]): boolean =>
+    isTyped && names.length > 1 && first.every((name, index) => record[index] === name);
+  const others = rest.filter((record) => !isAgain(record));
+  return !first.some((name, index) => name !== '' && others.some((record) => record[index] === name));
+};
+
+const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number => {
+  for (const { texts } of groups.values()) {
+    const counter = texts.get(name);
+    if (counter !== undefined) return counters[counter]!;
+  }
+  return 0;
+};
+
+/**
+ * Returns how often the header is repeated among the records, as in files that were concatenated:
+ * each column then has its own name as a value. Returns 0 if fewer than two columns have their name
+ * as a value, or if the columns have it in different numbers.
+ */
+export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
+  const times = columns
+    .map((column, index) => timesNamed(column, header[index]!))
+    .filter((count) => count > 0);
+  const [first = 0] = times;
+  return times.length > 1 && times.every((count) => count === first) ? first : 0;
+};
+
+/** Converts a name to snake case: `DryBulbFarenheit` becomes dry_bulb_farenheit. */
+export const snakeCase = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll}{2})/gu, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .replace(/^(?=\d)/, '_');
+
+/** Leaves room for suffixes within PostgreSQL's limit of 63 bytes. */
+const nameBytesMax = 50;
+
+const cut = (name: string): string => {
+  let short = name;
+  while (Buffer.byteLength(short) > nameBytesMax) short = short.slice(0, -1);
+  return short;
+};
+
+/** Returns unique column names. The third field is `field_3` if it has no name. */
+export const columnNames = (headers: readonly string[]): readonly string[] => {
+  const taken = new Set<string>();
+  return headers.map((header, index) => {
+    const base = cut(snakeCase(header)) || `field_${index + 1}`;
+    let name = base;
+    for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
+    taken.add(name);
+    return name;
+  });
+};

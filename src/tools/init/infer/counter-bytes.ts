@@ -1,7 +1,0 @@
-// The bytes of the field counter's WebAssembly module. The build replaces this file by the bytes
-// themselves (src/cli/build/compile.mjs).
-
-import { moduleBytes } from '../../../format/wasm/wasm-module.ts';
-import { counterModule } from './counter-code.ts';
-
-export const counterBytes = moduleBytes(counterModule);

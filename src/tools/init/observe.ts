@@ -1,0 +1,202 @@
+// Reads the records of a table, block by block, and collects evidence about its columns and keys.
+
+import { windowsOf } from '../../format/rows/windows.ts';
+import { isFaulty, type RecordParser } from '../../format/records/record-parser.ts';
+import type { RecordBlock } from '../../format/records/record-blocks.ts';
+import type { Dialect } from '../../core/declaration.ts';
+import type { RejectCode } from '../../core/model.ts';
+import { counterOf, createColumnEvidence, observeText, type ColumnEvidence } from './column-evidence.ts';
+import { keyColumns } from './choose-key.ts';
+import {
+  columnsFollowed,
+  createHashes,
+  createKeySearch,
+  follow,
+  followKeys,
+  gather,
+  hashBytes,
+  type Hashes,
+  isGathering,
+  type KeySearch,
+} from './keys.ts';
+import {
+  createFieldCounter,
+  followColumns,
+  hashField,
+  loadWindow,
+  runFieldCounter,
+  type FieldCounter,
+} from './field-counter.ts';
+
+/** Number of records that are parsed in one batch. */
+const recordsAtOnce = 256;
+
+/** A record that would be rejected whatever types the columns have. */
+export interface FaultSeen {
+  readonly code: RejectCode;
+  readonly reason: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Evidence about a table, collected from all records read so far. */
+export interface TableEvidence {
+  /** Names of the fields, which hint at types and keys. */
+  readonly names: readonly string[];
+  readonly columns: readonly ColumnEvidence[];
+  readonly keys: KeySearch;
+  /** Buffers for the hashes of a batch of records, by column. */
+  readonly hashes: Map<number, Hashes>;
+  /** Dialect of the first files. Only records in this dialect go through the field counter. */
+  readonly dialect: Dialect;
+  /** Undefined if the field counter does not support the dialect. */
+  readonly fieldCounter: FieldCounter | undefined;
+  records: number;
+  /** Faulty records by code. */
+  readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
+  faulty: number;
+}
+
+export const createTableEvidence = (names: readonly string[], dialect: Dialect): TableEvidence => {
+  const columns = names.map(createColumnEvidence);
+  return {
+    names,
+    columns,
+    keys: createKeySearch(names.length),
+    hashes: new Map(),
+    dialect,
+    fieldCounter: createFieldCounter(columns, dialect),
+    records: 0,
+    faults: new Map(),
+    faulty: 0,
+  };
+};
+
+/** How to parse the records of one file. */
+export interface Observing {
+  readonly file: string;
+  readonly dialect: Dialect;
+  readonly parse: RecordParser;
+}
+
+const addFault = (table: TableEvidence, fault: FaultSeen): void => {
+  table.faulty += 1;
+  const known = table.faults.get(fault.code);
+  if (known === undefined) table.faults.set(fault.code, { count: 1, first: fault });
+  else known.count += 1;
+};
+
+/** Ends the collection of the first records and chooses candidates for a key from them. */
+export const endGathering = (table: TableEvidence): void => {
+  if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
+};
+
+/** Writes the hash of a field to `into`. */
+type HashField = (record: number, column: number, into: Hashes, target: number) => void;
+
+/** Returns the columns that have a value in every record so far: only these can be in a key. */
+const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
+  columns.flatMap(({ counters }, index) =>
+    counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [index],
+  );
+
+/** Adds records [from, to) to the search for keys. */
+const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashField): void => {
+  const { keys, hashes } = table;
+  let record = from;
+  if (isGathering(keys)) {
+    const possible = withoutGaps(table);
+    for (; record < to && isGathering(keys); record += 1) {
+      const taken = record;
+      const hashOf = (column: number, into: Hashes, target: number) => hash(taken, column, into, target);
+      if (!gather(keys, possible, hashOf)) endGathering(table);
+    }
+  }
+  for (
+    let columns = columnsFollowed(keys);
+    record < to && columns.length > 0;
+    columns = columnsFollowed(keys)
+  ) {
+    const records = Math.min(recordsAtOnce, to - record);
+    for (const column of columns) {
+      const own = hashes.get(column) ?? createHashes(recordsAtOnce);
+      hashes.set(column, own);
+      for (let target = 0; target < records; target += 1) hash(record + target, column, own, target);
+    }
+    follow(keys, (column) => hashes.get(column)!, 0, records);
+    record += records;
+  }
+};
+
+/**
+ * Counts records [at, to) of the field counter's window. Returns the index of the first record with
+ * another number of fields, or `to`.
+ */
+const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, to: number): number => {
+  const { keys } = table;
+  const wasGathering = isGathering(keys);
+  if (!wasGathering) followColumns(fieldCounter, columnsFollowed(keys));
+  const reached = runFieldCounter(fieldCounter, at, to);
+  table.records += reached - at;
+  if (wasGathering)
+    observeKeys(table, at, reached, (record, column, into, target) =>
+      hashField(fieldCounter, record, column, into, target),
+    );
+  else if (fieldCounter.followed.size > 0)
+    follow(keys, (column) => fieldCounter.followed.get(column)!, at, reached);
+  return reached;
+};
+
+/** Counts records [from, to) of a block by parsing them. */
+const takeTexts = (
+  table: TableEvidence,
+  block: RecordBlock,
+  from: number,
+  to: number,
+  observing: Observing,
+): void => {
+  const { columns } = table;
+  const isPadded = observing.dialect.ragged === 'pad';
+  const lineOf = (index: number): number => block.position.line + block.spans.lines[index]!;
+  for (let first = from; first < to; first += recordsAtOnce) {
+    const last = Math.min(to, first + recordsAtOnce);
+    for (const [index, record] of observing.parse(block, first, last).entries()) {
+      const at = { file: observing.file, line: lineOf(first + index) };
+      if (isFaulty(record)) {
+        const { code, reason } = record.faults[0]!;
+        addFault(table, { code, reason, ...at });
+      } else if (record.length > columns.length || (record.length < columns.length && !isPadded)) {
+        const reason = `the record has ${record.length} fields, the header ${columns.length}`;
+        addFault(table, { code: 'field_count', reason, ...at });
+      } else {
+        table.records += 1;
+        for (let column = 0; column < columns.length; column += 1)
+          observeText(columns[column]!, record[column] ?? '');
+        observeKeys(table, 0, 1, (_, column, into, target) => {
+          const text = Buffer.from(record[column] ?? '');
+          hashBytes(text, 0, text.length, into, target);
+        });
+      }
+    }
+  }
+};
+
+/** Adds the records of a block to the evidence: with the field counter where possible. */
+export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
+  const { fieldCounter } = table;
+  if (fieldCounter === undefined || observing.dialect !== table.dialect) {
+    takeTexts(table, block, 0, block.spans.starts.length, observing);
+    return;
+  }
+  for (const { from, to, isFit } of windowsOf(block, -1)) {
+    if (!isFit) {
+      takeTexts(table, block, from, to, observing);
+      continue;
+    }
+    loadWindow(fieldCounter, block, from, to);
+    for (let at = 0; at < to - from; at += 1) {
+      at = takeRun(table, fieldCounter, at, to - from);
+      if (at < to - from) takeTexts(table, block, from + at, from + at + 1, observing);
+    }
+  }
+};

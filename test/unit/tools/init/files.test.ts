@@ -1,0 +1,407 @@
+// `etl init` on whole files: dialect, header, encoding, tables, keys, and the text of the pipeline.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { main } from '../../../../src/cli/main.ts';
+import { loadPipelineFile } from '../../../../src/index.ts';
+import { initText, readForInit } from '../../../../src/tools/init/write-init.ts';
+import { useFiles } from '../../../helpers/files.ts';
+import { fakeIo } from '../../cli/fake-io.ts';
+
+const files = useFiles();
+let count = 0;
+
+const read = async (...contents: readonly (string | Buffer)[]) => {
+  const directory = `case${(count += 1)}`;
+  const locations = contents.map((content, index) => files.write(`${directory}/part-${index}.csv`, content));
+  return readForInit({ locations, workingDirectory: files.directory });
+};
+
+/** Returns a file with the header `id,name` and this number of records. */
+const people = (
+  records: number,
+  lineOf: (index: number) => string = (index) => `${index},n${index}`,
+): string => ['id,name', ...Array.from({ length: records }, (_, index) => lineOf(index))].join('\n');
+
+it('files whose names differ in numbers are tables of their own where one has none, and are called so', async () => {
+  const paths = [files.write('tz/zone.csv', '1,a\n2,b\n'), files.write('tz/zone1970.csv', '1,a\n2,b\n')];
+  const { tables } = await readForInit({ locations: paths, workingDirectory: files.directory });
+  expect(tables.map(({ name }) => name)).toEqual(['zone', 'zone1970']);
+});
+
+it('says of texts that are money, percentages or yes and no in other words how they are read', async () => {
+  const { tables } = await read('price,share,active\n"$1,234.50",12.5%,ja\n$3,4%,nein\n');
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringMatching(/^"\$1,234\.50": amounts of money: kept as text/)]],
+    ['text', [expect.stringMatching(/^"12\.5%": percentages: kept as text/)]],
+    ['text', [expect.stringMatching(/^only "ja" and "nein": kept as text/)]],
+  ]);
+});
+
+it('says of texts that are numbers in other spellings how they are read', async () => {
+  const { tables } = await read(
+    'amount;turnover;rupees\n"(1,234.50)";"1\u00a0234,50";"12,34,567.00"\n99.00;"1\u00a0234\u00a0567,50";99.00\n"1,234.50";7,50;"1,234.50"\n',
+  );
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringContaining('negative numbers in parentheses: kept as text')]],
+    ['text', [expect.stringContaining('a no-break space between thousands: kept as text')]],
+    ['text', [expect.stringContaining('numbers in Indian groups: kept as text')]],
+  ]);
+});
+
+it('says of dates with short years how they are read, and of versions nothing', async () => {
+  const { tables } = await read('day,version\n01.02.24,1.2.3\n28.02.24,1.2.30\n');
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringMatching(/^"01\.02\.24": dates with a year of two digits: kept as text/)]],
+    ['text', []],
+  ]);
+});
+
+describe('lines that are no records', () => {
+  const sales = (...more: readonly (readonly [before: number, line: string])[]): string => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, index) => `2024-01-0${1 + (index % 9)},${index}.50,n${index}`,
+    );
+    for (const [before, line] of more.toReversed()) lines.splice(before, 0, line);
+    return ['Sale Date,amount,note', ...lines, ''].join('\n');
+  };
+
+  it.each([
+    { name: 'early', content: sales([2, 'Sale Date,amount,note'], [9, 'Sale Date,amount,note']), times: 2 },
+    { name: 'late', content: sales([39, 'Sale Date,amount,note']), times: 1 },
+  ])('a header that comes again $name is left out by a filter', async ({ name, content, times }) => {
+    const path = `again/${name}.csv`;
+    files.write(path, content);
+    const draft = await readForInit({ locations: [path], workingDirectory: files.directory });
+    expect(draft.tables[0]!.decisions.map(({ type }) => type)).toEqual(['date', 'numeric', 'text']);
+    const text = initText(draft, 'again', `again/${name}.ts`);
+    expect(text).toContain(
+      `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header is repeated ${times}×`,
+    );
+    const io = fakeIo({ workingDirectory: files.directory, env: { NO_COLOR: '1' } });
+    expect(await main(['preview', files.write(`again/${name}.ts`, text), '-n', '100'], io)).toBe(0);
+    expect(io.stdout.text).toContain(`40 rows, 0 rejects, ${times} filtered in all`);
+  });
+
+  it('names that are values now and then are no header that comes again', async () => {
+    const records = Array.from({ length: 1_000 }, (_, at) => `${at},${at}`);
+    const { tables } = await read(['day,total', ...records, 'day,1', '2,total', '3,total', ''].join('\n'));
+    expect(tables[0]!.header).toEqual(['day', 'total']);
+    expect(tables[0]!.repeats).toBe(0);
+  });
+
+  it('a total at the end is pointed to', async () => {
+    const { tables } = await read(sales([40, 'Total,820.00,']));
+    const [said] = tables[0]!.decisions.map(({ doubts }) => doubts[0]);
+    expect(said).toMatch(/"Total" 1× not: .* leave them out with `skipEnd` or `filter`$/);
+    expect(tables[0]!.repeats).toBe(0);
+  });
+});
+
+describe('the dialect of a file', () => {
+  it.each([
+    {
+      name: 'stray quotes, and a field of two lines',
+      content: 'id,txt\n1,"a "quoted" b"\n2,5" pipe\n3,x\n4,"two\nlines"\n5,plain\n',
+      dialect: { quotes: 'lenient', quote: '"', ragged: 'reject' },
+    },
+    {
+      name: 'stray quotes, and a field of two lines far from the beginning',
+      content: `${people(300, (index) => `${index},${index % 5 === 0 ? '"a "q" b"' : '5" pipe'}`)}\n300,"two\nlines"\n`,
+      dialect: { quotes: 'lenient', quote: '"', ragged: 'reject' },
+    },
+    {
+      name: 'a line for Excel before the header',
+      content: '\ufeffsep=;\r\nid;name\r\n1;a\r\n2;b\r\n',
+      dialect: { delimiter: ';', skipLines: 1 },
+    },
+    {
+      name: 'a line for Excel, with a delimiter that nobody guesses',
+      content: 'SEP=^\nid^name, first\n1^a, x\n',
+      dialect: { delimiter: '^', skipLines: 1 },
+    },
+    { name: 'commas', content: 'a,b\n1,2\n', dialect: { delimiter: ',', quote: '"' } },
+    {
+      name: 'semicolons with decimal commas',
+      content: 'a;b\n1,5;2,5\n3,5;4,5\n',
+      dialect: { delimiter: ';' },
+    },
+    {
+      name: 'tabs, with commas in a text',
+      content: 'a\tb\n1,2\tx, y, z\n2,3\tq\n',
+      dialect: { delimiter: '\t' },
+    },
+    { name: 'bars', content: 'a|b\r\n1|2\r\n', dialect: { delimiter: '|' } },
+    { name: 'delimiters within quotes', content: 'a,b\n1,"x,y"\n2,"z"\n', dialect: { quote: '"' } },
+    { name: 'quotes that are data', content: 'a\tb\n1\t5" pipe\n2\t6" pipe\n', dialect: { quote: null } },
+    {
+      name: 'a quote that is data, far from the beginning',
+      content: `${people(24_000)}\n1,5" pipe`,
+      dialect: { quote: null },
+    },
+    {
+      name: 'backslashes before quotes',
+      content: 'a,b\n1,"say \\"hi\\", now"\n2,"x"\n',
+      dialect: { escape: '\\' },
+    },
+    { name: 'quotes after a blank', content: 'a,b,c\n1, "x, y",3\n2, "z",4\n', dialect: { trim: true } },
+    { name: 'blanks around numbers', content: 'a,b\n 1,x\n20,y\n', dialect: { trim: true } },
+    { name: 'blanks around texts alone', content: 'a,b\n1, x\n20,y\n', dialect: { trim: false } },
+    {
+      name: 'lines before the header',
+      content: 'Report\nof today\n\na,b,c\n1,2,3\n4,5,6\n',
+      dialect: { skipLines: 3, comment: null },
+    },
+    {
+      name: 'comments before the header',
+      content: '# made today\na,b,c\n1,2,3\n4,5,6\n',
+      dialect: { skipLines: 0, comment: '#' },
+    },
+    { name: 'a header after a sign', content: '#a,b\n1,2\n3,4\n', dialect: { skipLines: 0, comment: null } },
+    { name: 'no header', content: '1,Ann\n2,Bob\n', dialect: { header: false } },
+    {
+      name: 'no header, and records without their last field, the first among them',
+      content:
+        '# of zones, as\n# tz writes them\nAD\t+42\tEurope/Andorra\nAE,OM\t+25\tAsia/Dubai\tCrozet\nAF\t+34\tAsia/Kabul\nAL\t+41\tEurope/Tirane\twest\n',
+      dialect: {
+        delimiter: '\t',
+        comment: '#',
+        ragged: 'pad',
+        header: ['field_1', 'field_2', 'field_3', 'field_4'],
+      },
+    },
+    { name: 'a header of years', content: 'country,1960,1961\nAruba,1,2\n', dialect: { header: true } },
+    {
+      name: 'a header of texts above texts',
+      content: 'name,city\nAnn,Rome\nBob,Bern\n',
+      dialect: { header: true },
+    },
+    { name: 'texts that repeat', content: 'Ann,Rome\nAnn,Bern\nBob,Rome\n', dialect: { header: false } },
+  ])('$name', async ({ content, dialect }) => {
+    const { tables } = await read(content);
+    expect(tables[0]!.dialect).toMatchObject(dialect);
+    expect(tables[0]!.remarks.filter((remark) => remark.includes('rejected'))).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: 'records that leave out their last fields',
+      text: 'a,b\n1,2\n3\n4,5\n',
+      dialect: { ragged: 'pad' },
+    },
+    {
+      name: 'a header with more fields than any record',
+      text: 'a,b,c\n1,x\n2,y\n3,z\n',
+      dialect: { ragged: 'pad', skipLines: 0, header: true },
+    },
+    {
+      name: 'comments after the header',
+      text: 'name,n\n# one\nx,1\n# two, three\ny,2\nz,3\n',
+      dialect: { comment: '#', header: true },
+    },
+  ])('knows $name, and says so', async ({ text, dialect }) => {
+    const { tables } = await read(text);
+    expect(tables[0]).toMatchObject({ records: 3, dialect });
+    expect(tables[0]!.remarks.join()).toMatch(/are comments|missing fields are empty/);
+  });
+
+  it('is not stretched over records with more fields, which are reported', async () => {
+    const { tables } = await read('a,b\n1,2\n3,4,5\n4,5\n');
+    expect(tables[0]).toMatchObject({ records: 2, dialect: { ragged: 'reject' } });
+    expect(tables[0]!.remarks.join()).toMatch(/1 record will be rejected, the first at line 3 of .*field/);
+  });
+});
+
+describe('the encoding of a file', () => {
+  const text = 'id,name\n1,Zoë\n2,Zürich\n';
+  it.each([
+    { name: 'UTF-8', bytes: Buffer.from(text), encoding: undefined, says: '' },
+    { name: 'UTF-8 with a mark', bytes: Buffer.from(`\uFEFF${text}`), encoding: undefined, says: '' },
+    {
+      name: 'UTF-16 with a mark',
+      bytes: Buffer.from(`\uFEFF${text}`, 'utf16le'),
+      encoding: 'utf-16le',
+      says: '',
+    },
+    { name: 'UTF-16 without a mark', bytes: Buffer.from(text, 'utf16le'), encoding: 'utf-16le', says: '' },
+    { name: 'none of these', bytes: Buffer.from(text, 'latin1'), encoding: 'windows-1252', says: 'a guess' },
+    {
+      name: 'none of these, far from the beginning',
+      bytes: Buffer.from(`${people(24_000)}\n7,Zoë`, 'latin1'),
+      encoding: 'windows-1252',
+      says: 'a guess',
+    },
+    { name: 'gzip', bytes: gzipSync(text), encoding: undefined, says: '' },
+  ])('$name', async ({ bytes, encoding, says }) => {
+    const { tables } = await read(bytes);
+    expect(tables[0]).toMatchObject({ encoding, header: ['id', 'name'] });
+    expect(tables[0]!.decisions.map(({ type }) => type)).toEqual([expect.stringMatching(/int/), 'text']);
+    expect(tables[0]!.remarks.join()).toContain(says);
+  });
+
+  it('is said for each file where they differ', async () => {
+    const { tables } = await read(people(3), Buffer.from('id,name\n9,Zoë\n', 'latin1'));
+    expect(tables[0]!.encoding).toBeUndefined();
+    expect(tables[0]!.locations.map(({ encoding }) => encoding)).toEqual([undefined, 'windows-1252']);
+  });
+});
+
+it('files of one header that are written in different ways are one table, each place with its own options', async () => {
+  const [plain, other] = ['id,name,at\n1,a b,2011-01-04\n', 'Report\nid;name;at\n2;"c;d";2011-01-05\n'];
+  const draft = await read(plain, plain.replace('1,', '3,'), other, Buffer.from(other, 'utf16le'));
+  expect(draft.tables).toMatchObject([{ records: 4, header: ['id', 'name', 'at'] }]);
+  const text = initText(draft, 'people', 'people.ts');
+  expect(text.replaceAll(`${files.directory}/case${count}/`, '').match(/csv\((.*?)\),\n/s)![1]).toBe(`[
+        'part-0.csv',
+        'part-1.csv',
+        { path: 'part-2.csv', delimiter: ';', skipLines: 1 },
+        { path: 'part-3.csv', encoding: 'utf-16le', delimiter: ';', skipLines: 1 },
+      ]`);
+  const { pipeline } = await loadPipelineFile(files.write('one-table.ts', text));
+  expect(pipeline.name).toBe('people');
+});
+
+describe('tables and keys', () => {
+  it('files of one header are one table, found by a glob that finds no others', async () => {
+    const { tables } = await read(people(30), people(40), 'other,header\n1,2\n');
+    expect(tables.map(({ records }) => records)).toEqual([70, 1]);
+    expect(tables[0]!.locations).toHaveLength(2);
+    const same = await read(people(2), people(3));
+    expect(same.tables[0]!.locations.map(({ path }) => path)).toEqual([
+      expect.stringMatching(/part-\*\.csv$/),
+    ]);
+  });
+
+  it.each([
+    { name: 'a column that is unique', lineOf: (at: number) => `${at},x`, key: [0] },
+    {
+      name: 'two columns that are unique together',
+      lineOf: (at: number) => `${at % 7},n${Math.floor(at / 7)}`,
+      key: [0, 1],
+    },
+    {
+      name: 'a first column that never changes belongs to it',
+      lineOf: (at: number) => `7,n${at}`,
+      key: [0, 1],
+    },
+    {
+      name: 'the first records are not enough',
+      lineOf: (at: number) => `${at % 10_400},x`,
+      key: undefined,
+      records: 10_401,
+    },
+    { name: 'a missing value is no key', lineOf: (at: number) => `${at === 50 ? '' : at},x`, key: undefined },
+    {
+      name: 'two spellings of one number are no key',
+      lineOf: (at: number) => `${at === 50 ? '+1' : at},x`,
+      key: undefined,
+    },
+    {
+      name: 'ten records are unique by accident',
+      lineOf: (at: number) => `${at},x`,
+      key: undefined,
+      records: 10,
+    },
+  ])('$name', async ({ lineOf, key, records = 100 }) => {
+    const { tables } = await read(people(records, lineOf));
+    expect(tables[0]!.key).toEqual(key);
+  });
+});
+
+describe('the file that is written', () => {
+  const hostile =
+    'Id,it\'s,"a\\b",Ünï,,rate,rate,1st,"x\n*/ y"\n1,"NA",a,b,,1,2,x,y\n2,"\u202e",a,b,,1,2,x,y\n';
+
+  it('has every header as it is, whatever is in it, and loads as a module', async () => {
+    const from = files.write("hostile/it's.csv", hostile);
+    const out = `${files.directory}/hostile/out.ts`;
+    expect(await main(['init', from, '--yes', '--out', out], fakeIo())).toBe(0);
+    const { pipeline } = await loadPipelineFile(out);
+    expect(pipeline.name).toBe('out');
+    const names = [...readFileSync(out, 'utf8').matchAll(/^ {8}(\w+): column/gm)].map(([, name]) => name);
+    expect(names).toEqual(['id', 'it_s', 'a_b', 'uni', 'rate', 'rate_2', '_1st', 'x_y']);
+  });
+
+  it('never takes the place of another without --force', async () => {
+    const from = files.write('force/a.csv', 'a,b\n1,2\n');
+    const out = files.write('force/out.ts', 'mine');
+    const io = fakeIo();
+    expect(await main(['init', from, '--yes', '--out', out], io)).toBe(2);
+    expect([io.stderr.text, readFileSync(out, 'utf8')]).toEqual([expect.stringContaining('--force'), 'mine']);
+    expect(await main(['init', from, '--yes', '--out', out, '--force'], fakeIo())).toBe(0);
+    expect(readFileSync(out, 'utf8')).toContain('definePipeline');
+  });
+
+  it('goes to standard output for --out -, and everything else to standard error', async () => {
+    const io = fakeIo({ workingDirectory: files.directory });
+    files.write('piped.csv', 'a,b\n1,x\n');
+    expect(await main(['init', 'piped.csv', '--out', '-'], io)).toBe(0);
+    expect(io.stdout.text).toMatch(/^\/\/ Written by .*name: 'piped'.*\}\);\n$/s);
+    expect(io.stderr.text).toMatch(/^Read 1 file/);
+    expect(existsSync(`${files.directory}/-`)).toBe(false);
+  });
+
+  it.each([
+    { name: 'stdin', args: ['-'], says: 'read only once' },
+    {
+      name: 'an address with a mistake',
+      args: ['http://localhost:1x/a.csv'],
+      says: 'is not a valid address',
+    },
+    { name: 'a file that is not there', args: ['nowhere.csv'], says: 'nowhere.csv' },
+  ])('$name is an error', async ({ args, says }) => {
+    const io = fakeIo({ workingDirectory: files.directory });
+    expect(await main(['init', ...args, '--yes'], io)).not.toBe(0);
+    expect(io.stderr.text).toContain(says);
+  });
+});
+
+describe('on a terminal', () => {
+  const open = (lines: readonly string[]) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdin.end(lines.map((line) => `${line}\n`).join(''));
+    return fakeIo({
+      stdin,
+      stdout: { isTTY: true },
+      env: { NO_COLOR: '1' },
+      workingDirectory: files.directory,
+    });
+  };
+  const days = [
+    'Id,Day,Wind',
+    ...Array.from({ length: 30 }, (_, at) => `${at},01/0${1 + (at % 9)}/2024,${at === 3 ? 'VR' : at}`),
+  ];
+
+  it('asks what is open, and where to write; an empty answer keeps the text', async () => {
+    files.write('asked.csv', days.join('\n'));
+    const io = open(['9', '3', '', 'pipelines/wind.ts']);
+    expect([await main(['init', 'asked.csv'], io), io.stderr.text]).toEqual([0, '']);
+    const text = readFileSync(`${files.directory}/pipelines/wind.ts`, 'utf8');
+    expect(text).toContain("name: 'wind'");
+    expect(text).toContain("day: column.date('Day', { format: 'MM/DD/YYYY' }), // 30 of 30");
+    expect(text).toContain("wind: column.text('Wind'), // 30 of 30");
+  });
+
+  it('an answer may make a word a missing value; then its column is no key', async () => {
+    files.write(
+      'null.csv',
+      ['Wind,n', ...Array.from({ length: 30 }, (_, at) => `${at === 3 ? 'VR' : at},x`)].join('\n'),
+    );
+    const io = open(['2', '']);
+    expect(await main(['init', 'null.csv'], io)).toBe(0);
+    const text = readFileSync(`${files.directory}/pipelines/null.ts`, 'utf8');
+    expect(text).toContain(
+      `column.smallint('Wind', { nulls: ['VR'] }).nullable(), // 29 of 30, 0 to 29; 1 "VR" → null`,
+    );
+    expect(text).not.toContain('primaryKey');
+  });
+
+  it('nothing is written when the questions are left', async () => {
+    const io = open(['2']);
+    expect(await main(['init', 'asked.csv', '--out', 'left.ts'], io)).toBe(2);
+    expect(existsSync(`${files.directory}/left.ts`)).toBe(false);
+  });
+});
