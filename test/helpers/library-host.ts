@@ -1,6 +1,6 @@
-// A program that embeds the library, does one thing with it, and writes down what that has left in the process.
+// A program that embeds the library, does one thing after another with it, and writes down what each left in the process.
 //
-//   library-host.ts <scene> <report-file>     in a directory with words.csv, bad.csv and packed/*.csv.gz; DATABASE_URL names the server
+//   library-host.ts <report-file> <scene> …     in a directory with words.csv, bad.csv and packed/*.csv.gz; DATABASE_URL names the server
 
 import { writeFileSync } from 'node:fs';
 import {
@@ -14,7 +14,7 @@ import {
   type RunOptions,
 } from 'sluice';
 
-const [, , , scene = '', reportFile = ''] = process.argv;
+const [, , , reportFile = '', ...chosen] = process.argv;
 const databaseUrl = process.env['DATABASE_URL']!;
 
 const pipelineOf = (name: string, file = 'words.csv') =>
@@ -88,8 +88,12 @@ const traces = () => ({
   environment: Object.keys(process.env).length,
 });
 
-const before = traces();
-const outcome = await scenes[scene]!().catch((error: unknown) =>
-  error instanceof EtlError ? error.code : `not ours: ${String(error)}`,
-);
-writeFileSync(reportFile, JSON.stringify({ outcome, before, after: traces() }));
+const reports: object[] = [];
+for (const scene of chosen) {
+  const before = traces();
+  const outcome = await scenes[scene]!().catch((error: unknown) =>
+    error instanceof EtlError ? error.code : `not ours: ${String(error)}`,
+  );
+  reports.push({ scene, outcome, before, after: traces() });
+}
+writeFileSync(reportFile, JSON.stringify(reports));
