@@ -3,7 +3,7 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, type RunOptions } from '../../src/index.ts';
 import type { Pipeline } from '../../src/pipeline/define-pipeline.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -18,95 +18,30 @@ const database = useDatabase();
 
 const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
-/** Lines that end in quotes, blank lines, rejects of every kind, and values that only the server refuses. */
-const record = (n: number): string => {
-  if (n % 997 === 0) return `${n},no number,plain`;
-  if (n % 1_499 === 0) return `${n},13,"never closed`;
-  if (n % 1_201 === 0) return `${n},7,the server refuses what is odd`;
-  if (n % 301 === 0) return '';
-  return n % 3 === 0
-    ? `${n},${2 * (n % 50)},"line\n""${'q'.repeat(n % 211)}"""`
-    : `${n},${2 * (n % 50)},plain ${'y'.repeat(50)}`;
-};
-const text = `id,n,words\r\n${Array.from({ length: 10_000 }, (_, index) => `${record(index + 1)}\r\n`).join('')}`;
-
 /** Nothing but good records, which are loaded in a fraction of the time. */
 const goodText = `id,n,words\r\n${Array.from({ length: 20_000 }, (_, n) => `${n},2,word ${n}\r\n`).join('')}`;
 
-const load = async (name: string, path: string, chunkBytes = 100_000) => {
-  const events: RunEvent[] = [];
+const load = async (name: string, path: string) => {
+  const columns = { id: column.integer('id'), n: column.integer('n'), words: column.text('words') };
   const pipeline = definePipeline({
     name,
     schema: name,
-    tables: {
-      t: {
-        source: csv(path),
-        columns: { id: column.integer('id'), n: column.of('public.even', 'n'), words: column.text('words') },
-        rejectLimit: 1_000,
-      },
-    },
+    tables: { t: { source: csv(path), columns, rejectLimit: 1_000 } },
   });
-  const options = {
+  const { tables } = await runPipeline(pipeline, {
     databaseUrl: database.url,
-    workers: 2,
-    chunkBytes,
-    onEvent: (event: RunEvent) => void events.push(event),
-  };
-  const { tables, outcome } = await runPipeline(pipeline, options);
-  return {
-    outcome,
-    events,
-    bytes: tables[0]!.bytes,
-    counts: [tables[0]!.records, tables[0]!.copied, tables[0]!.rejected, tables[0]!.rows],
-    rows: await ask(`select count(*), sum(n), sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`),
-    rejects: await ask(
-      `select line, last_line, byte, record, code, reason, raw from etl.reject r join etl.run on run.id = r.run_id
-        where pipeline = '${name}' order by byte`,
-    ),
-  };
+    workers: 1,
+    chunkBytes: 100_000,
+  });
+  return [tables[0]!.records, tables[0]!.copied, tables[0]!.rejected, tables[0]!.rows];
 };
 
-beforeAll(() => database.query('create domain public.even as integer check (value % 2 = 0)'));
-
 describe('a file in gzip', () => {
-  it('has the rows, rejects, lines and bytes of the file that it holds', async () => {
-    const path = files.write('plain.csv', text);
-    // Its name says nothing: the first bytes do.
-    const zipped = files.write('zipped.csv', gzipSync(text));
-    const plain = await load('plain', path, 50_000);
-    const decoded = await load('decoded', zipped, 50_000);
-    expect(decoded.counts).toEqual(plain.counts);
-    expect(decoded.rows).toEqual(plain.rows);
-    expect(decoded.rejects).toEqual(plain.rejects);
-    expect(plain.rejects.length).toBeGreaterThan(20);
-    expect(decoded.bytes).toBe(readFileSync(zipped).length);
-    const [file] = await ask(
-      `select decoding, data_end::int, (select count(*)::int from etl.chunk where file_id = f.id) as chunks
-        from etl.source_file f join etl.run on run.id = run_id where pipeline = 'decoded'`,
-    );
-    expect(file).toMatchObject({ decoding: 'gzip', data_end: Buffer.byteLength(text) });
-    expect((file as { chunks: number }).chunks).toBeGreaterThan(10);
-  });
-
-  it('says how far it is, and is not loaded again while it is the same', async () => {
-    const path = files.write('progress.csv', gzipSync(goodText));
-    const { outcome, events } = await load('progress', path);
-    expect(outcome).toBe('published');
-    const progress = events.filter((event) => event.type === 'progress');
-    const last = progress.at(-1)!;
-    expect(last.bytes).toBe(last.bytesTotal);
-    expect(last.bytesTotal).toBe(goodText.length - 'id,n,words\r\n'.length);
-    expect(events.filter(({ type }) => type === 'loaded')).toHaveLength(1);
-    expect((await load('progress', path)).outcome).toBe('unchanged');
-  });
-
   it('may be one of several, and hold a header alone', async () => {
     files.write('mixed/1.csv', gzipSync('id,n,words\n1,2,a\n'));
     files.write('mixed/2.csv', 'id,n,words\n2,4,b\n');
     files.write('mixed/3.csv', gzipSync('id,n,words\n'));
-    const { counts, rows } = await load('mixed', `${files.directory}/mixed/*.csv`);
-    expect(counts).toEqual([2, 2, 0, 2]);
-    expect(rows).toMatchObject([{ count: '2' }]);
+    expect(await load('mixed', `${files.directory}/mixed/*.csv`)).toEqual([2, 2, 0, 2]);
   });
 
   it.each([
@@ -154,7 +89,7 @@ it.each([
 
 it('what was read of a damaged file is loaded again, also when the good one has its size, time and ends', async () => {
   const good = Buffer.from(
-    `id,n,words\n${Array.from({ length: 200_000 }, (_, n) => `${n},2,a word or two\n`).join('')}`,
+    `id,n,words\n${Array.from({ length: 20_000 }, (_, n) => `${n},2,a word or two\n`).join('')}`,
   );
   const damaged = gzipSync(good, { level: 0 });
   const place = damaged.indexOf('\n9999,2,a') + '\n9999,'.length;
@@ -165,9 +100,8 @@ it('what was read of a damaged file is loaded again, also when the good one has 
     return path;
   };
   expect(await failureOf(load('repaired', put('4')))).toMatchObject({ code: 'ETL_SOURCE_CORRUPT' });
-  const { counts } = await load('repaired', put('2'));
-  expect(counts).toEqual([200_000, 200_000, 0, 200_000]);
-  expect(await ask('select sum(n) from repaired.t')).toEqual([{ sum: '400000' }]);
+  expect(await load('repaired', put('2'))).toEqual([20_000, 20_000, 0, 20_000]);
+  expect(await ask('select sum(n) from repaired.t')).toEqual([{ sum: '40000' }]);
 });
 
 describe('the files of the example give the same tables', () => {
@@ -199,26 +133,29 @@ describe('the files of the example give the same tables', () => {
     plain = await madeBy(noaa, {});
   });
 
-  const utf16 = (bytes: Buffer): Buffer => Buffer.from(bytes.toString(), 'utf16le');
-  const forms: readonly {
-    readonly name: string;
-    readonly encode: (bytes: Buffer, name: string) => Buffer;
-    readonly encoding?: string;
-  }[] = [
-    { name: 'gzip', encode: (bytes) => gzipSync(bytes) },
-    { name: 'zstd', encode: (_, name) => zstdFixture(name) },
-    { name: 'zip', encode: (bytes, name) => zipFile([{ name: 'dir/' }, { name, content: bytes }]) },
-    { name: 'UTF-16, little end first', encode: utf16, encoding: 'utf-16le' },
+  const utf16 = (bytes: Buffer): Buffer => Buffer.from(bytes.toString(), 'utf16le').swap16();
+  type Encode = (bytes: Buffer, name: string) => Buffer;
+  const forms: readonly { name: string; encodes: readonly Encode[]; encoding?: string }[] = [
     {
-      name: 'UTF-16, big end first, in gzip',
-      encode: (bytes) => gzipSync(utf16(bytes).swap16()),
+      name: 'gzip, zstd and zip',
+      encodes: [
+        (bytes) => gzipSync(bytes),
+        (_, name) => zstdFixture(name),
+        (bytes, name) => zipFile([{ name: 'dir/' }, { name, content: bytes }]),
+      ],
+    },
+    {
+      name: 'UTF-16, also in gzip',
+      encodes: [utf16, (bytes) => gzipSync(utf16(bytes))],
       encoding: 'utf-16be',
     },
   ];
 
-  it.each(forms)('in $name', async ({ encode, encoding }) => {
-    for (const name of names)
-      files.write(`data/noaa/${name}`, encode(readFileSync(`data/noaa/${name}`), name));
+  it.each(forms)('by turns in $name', async ({ encodes, encoding }) => {
+    for (const [place, name] of names.entries()) {
+      const bytes = readFileSync(`data/noaa/${name}`);
+      files.write(`data/noaa/${name}`, encodes[place % encodes.length]!(bytes, name));
+    }
     let pipeline = noaa as Pipeline;
     if (encoding !== undefined) {
       const written = readFileSync('pipelines/noaa.ts', 'utf8');
