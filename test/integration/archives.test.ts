@@ -97,15 +97,15 @@ describe('members of archives', () => {
   });
 
   it('are read from a server by ranges, of which each is cut off', async () => {
-    const ids = Array.from({ length: 50_000 }, (_, id) => id);
+    const ids = Array.from({ length: 10_000 }, (_, id) => id);
     const bytes = zipFile([
-      { name: 'a.csv', content: rows(...ids.slice(0, 25_000)) },
+      { name: 'a.csv', content: rows(...ids.slice(0, 5_000)) },
       { name: 'skipped.txt', content: 'x'.repeat(1_000_000), method: 0 },
-      { name: 'b.csv', content: rows(...ids.slice(25_000)) },
+      { name: 'b.csv', content: rows(...ids.slice(5_000)) },
     ]);
-    const url = server.put('/a.zip', { bytes, cutAt: 40_000 });
+    const url = server.put('/a.zip', { bytes, cutAt: 8_000 });
     const loaded = await load(`${url}!/*.csv`, 'utf-8', 'remote', { allowPrivate: true });
-    expect(loaded.counts).toEqual([2, 50_000, 0]);
+    expect(loaded.counts).toEqual([2, 10_000, 0]);
     expect(loaded.files).toMatchObject([{ member: 'a.csv' }, { member: 'b.csv' }]);
   });
 

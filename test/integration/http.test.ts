@@ -35,7 +35,7 @@ const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql
 /** Rejects and quoted line breaks among good records. */
 const record = (n: number): string =>
   n % 997 === 0 ? `${n},no number` : `${n},${n % 3 === 0 ? `"line\n${'q'.repeat(n % 211)}"` : n}`;
-const text = `id,words\r\n${Array.from({ length: 30_000 }, (_, n) => `${n % 499 === 0 ? 'x' : ''}${record(n)}\r\n`).join('')}`;
+const text = `id,words\r\n${Array.from({ length: 10_000 }, (_, n) => `${n % 499 === 0 ? 'x' : ''}${record(n)}\r\n`).join('')}`;
 
 const load = async (
   name: string,
@@ -76,26 +76,29 @@ const load = async (
   };
 };
 
-describe('a file of a server that cuts the connection three times', () => {
-  it.each([
-    { name: 'plain', bytes: Buffer.from(text), cuts: [300_000, 1, 400_000], workers: 2 },
-    { name: 'gzip', bytes: gzipSync(text), cuts: [20_000, 1, 30_000], workers: 1 },
-  ])('as $name: rows, rejects, lines and bytes of the local one', async ({ name, bytes, cuts, workers }) => {
-    const local = await load(`local_${name}`, files.write('local.csv', text), {});
+it('a file of a server that cuts the connection three times has the rows, rejects and lines of the local one', async () => {
+  const local = await load('local', files.write('local.csv', text), {});
+  expect(local.rejects.length).toBeGreaterThan(20);
+  const forms = [
+    { name: 'plain', bytes: Buffer.from(text), cuts: [100_000, 1, 130_000], workers: 2 },
+    { name: 'gzip', bytes: gzipSync(text), cuts: [7_000, 1, 10_000], workers: 1 },
+  ];
+  for (const { name, bytes, cuts, workers } of forms) {
     const url = server.put(`/${name}`, { bytes });
     const before = server.requests.length;
     server.cuts = [...cuts];
-    const remote = await load(`remote_${name}`, url, undefined, { workers });
+    const { counts, rows, rejects } = await load(name, url, undefined, { workers });
     expect(server.cuts).toEqual([]);
-    expect(remote.counts).toEqual(local.counts);
-    expect(remote.rows).toEqual(local.rows);
-    expect(remote.rejects).toEqual(local.rejects);
-    expect(local.rejects.length).toBeGreaterThan(50);
+    expect({ counts, rows, rejects }).toEqual({
+      counts: local.counts,
+      rows: local.rows,
+      rejects: local.rejects,
+    });
     const resumed = server.requests.slice(before).filter(({ headers }) => headers['if-range'] !== undefined);
     expect(resumed.length).toBeGreaterThanOrEqual(3);
-    // A run with the same version does nothing.
-    expect((await load(`remote_${name}`, url)).outcome).toBe('unchanged');
-  });
+  }
+  // A run with the same version does nothing.
+  expect((await load('plain', server.url('/plain'))).outcome).toBe('unchanged');
 });
 
 /** Every row of the bookkeeping, the staging tables and the queue. */

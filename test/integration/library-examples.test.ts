@@ -46,21 +46,18 @@ beforeAll(() => {
 
 it('the examples compile', async () => expect(await compile()).toBe(''));
 
-const run = (name: string) =>
-  runTypeScript(join(files.directory, name), [], {
-    cwd: files.directory,
-    env: { DATABASE_URL: database.url },
+it('the examples run one after another, and print what the page says', async () => {
+  expect(declarations.map(({ name }) => name)).toContain('shop.ts');
+  const all = [...declarations, ...programs];
+  const steps = all.map(({ name }) => `console.log('--- ${name}');\nawait import('./${name}');\n`);
+  const program = files.write('all.ts', steps.join(''));
+  const printed = all.map(({ name, output }) => [`--- ${name}`, ...(output === undefined ? [] : [output])]);
+  const env = { DATABASE_URL: database.url };
+  expect(await runTypeScript(program, [], { cwd: files.directory, env })).toEqual({
+    exit: 0,
+    out: `${printed.flat().join('\n')}\n`,
+    err: '',
   });
-
-it.each(programs)('the example $name runs and prints what the page says', async ({ name, output }) => {
-  expect(await run(name)).toEqual({ exit: 0, out: `${output}\n`, err: '' });
-});
-
-it('the examples that only declare something run, and print nothing', async () => {
-  const imports = declarations.map(({ name }) => `import './${name}';\n`);
-  expect(imports).toContain("import './shop.ts';\n");
-  files.write('declarations.ts', imports.join(''));
-  expect(await run('declarations.ts')).toEqual({ exit: 0, out: '', err: '' });
 });
 
 /** Names of `export { … }` in the library's one file. */

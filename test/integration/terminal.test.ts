@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { useFiles } from '../helpers/files.ts';
 import { typeScriptArgs } from '../helpers/run-typescript.ts';
 
@@ -33,10 +33,13 @@ const draw = async (
   await tmux('new-session', '-d', '-s', session, ...size, shell);
   const capture = async (): Promise<string[]> =>
     (await tmux('capture-pane', '-p', '-S', '-', '-t', session)).split('\n').filter((line) => line !== '');
+  const untilShown = async (text: string): Promise<void> => {
+    while (!(await capture()).some((line) => line.includes(text))) await sleep(100);
+  };
   try {
-    await expect.poll(capture, { timeout: 30_000 }).toContainEqual(expect.stringContaining('shop'));
+    await untilShown('shop');
     await meanwhile(session);
-    await expect.poll(capture, { timeout: 30_000 }).toContain('all drawn');
+    await untilShown('all drawn');
     return await capture();
   } finally {
     await tmux('kill-session', '-t', session);
@@ -46,33 +49,33 @@ const draw = async (
 const headlines = (lines: readonly string[]): number =>
   lines.filter((line) => line.startsWith('shop run 1')).length;
 
-describe('in tmux, one frame is left of twenty', () => {
+describe.concurrent('in tmux', () => {
   // Most of their time they wait for the next frame.
-  it.concurrent.each([
+  it.for([
     { name: 'at the top of a window', rows: 24, args: [3, 20], left: 5 },
     { name: 'of more tables than the window has rows', rows: 6, args: [30, 20], left: 6 },
     { name: 'with notes above', rows: 8, args: [3, 20, 'a note'], left: 7 },
     { name: 'with notes that wrap', rows: 8, args: [2, 20, `${'wide '.repeat(38)}end`], left: 8 },
-  ])('$name', async ({ rows, args, left }) => {
+  ])('one frame is left of twenty $name', async ({ rows, args, left }, { expect }) => {
     const lines = await draw({ rows }, args);
     expect(headlines(lines)).toBe(1);
     expect(lines, lines.join('\n')).toHaveLength(left);
     expect(lines.at(-1)).toBe('all drawn');
   });
-});
 
-it('a window that is made smaller and larger keeps at most a frame of each size', async () => {
-  const sizes = [
-    [60, 12],
-    [40, 6],
-    [120, 24],
-  ] as const;
-  const lines = await draw({ rows: 12 }, [4, 40], async (session) => {
-    for (const [columns, rows] of sizes) {
-      await sleep(700);
-      await tmux('resize-window', '-t', session, '-x', String(columns), '-y', String(rows));
-    }
+  it('a window that is made smaller and larger keeps at most a frame of each size', async ({ expect }) => {
+    const sizes = [
+      [60, 12],
+      [40, 6],
+      [120, 24],
+    ] as const;
+    const lines = await draw({ rows: 12 }, [4, 40], async (session) => {
+      for (const [columns, rows] of sizes) {
+        await sleep(700);
+        await tmux('resize-window', '-t', session, '-x', String(columns), '-y', String(rows));
+      }
+    });
+    expect(headlines(lines)).toBeLessThanOrEqual(1 + sizes.length);
+    expect(lines.at(-1)).toBe('all drawn');
   });
-  expect(headlines(lines)).toBeLessThanOrEqual(1 + sizes.length);
-  expect(lines.at(-1)).toBe('all drawn');
 });
