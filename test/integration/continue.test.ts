@@ -2,7 +2,6 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { claimChunk, completeChunk } from '../../src/ledger/run/ledger.ts';
-import { main } from '../../src/cli/main.ts';
 import { runQuery, withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import {
@@ -11,19 +10,15 @@ import {
   csv,
   definePipeline,
   index,
-  runPipeline,
   sqlFile,
+  type HookContext,
   type Pipeline,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { until } from '../helpers/workers.ts';
-import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string) => (await database.query(sql)).rows;
+const { files, database, rowsOf, etl: command, run: runIt, startOver } = usePipelineRuns();
 const chunks = () => rowsOf('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
 const staging = async () =>
   (
@@ -35,19 +30,22 @@ const source = (name: string) => csv(`${files.directory}/${name}.csv`);
 const t = { source: source('t'), columns };
 const u = { source: source('u'), columns };
 const sums = { from: ['t'], transform: sqlFile('sums.sql') };
-const pipeline = (tables: object = { t, u, sums }, name = 'goes_on'): Pipeline =>
-  definePipeline({ name, schema: 'goes_on', tables } as never);
+const pipeline = (tables: object = { t, u, sums }, name = 'goes_on', more: object = {}): Pipeline =>
+  definePipeline({ name, schema: 'goes_on', tables, ...more } as never);
 
-const run = (given: Pipeline = pipeline(), options: object = {}) =>
-  runPipeline(given, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options });
+const run = (given: Pipeline = pipeline(), options: object = {}) => runIt(given, options);
+
+const count = 'select count(*) as n from t';
+const divideByZero = 'select 1 / (count(*) - count(*)) as n from t';
 
 beforeEach(async () => {
-  await database.query(
-    'drop schema if exists goes_on, etl_staging cascade; drop schema if exists etl cascade',
-  );
+  await startOver('goes_on');
+  await database.query(`do $$ declare t regclass; begin
+    for t in select oid from pg_class where relnamespace = to_regnamespace('etl_staging') and relkind = 'r'
+      loop execute 'drop table ' || t; end loop; end $$`);
   files.write('t.csv', 'id,word\n1,a\n2,b\n2,c\n');
   files.write('u.csv', 'id,word\n1,a\n');
-  files.write('sums.sql', 'select count(*) as n from t');
+  files.write('sums.sql', count);
 });
 
 interface Mistake {
@@ -62,8 +60,8 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a division by zero in the SQL of a derived table',
     code: 'ETL_TRANSFORM',
-    wrong: () => (files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t'), pipeline()),
-    fixed: () => (files.write('sums.sql', 'select count(*) as n from t'), pipeline()),
+    wrong: () => (files.write('sums.sql', divideByZero), pipeline()),
+    fixed: () => (files.write('sums.sql', count), pipeline()),
   },
   {
     name: 'a primary key that is none',
@@ -92,7 +90,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a derived table that goes',
     code: 'ETL_TRANSFORM',
-    wrong: () => (files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t'), pipeline()),
+    wrong: () => (files.write('sums.sql', divideByZero), pipeline()),
     fixed: () => pipeline({ t, u }),
   },
 ];
@@ -115,10 +113,10 @@ describe('after', () => {
   });
 
   it('a mistake in the columns of one table, the others are not loaded again', async () => {
-    files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+    files.write('sums.sql', divideByZero);
     await failureOf(run());
     const loaded = await chunks();
-    files.write('sums.sql', 'select count(*) as n from t');
+    files.write('sums.sql', count);
     const { tables } = await run(pipeline({ t, u: { ...u, columns: { id: columns.id } }, sums }));
     expect(tables.map(({ rows }) => rows)).toEqual([3, 1, 1]);
     expect(await chunks()).toEqual([
@@ -128,55 +126,49 @@ describe('after', () => {
   });
 });
 
-describe('a run of which something is lost after it was loaded publishes nothing, and the next one loads all of it again', () => {
+it('a run of which something is lost after it was loaded publishes nothing, and the next one loads all of it again', async () => {
   const ids = Array.from({ length: 600 }, (_, place) => place + 1);
+  files.write('t.csv', `id,word\n${ids.map((id) => `${id},w`).join('\n')}\n`);
   /** Takes chunks out of the ledger, and their rows out of staging: both agree that there was nothing. */
   const loseChunks = (which: string): string => `with lost as (
       delete from etl.chunk where byte_start in (${which}) returning first_record, records
     )
     delete from etl_staging.goes_on__t using lost where id >= first_record and id < first_record + records`;
-  const notWhole = expect.stringMatching(/t\.csv is not loaded to its end$/) as unknown;
-
-  it.each([
-    { lost: 'the first chunk', sql: loseChunks('select min(byte_start) from etl.chunk'), problem: notWhole },
+  const losses = [
+    { sql: loseChunks('select min(byte_start) from etl.chunk') },
+    { sql: loseChunks('select byte_start from etl.chunk order by 1 offset 1 limit 1') },
+    { sql: loseChunks('select max(byte_start) from etl.chunk') },
+    { sql: loseChunks('select byte_start from etl.chunk') },
     {
-      lost: 'a chunk in the middle',
-      sql: loseChunks('select byte_start from etl.chunk order by 1 offset 1 limit 1'),
-      problem: notWhole,
-    },
-    { lost: 'the last chunk', sql: loseChunks('select max(byte_start) from etl.chunk'), problem: notWhole },
-    { lost: 'every chunk', sql: loseChunks('select byte_start from etl.chunk'), problem: notWhole },
-    {
-      lost: 'the outcome of a record',
       sql: 'update etl.chunk set records = records + 1 where byte_start = (select max(byte_start) from etl.chunk)',
-      problem: expect.stringMatching(
-        /: 601 records read, but 600 copied \+ 0 rejected \+ 0 filtered$/,
-      ) as unknown,
+      says: /: 601 records read, but 600 copied \+ 0 rejected \+ 0 filtered$/,
     },
     {
-      lost: 'a row of staging',
       sql: 'delete from etl_staging.goes_on__t where id = 300',
-      problem: '600 rows copied, but 599 found in staging',
+      says: /^600 rows copied, but 599 found in staging$/,
     },
-  ])('$lost', async ({ sql, problem }) => {
-    files.write('t.csv', `id,word\n${ids.map((id) => `${id},w`).join('\n')}\n`);
-    const losing = definePipeline({
-      name: 'goes_on',
-      schema: 'goes_on',
-      tables: { t },
-      hooks: { after: async ({ query }) => void (await query(sql)) },
-    });
-    const error = await failureOf(run(losing, { chunkBytes: 1_000 }));
-    expect(error).toMatchObject({ code: 'ETL_INCOMPLETE', details: { table: 't', problem } });
+  ];
+  for (const { sql, says = /t\.csv is not loaded to its end$/ } of losses) {
+    const after = async ({ query }: HookContext) => {
+      const loaded = 'select count(*)::int as n from etl_staging.goes_on__t';
+      expect(await query(loaded)).toEqual([{ n: 600 }]);
+      await query(sql);
+    };
+    const error = await failureOf(
+      run(pipeline({ t }, undefined, { hooks: { after } }), { chunkBytes: 1_000 }),
+    );
+    expect(error).toMatchObject({ code: 'ETL_INCOMPLETE', details: { table: 't' } });
+    expect(error.details['problem'], sql).toMatch(says);
     expect(await rowsOf(`select to_regclass('goes_on.t') as table`)).toEqual([{ table: null }]);
-    expect((await run(pipeline({ t }))).tables[0]).toMatchObject({ records: 600, rows: 600 });
-  });
+  }
+  expect((await run(pipeline({ t }))).tables[0]).toMatchObject({ records: 600, rows: 600 });
 });
 
 it('a run that is cancelled between two steps publishes nothing', async () => {
   const after = ({ runId }: { readonly runId: number }) => cancel(runId, { databaseUrl: database.url });
-  const cancelled = definePipeline({ name: 'goes_on', schema: 'goes_on', tables: { t }, hooks: { after } });
-  expect(await failureOf(run(cancelled))).toMatchObject({ code: 'ETL_RUN_CANCELLED' });
+  expect(await failureOf(run(pipeline({ t }, undefined, { hooks: { after } })))).toMatchObject({
+    code: 'ETL_RUN_CANCELLED',
+  });
   expect(await rowsOf(`select state, to_regclass('goes_on.t') as table from etl.run`)).toEqual([
     { state: 'cancelled', table: null },
   ]);
@@ -184,25 +176,32 @@ it('a run that is cancelled between two steps publishes nothing', async () => {
 
 it('a chunk that is in flight when the run is taken over counts, if its file has changed since', async () => {
   const both = pipeline({ t: { ...t, source: csv(`${files.directory}/[tu].csv`) }, sums });
-  files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+  files.write('sums.sql', divideByZero);
   files.write('u.csv', 'id,word\n8,old\n');
   await failureOf(run(both));
   // As its process would have left it, killed before it had loaded anything of the second file.
-  const [lost] =
-    await rowsOf(`delete from etl.chunk c using etl.source_file f where f.id = c.file_id and f.name like '%u.csv'
-    returning f.id::int, f.data_byte::int, f.data_line::int, byte_end::int, c.epoch`);
+  const [lost] = await rowsOf(`delete from etl.chunk c using etl.source_file f
+    where f.id = c.file_id and f.name like '%u.csv'
+    returning f.id::int, f.data_byte::int as byte, f.data_line::int as line, byte_end::int as end, c.epoch`);
+  const {
+    id,
+    byte,
+    line,
+    end: byteEnd,
+    epoch,
+  } = lost as Record<'id' | 'byte' | 'line' | 'end', number> & { epoch: string };
   await database.query(`delete from etl_staging.goes_on__t where id = 8;
     update etl.run set state = 'loading', finished_at = null, error_code = null, error = null`);
-  files.write('sums.sql', 'select count(*) as n from t');
+  files.write('sums.sql', count);
   await withClient(addressFromUrl(database.url), async (loader) => {
-    const start = { byte: lost!['data_byte'], line: lost!['data_line'], record: 1 };
-    const end = { byte: lost!['byte_end'], line: start.line + 1, record: 2 };
+    const start = { byte, line, record: 1 };
+    const end = { byte: byteEnd, line: line + 1, record: 2 };
     await loader.query('begin; select from etl.run for share');
-    await runQuery(loader, claimChunk(lost!['id'], start, lost!['epoch']));
+    await runQuery(loader, claimChunk(id, start, epoch));
     await loader.query(`insert into etl_staging.goes_on__t values (8, 'old')`);
     await runQuery(
       loader,
-      completeChunk(lost!['id'], start, end, { records: 1, copied: 1, rejected: 0, filtered: 0 }),
+      completeChunk(id, start, end, { records: 1, copied: 1, rejected: 0, filtered: 0 }),
     );
     files.write('u.csv', 'id,word\n9,newer\n');
     const running = run(both);
@@ -215,7 +214,7 @@ it('a chunk that is in flight when the run is taken over counts, if its file has
 
 describe('staging of tables that the pipeline no longer has', () => {
   it('is dropped by its next run; that of other pipelines is kept, also under similar names', async () => {
-    files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+    files.write('sums.sql', divideByZero);
     const other = pipeline({ t, u, sums }, 'goes_on_too');
     for (const one of [pipeline(), other]) await failureOf(run(one));
     await database.query('create table etl_staging.goes_on__mine (id integer)');
@@ -230,10 +229,9 @@ describe('staging of tables that the pipeline no longer has', () => {
       'goes_on_too__u',
     ]);
     // Tables of the user and tables that an unfinished run needs are distinguished.
-    const io = fakeIo({ env: { DATABASE_URL: database.url } });
-    await main(['doctor', '--json'], io);
-    expect(io.stdout.text).toContain('"name":"stale staging","value":"1 table"');
-    expect(io.stdout.text).toContain('drop table etl_staging.goes_on__mine;');
+    const { out } = await command('doctor', '--json');
+    expect(out).toContain('"name":"stale staging","value":"1 table"');
+    expect(out).toContain('drop table etl_staging.goes_on__mine;');
     await run(pipeline({ u }));
     expect(await staging()).toEqual(['goes_on__mine', 'goes_on_too__t', 'goes_on_too__u']);
   });
@@ -248,17 +246,16 @@ describe('etl plan', () => {
       sums: { from: ['t'], transform: sqlFile('sums.sql') } } });`,
   );
   const etl = async (...args: string[]) => {
-    const io = fakeIo({ env: { DATABASE_URL: database.url } });
-    const exit = await main([args.includes('--quiet') ? 'run' : 'plan', file, ...args], io);
-    const lines = io.stdout.text.trimEnd().split('\n');
-    return { exit, outcome: lines.slice(lines.indexOf('') + 1) };
+    const { out } = await command(args.includes('--quiet') ? 'run' : 'plan', file, ...args);
+    const lines = out.trimEnd().split('\n');
+    return lines.slice(lines.indexOf('') + 1);
   };
 
   it('says what the run would say: that it goes on, loads, or has nothing to do', async () => {
     // What only rows show stops the run when they are loaded.
-    files.write('sums.sql', 'select 1 / (count(*) - count(*)) as n from t');
+    files.write('sums.sql', divideByZero);
     await etl('--quiet');
-    expect((await etl()).outcome).toEqual([
+    expect(await etl()).toEqual([
       'Run 1 is unfinished: its missing data would be loaded.',
       expect.stringMatching(/^ {2}\d+ records? of it are in staging$/),
       expect.stringContaining('prepared on the server'),
@@ -266,16 +263,16 @@ describe('etl plan', () => {
       expect.any(String),
     ]);
     files.write('t.csv', 'id,word\n1,a\n');
-    expect((await etl()).outcome.slice(0, 2)).toEqual([
+    expect((await etl()).slice(0, 2)).toEqual([
       'Everything would be loaded.',
       expect.stringMatching(/everything is loaded again, because .*t\.csv has changed/),
     ]);
-    files.write('sums.sql', 'select count(*) as n from t');
+    files.write('sums.sql', count);
     await etl('--quiet');
-    expect((await etl()).outcome).toEqual([
+    expect(await etl()).toEqual([
       expect.stringContaining('Nothing to do: files and definition are the same as in run 2'),
     ]);
-    expect((await etl('--full-refresh')).outcome[0]).toBe('Everything would be loaded.');
+    expect((await etl('--full-refresh'))[0]).toBe('Everything would be loaded.');
     expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);
   });
 });
