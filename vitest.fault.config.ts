@@ -13,6 +13,8 @@ export default mergeConfig(
       include: ['test/fault/**/*.test.ts'],
       // Beside the one of `npm test`, for tests that need no kills of the server.
       globalSetup: [setup],
+      // Of concurrent tests, which mostly wait.
+      maxConcurrency: 8,
       testTimeout: 900_000,
       hookTimeout: 120_000,
     },

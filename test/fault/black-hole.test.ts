@@ -1,9 +1,9 @@
 // Connections that stay open and lead nowhere: noticed in bounded time, and the run goes on.
 
-import { afterEach, expect, inject, it } from 'vitest';
+import { afterAll, expect, inject, it } from 'vitest';
 import { eventsOf, expectEnd, killRest } from '../helpers/fault-child.ts';
 import { expectCalm } from '../helpers/fault-recovery.ts';
-import { openScene, type Scene } from '../helpers/fault-scene.ts';
+import { openScene } from '../helpers/fault-scene.ts';
 import { midCopyPoint, setUpPoint } from '../helpers/fault-points.ts';
 import type { Outcome } from '../helpers/fault-outcome.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
@@ -11,11 +11,7 @@ import type { Point } from '../helpers/fault-proxy.ts';
 // Far more than detection takes; far less than TCP's quarter of an hour.
 const timeout = 120_000;
 
-let scene: Scene;
-afterEach(async () => {
-  killRest();
-  await scene.close();
-});
+afterAll(() => void killRest());
 
 // One chunk a file, so that more bytes are due than the system's buffers take.
 const chunkBytes = 64 * 1024 * 1024;
@@ -32,11 +28,14 @@ const inLargeChunks = ({ counts, ...rest }: Outcome): Outcome => ({
   counts: { ...counts, chunks: 5 },
 });
 
-it.each(cases)(
+// At once, because all that they do is wait.
+it.concurrent.for(cases)(
   'all connections fall silent %s: etl connects again and finishes',
-  async (_, point, mode) => {
+  { timeout },
+  async ([, point, mode], { onTestFinished }) => {
     const data = inject('largeData');
-    scene = await openScene({ ...data, chunkBytes, outcome: inLargeChunks(data.outcome) });
+    const scene = await openScene({ ...data, chunkBytes, outcome: inLargeChunks(data.outcome) });
+    onTestFinished(scene.close);
     const ended = await scene.runStruck(point, (child) => () => {
       scene.proxy.silenceAll();
       scene.proxy.setMode(mode);
@@ -51,5 +50,4 @@ it.each(cases)(
     scene.proxy.endSilent();
     await scene.expectWhole();
   },
-  timeout,
 );

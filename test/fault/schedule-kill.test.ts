@@ -2,21 +2,19 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { ask } from '../helpers/fault-database.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { outcomeOf } from '../helpers/fault-outcome.ts';
-import { byName } from '../helpers/fault-points.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
-import { useScene } from '../helpers/fault-scene.ts';
+import { openScene } from '../helpers/fault-scene.ts';
+import { askUntil } from '../helpers/own-server.ts';
 
-const scene = useScene();
 const children: ChildProcess[] = [];
 
 const etl = (url: string, ...args: readonly string[]): ChildProcess => {
   const child = spawn(process.execPath, [inject('faultProgram'), ...args], {
-    cwd: scene().data.directory,
+    cwd: inject('smallData').directory,
     env: { ...process.env, DATABASE_URL: url },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -58,18 +56,8 @@ const points: readonly Point[] = [
   point('the schedule records the end', 'after', isTold),
 ];
 
-const until = async (what: string, sql: string, values: readonly unknown[] = []): Promise<void> => {
-  for (let tries = 0; tries < 1_200; tries += 1) {
-    const [row] = await ask<{ yes: boolean }>(scene().url, sql, values);
-    if (row?.yes === true) return;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come`);
-};
-
 /** A schedule that is due once, now; gives the slot. */
-const makeDue = async (): Promise<Date> => {
-  const { url } = scene();
+const makeDue = async (url: string): Promise<Date> => {
   expect(
     await ended(etl(url, 'schedule', 'set', 'nightly', 'pipelines/noaa.ts', '--cron', '0 0 1 1 *')),
   ).toBe(0);
@@ -80,17 +68,19 @@ const makeDue = async (): Promise<Date> => {
   return row!.slot;
 };
 
-afterEach(async () => {
-  for (const child of children.splice(0)) {
+afterAll(async () => {
+  for (const child of children) {
     if (isAlive(child)) child.kill('SIGKILL');
     await ended(child);
   }
 });
 
-describe('a worker is killed', () => {
-  it.each(byName(points))('%s: another worker ensures that the slot has one run', async (_, struck) => {
-    const { url, proxy, proxyUrl, data } = scene();
-    const slot = await makeDue();
+// At once, because most of it is waiting until the job of the dead worker is given to another one.
+describe.concurrent('a worker is killed', () => {
+  it.for(points)('$name: another worker ensures that the slot has one run', async (struck, context) => {
+    const { url, proxy, proxyUrl, data, close } = await openScene(inject('smallData'));
+    context.onTestFinished(close);
+    const slot = await makeDue(url);
     const reached = new Promise<void>((resolve) => {
       proxy.arm(struck, () => {
         worker.kill('SIGKILL');
@@ -102,8 +92,9 @@ describe('a worker is killed', () => {
     await reached;
     expect(await ended(worker)).toBe('SIGKILL');
     const other = startWorker(url);
-    await until('the end', `select job_state = 'published' as yes from etl.schedule`);
-    await until('an idle queue', `select bool_and(state = 'completed') as yes from etl_queue.job`);
+    const until = (sql: string) => askUntil<{ yes: boolean }>(url, sql, ({ yes }) => yes);
+    await until(`select job_state = 'published' as yes from etl.schedule`);
+    await until(`select bool_and(state = 'completed') as yes from etl_queue.job`);
     const [row] = await ask<{ job: string }>(
       url,
       `select job, last_slot, last_outcome, next_slot > clock_timestamp() as later from etl.schedule`,

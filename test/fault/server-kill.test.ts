@@ -8,21 +8,31 @@ import { expectRecovered, expectReplaced, recordsOf, whileClosed } from '../help
 import { useScene } from '../helpers/fault-scene.ts';
 import { restarts } from '../helpers/fault-server.ts';
 
-const skipped = new Set([
-  'before the lock is taken',
-  'before the first chunk is claimed',
-  'before a chunk in the middle is committed',
-  'before the first COPY data',
-  'before a job is completed',
-  'after a job is completed',
-  'before a late chunk is claimed',
-  'before the build schema is made',
-  'before the derived table is built',
-  'before a built table takes its place',
+// What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
+const points = unpublishedPoints([
+  'before the run is written',
+  'after the run is committed',
+  'before the jobs are added',
+  'before a COPY in the middle ends',
+  'after a chunk in the middle is committed',
+  'after a late chunk is committed',
+  'before the last job is completed',
+  'before the run is said to be loaded',
+  'before the primary key is built',
+  'before statistics are gathered',
+  'before publishing begins',
+  'before the publication is committed',
 ]);
 
-// What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
-const points = unpublishedPoints(skipped);
+/** One point of each state of a run: a process that is killed, too, leaves only what is in the ledger. */
+const states = unpublishedPoints([
+  'before the run is written',
+  'after the run is committed',
+  'after a chunk in the middle is committed',
+  'after a late chunk is committed',
+  'before the primary key is built',
+  'before the publication is committed',
+]);
 
 /** Two workers load one file: chunks are committed in any order. */
 describe.each([
@@ -62,7 +72,7 @@ describe('the server crashes and comes back', () => {
     await scene().expectWhole();
   });
 
-  it.each(points)('%s, and etl is killed with it: the next run finishes', async (_, point) => {
+  it.each(states)('%s, and etl is killed with it: the next run finishes', async (_, point) => {
     let lost: readonly ChunkRow[] = [];
     await scene().runStruck(point, (child) => async () => {
       child.kill('SIGKILL');

@@ -1,161 +1,191 @@
-// One enqueued run over three `etl worker` processes: the same production as by one process, whichever of them is killed.
+// One enqueued run over several `etl worker` processes: the same production as by one process, whichever of them is killed or stopped.
+//
+// All at once, because most of it is waiting for the server and the queue to give up those that are gone.
 
+import type { ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { fillBucket, serveFiles, writeFaultFiles } from '../helpers/fault-files.ts';
 import { useFiles } from '../helpers/files.ts';
-import { ended, openFleet, undisturbedOutcome, type Fleet } from '../helpers/fleet.ts';
+import { ended, openFleet, undisturbedOutcome, type Fleet, type FleetRun } from '../helpers/fleet.ts';
 import { startHttpFiles } from '../helpers/http-files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { hasRedis } from '../helpers/redis-server.ts';
 import { startS3, type S3Server } from '../helpers/s3.ts';
 
-const records = 800_000;
+type Context = Pick<TestContext, 'onTestFinished'>;
+type Queue = 'PostgreSQL' | 'Redis';
+
+const queues: readonly Queue[] = hasRedis ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'];
 const { directory } = useFiles();
 let undisturbed: unknown;
-let fleet: Fleet;
+let server: Awaited<ReturnType<typeof startHttpFiles>>;
+let bucket: S3Server;
 
 beforeAll(async () => {
   // One file, so that what the others load are pieces of it.
-  writeNoaaFiles(directory, records, 1);
+  writeNoaaFiles(directory, 300_000, 1);
   cpSync('pipelines', join(directory, 'pipelines'), { recursive: true });
   undisturbed = await undisturbedOutcome(directory);
+  server = await startHttpFiles();
+  bucket = await startS3();
 });
-afterEach(() => fleet.close());
+afterAll(async () => {
+  await server.close();
+  await bucket.stop();
+});
 
-describe('one file that all loaders of a process load', () => {
-  let server: Awaited<ReturnType<typeof startHttpFiles>>;
-  let bucket: S3Server;
-  beforeAll(async () => {
-    server = await startHttpFiles();
-    bucket = await startS3();
-  });
-  afterAll(async () => {
-    await server.close();
-    await bucket.stop();
+const isOver = ({ state }: FleetRun): boolean => /published|failed/.test(state);
+
+/** Tests that run at once know only by their context whose end is the fleet's. */
+const open = async ({ onTestFinished }: Context, home = directory, queue?: Queue): Promise<Fleet> => {
+  const fleet = await openFleet(home, queue);
+  onTestFinished(fleet.close);
+  return fleet;
+};
+
+/** A run whose file three workers copy at the same time. */
+const beginRun = async (context: Context, queue?: Queue, home?: string) => {
+  const fleet = await open(context, home, queue);
+  const workers = fleet.startThree();
+  await fleet.enqueue();
+  await fleet.gather(3);
+  const run = await fleet.untilRun((_, copying) => copying >= 2);
+  const coordinator = workers.find(({ pid }) => pid === run.pid)!;
+  const [helper, other] = workers.filter((worker) => worker !== coordinator) as [ChildProcess, ChildProcess];
+  return { fleet, workers, run, coordinator, helper, other };
+};
+
+/** How the run ends, and what it has made. */
+const endOf = async (fleet: Fleet) => ({
+  ...(await fleet.untilRun(isOver)),
+  outcome: await fleet.outcome(),
+});
+
+/** The end of a run that nothing has changed. */
+const published = (run: Partial<FleetRun> = {}) => ({ state: 'published', outcome: undisturbed, ...run });
+
+const expectStopped = async (workers: readonly ChildProcess[]): Promise<void> => {
+  for (const worker of workers) worker.kill('SIGTERM');
+  expect(await Promise.all(workers.map(ended))).toEqual([0, 0, 0]);
+};
+
+describe.concurrent('of several worker processes', () => {
+  // The longest first: the server ends sessions that are silent for more than a minute.
+  it('the coordinator and a helper are stopped for good: the third one ends their sessions', async (context) => {
+    const { fleet, run, coordinator, helper, other } = await beginRun(context);
+    for (const worker of [coordinator, helper]) worker.kill('SIGSTOP');
+    expect(await endOf(fleet)).toMatchObject(published({ id: run.id, pid: other.pid! }));
   });
 
-  it.each([
+  it.for(queues.flatMap((queue) => (['helper', 'coordinator'] as const).map((who) => ({ who, queue }))))(
+    'the $who is paused until others have done its jobs, queues in $queue; when it wakes up, nothing changes',
+    async ({ who, queue }, context) => {
+      const begun = await beginRun(context, queue);
+      begun[who].kill('SIGSTOP');
+      expect(await endOf(begun.fleet)).toMatchObject(published({ id: begun.run.id }));
+      begun[who].kill('SIGCONT');
+      await expectStopped(begun.workers);
+      expect(await begun.fleet.outcome()).toEqual(undisturbed);
+    },
+  );
+
+  it.for([
     { source: 'in gzip over HTTP that is cut off', put: () => serveFiles(server, '', 1_000_000) },
     { source: 'in a bucket', put: () => fillBucket(bucket, 'workers') },
-  ])('$source: every worker is killed in turn, and the next ones go on within the file', async ({ put }) => {
-    const home = mkdtempSync(join(directory, 'stream-'));
-    writeFaultFiles(home, 200_000, 1);
-    const plain = await undisturbedOutcome(home);
-    put()(home);
-    fleet = await openFleet(home);
-    const start = () => fleet.start(2, 500_000);
-    const workers = [start(), start()];
-    await fleet.enqueue();
-    let kills = 0;
-    for (; kills < 3; kills += 1) {
-      const { state } = await fleet.untilRun(
-        (run, copying) => copying > 0 || /published|failed/.test(run.state),
+  ])(
+    'all loaders load one file $source: each process is killed in turn, and the next ones go on within the file',
+    async ({ put }, context) => {
+      const home = mkdtempSync(join(directory, 'stream-'));
+      writeFaultFiles(home, 200_000, 1);
+      const plain = await undisturbedOutcome(home);
+      put()(home);
+      const fleet = await open(context, home);
+      const start = () => fleet.start(2, 500_000);
+      const workers = [start(), start()];
+      await fleet.enqueue();
+      let kills = 0;
+      for (; kills < 3; kills += 1) {
+        if (isOver(await fleet.untilRun((run, copying) => copying > 0 || isOver(run)))) break;
+        const worker = workers.shift()!;
+        worker.kill('SIGKILL');
+        await ended(worker);
+        workers.push(start());
+      }
+      expect(await fleet.untilRun(isOver)).toMatchObject({ id: 1, state: 'published' });
+      expect(kills).toBeGreaterThan(1);
+      expect(await fleet.outcome()).toEqual(plain);
+    },
+  );
+
+  it.for(queues)(
+    'all load one run, and stop when they are asked to, queues in %s',
+    async (queue, context) => {
+      const { fleet, workers } = await beginRun(context, queue);
+      expect(await endOf(fleet)).toMatchObject(published());
+      await expectStopped(workers);
+      const logged = workers
+        .flatMap((worker) => fleet.said(worker).trim().split('\n'))
+        .map((line) => JSON.parse(line));
+      expect(logged).toContainEqual(
+        expect.objectContaining({ msg: 'run ended', run: 1, pipeline: 'noaa', outcome: 'published' }),
       );
-      if (state !== 'loading') break;
-      const worker = workers.shift()!;
-      worker.kill('SIGKILL');
-      await ended(worker);
-      workers.push(start());
-    }
-    expect(await fleet.untilRun(({ state }) => /published|failed/.test(state))).toMatchObject({
-      id: 1,
-      state: 'published',
-    });
-    expect(kills).toBeGreaterThan(1);
-    expect(await fleet.outcome()).toEqual(plain);
-  });
-});
+      expect(logged).toContainEqual(expect.objectContaining({ msg: 'helping a run', run: 1 }));
+    },
+  );
 
-const queues = hasRedis ? (['PostgreSQL', 'Redis'] as const) : (['PostgreSQL'] as const);
-
-describe.each(queues)('three worker processes, queues in %s', (queue) => {
-  beforeEach(async () => {
-    fleet = await openFleet(directory, queue);
+  it.for(queues)('a helper is killed in mid-COPY, queues in %s', async (queue, context) => {
+    const { fleet, helper, run } = await beginRun(context, queue);
+    helper.kill('SIGKILL');
+    expect(await endOf(fleet)).toMatchObject(published({ id: run.id, pid: run.pid }));
   });
 
-  it('load one run together, and stop when they are asked to', async () => {
-    const workers = fleet.startThree();
-    await fleet.enqueue();
-    await fleet.untilRun((_, copying) => copying === 3);
-    await fleet.untilRun(({ state }) => state === 'published');
-    expect(await fleet.outcome()).toEqual(undisturbed);
-    for (const worker of workers) worker.kill('SIGTERM');
-    expect(await Promise.all(workers.map(ended))).toEqual([0, 0, 0]);
-    const logged = workers
-      .flatMap((worker) => fleet.said(worker).trim().split('\n'))
-      .map((line) => JSON.parse(line));
-    expect(logged).toContainEqual(
-      expect.objectContaining({ msg: 'run ended', run: 1, pipeline: 'noaa', outcome: 'published' }),
-    );
-    expect(logged).toContainEqual(expect.objectContaining({ msg: 'helping a run', run: 1 }));
-  });
+  it.for(queues)(
+    'the coordinator is killed in mid-COPY: another one goes on with its run, queues in %s',
+    async (queue, context) => {
+      const { fleet, coordinator, run } = await beginRun(context, queue);
+      coordinator.kill('SIGKILL');
+      const end = await endOf(fleet);
+      expect(end).toMatchObject(published({ id: run.id }));
+      expect(end.pid).not.toBe(run.pid);
+      expect(end.generation).toBeGreaterThan(1);
+    },
+  );
 
-  it('a helper is killed in mid-COPY', async () => {
-    const workers = fleet.startThree();
-    await fleet.enqueue();
-    const { pid } = await fleet.untilRun((_, copying) => copying === 3);
-    workers.find((worker) => worker.pid !== pid)!.kill('SIGKILL');
-    await fleet.untilRun(({ state }) => state === 'published');
-    expect(await fleet.outcome()).toEqual(undisturbed);
-  });
+  it.for(queues)(
+    'the queue is emptied and the coordinator killed: the job is put back, and another one goes on, queues in %s',
+    async (queue, context) => {
+      const { fleet, coordinator, run } = await beginRun(context, queue);
+      coordinator.kill('SIGSTOP');
+      await fleet.emptyQueue();
+      coordinator.kill('SIGKILL');
+      expect(await endOf(fleet)).toMatchObject(published({ id: run.id }));
+    },
+  );
 
-  it('the coordinator is killed in mid-COPY: another worker goes on with its run', async () => {
-    const workers = fleet.startThree();
-    await fleet.enqueue();
-    const { id, pid } = await fleet.untilRun((_, copying) => copying === 3);
-    workers.find((worker) => worker.pid === pid)!.kill('SIGKILL');
-    const published = await fleet.untilRun(({ state }) => state === 'published');
-    expect({ ...published, isAnother: published.pid !== pid }).toMatchObject({ id, isAnother: true });
-    expect(published.generation).toBeGreaterThan(1);
-    expect(await fleet.outcome()).toEqual(undisturbed);
-  });
-
-  it('the queue is emptied and the coordinator killed: the job is put back, and another worker goes on', async () => {
-    const workers = fleet.startThree();
-    await fleet.enqueue();
-    const { id, pid } = await fleet.untilRun((_, copying) => copying >= 2);
-    const coordinator = workers.find((worker) => worker.pid === pid)!;
-    coordinator.kill('SIGSTOP');
-    await fleet.emptyQueue();
-    coordinator.kill('SIGKILL');
-    expect(await fleet.untilRun(({ state }) => state === 'published')).toMatchObject({ id });
-    expect(await fleet.outcome()).toEqual(undisturbed);
-  });
-});
-
-describe('three worker processes, whatever their queues are in', () => {
-  beforeEach(async () => {
-    fleet = await openFleet(directory);
-  });
-
-  it('all are killed in mid-load and the file changes: the next worker goes on by itself, with the file as it is', async () => {
-    const workers = fleet.startThree();
-    await fleet.enqueue();
-    const { id } = await fleet.untilRun((_, copying) => copying === 3);
+  it('all are killed in mid-load and the file changes: the next one goes on by itself, with the file as it is', async (context) => {
+    const home = mkdtempSync(join(directory, 'changed-'));
+    for (const part of ['data', 'pipelines'])
+      cpSync(join(directory, part), join(home, part), { recursive: true });
+    const { fleet, workers, run } = await beginRun(context, 'PostgreSQL', home);
     for (const worker of workers) worker.kill('SIGKILL');
     await Promise.all(workers.map(ended));
     const now = new Date();
-    utimesSync(join(directory, 'data/noaa/001hourly.txt'), now, now);
+    utimesSync(join(home, 'data/noaa/001hourly.txt'), now, now);
     const worker = fleet.start(2);
-    expect(await fleet.untilRun(({ state }) => state === 'published')).toMatchObject({ id });
-    expect(await fleet.outcome()).toEqual(undisturbed);
+    expect(await endOf(fleet)).toMatchObject(published({ id: run.id }));
     expect(fleet.said(worker)).toContain('run 1 continues, but loads table observation again, because');
   });
 
-  it('each is killed in turn, and started again', async () => {
-    const workers = [...fleet.startThree()];
-    await fleet.enqueue();
-    for (let turn = 0; turn < 3; turn += 1) {
-      const { state } = await fleet.untilRun((run, copying) => copying >= 2 || run.state !== 'loading');
-      if (state !== 'loading') break;
-      const [worker] = workers.splice(0, 1);
-      worker!.kill('SIGKILL');
-      await ended(worker!);
-      workers.push(fleet.start());
+  it('each is killed in turn, and started again', async (context) => {
+    const { fleet, workers } = await beginRun(context);
+    for (const worker of workers) {
+      if (isOver(await fleet.untilRun((run, copying) => copying > 0 || isOver(run)))) break;
+      worker.kill('SIGKILL');
+      await ended(worker);
+      fleet.start();
     }
-    await fleet.untilRun(({ state }) => state === 'published');
-    expect(await fleet.outcome()).toEqual(undisturbed);
+    expect(await endOf(fleet)).toMatchObject(published());
   });
 });

@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { ask } from './fault-database.ts';
+import { withPg } from './own-server.ts';
 
 /** Same rows, same outcome, whatever happened on the way. */
 export interface Outcome {
@@ -79,7 +80,11 @@ const sessions = `
 
 /** Waits until the server has noticed that every connection of ours is closed: it looks every two seconds. */
 export const expectNoSessions = async (url: string): Promise<void> => {
-  await expect.poll(() => ask(url, sessions), { timeout: 20_000, interval: 50 }).toEqual([]);
+  await withPg(url, (client) =>
+    expect
+      .poll(async () => (await client.query(sessions)).rows, { timeout: 20_000, interval: 50 })
+      .toEqual([]),
+  );
 };
 
 /** A chunk that is in staging. */

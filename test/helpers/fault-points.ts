@@ -152,8 +152,9 @@ export const setUpPoint = (nth: number): Point =>
 export const byName = (points: readonly Point[]): [string, Point][] =>
   points.map((point) => [point.name, point]);
 
-/** Rows of every point before the publication is committed, but for those with these names. */
-export const unpublishedPoints = (skipped: ReadonlySet<string> = new Set()): [string, Point][] =>
-  byName(
-    [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
-  );
+/** Rows of the points before the publication is committed: of all, or of those with these names. */
+export const unpublishedPoints = (names?: readonly string[]): [string, Point][] => {
+  const all = [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints];
+  if (names === undefined) return byName(all);
+  return names.map((name) => [name, all.find((point) => point.name === name)!]);
+};

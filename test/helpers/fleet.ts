@@ -4,9 +4,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { ask } from './fault-database.ts';
+import { ask, createDatabase, databaseUrlOf } from './fault-database.ts';
+import { startServer } from './fault-server.ts';
+import { askUntil, withPg } from './own-server.ts';
 import { startRedis } from './redis-server.ts';
-import { createDatabase } from './server.ts';
 
 export interface FleetRun {
   readonly id: number;
@@ -24,14 +25,17 @@ export const ended = async (child: ChildProcess): Promise<number | null> => {
 
 /** `home`: where pipelines/noaa.ts and its files are. */
 export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'PostgreSQL') => {
-  const database = await createDatabase();
+  // The file's own server, which goes with its databases: before one is created from a copy of files, or
+  // dropped, PostgreSQL waits for every session of the server, also for those of stopped processes.
+  const server = await startServer();
+  const url = databaseUrlOf(server.url, await createDatabase(server.url));
   const redis = queue === 'Redis' ? await startRedis() : undefined;
   const children = new Map<ChildProcess, Buffer[]>();
 
   const etl = (...args: readonly string[]): ChildProcess => {
     const child = spawn(process.execPath, [inject('faultProgram'), ...args], {
       cwd: home,
-      env: { ...process.env, DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '' },
+      env: { ...process.env, DATABASE_URL: url, REDIS_URL: redis?.url ?? '' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const lines: Buffer[] = [];
@@ -62,30 +66,52 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
     /** A run without workers and kills. */
     run: () => succeed('run', 'pipelines/noaa.ts', '--quiet'),
     emptyQueue: (): Promise<unknown> =>
-      redis === undefined ? ask(database.url, 'delete from etl_queue.job') : redis.command('flushall'),
+      redis === undefined ? ask(url, 'delete from etl_queue.job') : redis.command('flushall'),
     /** Waits until the newest run, if any, is as wanted; every process that works for it is known by its session's name. */
-    untilRun: async (isIt: (run: FleetRun, copying: number) => boolean): Promise<FleetRun> => {
-      for (;;) {
-        const [run] = await ask<FleetRun & { copying: number }>(
-          database.url,
-          `select id::int, state, pid, generation, (select count(distinct application_name)::int
-              from pg_stat_progress_copy p join pg_stat_activity a on a.pid = p.pid
-              where p.datname = current_database()) as copying
-            from etl.run order by id desc limit 1`,
-        ).catch(() => []);
-        if (run !== undefined && isIt(run, run.copying)) return run;
-        await sleep(20);
-      }
+    untilRun: (isIt: (run: FleetRun, copying: number) => boolean): Promise<FleetRun> =>
+      withPg(url, async (client) => {
+        for (;;) {
+          const { rows } = await client
+            .query<FleetRun & { copying: number }>(
+              `select id::int, state, pid, generation, (select count(distinct application_name)::int
+                  from pg_stat_progress_copy p join pg_stat_activity a on a.pid = p.pid
+                  where p.datname = current_database()) as copying
+                from etl.run order by id desc limit 1`,
+            )
+            .catch(() => ({ rows: [] }));
+          const [run] = rows;
+          if (run !== undefined && isIt(run, run.copying)) return run;
+          await sleep(50);
+        }
+      }),
+    /** Lets COPYs wait until so many processes are at one, and then lets them go on. */
+    gather: async (processes: number): Promise<void> => {
+      const staging = await askUntil<{ name: string | null }>(
+        url,
+        `select string_agg(oid::regclass::text, '') as name from pg_class
+          where relnamespace = to_regnamespace('etl_staging') and relname like '%observation%' and relkind = 'r'`,
+        ({ name }) => name !== null,
+      );
+      await withPg(url, async (holder) => {
+        await holder.query(`begin; lock table ${staging.name} in share mode`);
+        await askUntil<{ n: number }>(
+          url,
+          `select count(distinct a.application_name)::int as n
+            from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
+            where a.datname = current_database() and not l.granted and c.relname like '%observation%'`,
+          ({ n }) => n >= processes,
+        );
+      });
     },
     /** Rows of production, a checksum of them, what the ledger says was copied, and by how many runs. */
     outcome: async (): Promise<unknown> => {
       const [sums] = await ask(
-        database.url,
+        url,
         `select count(*)::int as rows, sum(('x' || left(md5(t::text), 8))::bit(32)::bigint)::text as sum
           from noaa.observation t`,
       );
       const [ledger] = await ask(
-        database.url,
+        url,
         `select sum(c.copied)::int as copied, count(distinct r.id)::int as runs
           from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
           where f.table_name = 'observation' and c.epoch = r.epoch`,
@@ -98,7 +124,6 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
         await ended(child);
       }
       await redis?.stop();
-      await database.drop();
     },
   };
 };

@@ -4,7 +4,7 @@
 // A live worker queries the server every second, over a separate watch session. A live process ends
 // a COPY for which it has no bytes (watchdog.ts), and is idle in a transaction only between two
 // statements. Clocks jump when a machine wakes up, so it takes two checks. Only sessions of the
-// same login role are visible. Proved by test/fault/workers-paused.test.ts, "are stopped for good".
+// same login role are visible. Proved by test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
