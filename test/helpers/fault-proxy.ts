@@ -179,3 +179,54 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     },
   };
 };
+
+/**
+ * Runs something with the URL of a proxy, and lets somebody act just before (or after) the first statement
+ * that matches. Fails when nobody acted.
+ */
+export const runWhile = async <T>(
+  databaseUrl: string,
+  matches: Point['matches'],
+  act: (proxy: FaultProxy) => Promise<unknown>,
+  run: (url: string) => Promise<T>,
+  when: Point['when'] = 'before',
+): Promise<T> => {
+  const url = new URL(databaseUrl);
+  const proxy = await openProxy(Number(url.port));
+  url.port = String(proxy.port);
+  let hasActed = false;
+  proxy.arm({ name: 'somebody', when, nth: 1, matches }, async () => {
+    hasActed = true;
+    await act(proxy);
+    return 'forward' as const;
+  });
+  try {
+    const result = await run(url.href);
+    if (!hasActed) throw new Error('the statement never came');
+    return result;
+  } finally {
+    await proxy.close();
+  }
+};
+
+/** Runs something with the URL of a proxy; returns every effect, in order. */
+export const effectsOf = async (
+  databaseUrl: string,
+  run: (url: string) => Promise<unknown>,
+): Promise<readonly Effect[]> => {
+  const url = new URL(databaseUrl);
+  const proxy = await openProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const effects: Effect[] = [];
+  const matches = (effect: Effect): boolean => {
+    effects.push(effect);
+    return false;
+  };
+  proxy.arm({ name: 'none', when: 'before', nth: 1, matches }, () => 'forward');
+  try {
+    await run(url.href);
+    return effects;
+  } finally {
+    await proxy.close();
+  }
+};

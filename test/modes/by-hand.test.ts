@@ -1,6 +1,5 @@
 // What people make or change by hand on a production table that is replaced is there afterwards, or nothing is published.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -18,7 +17,7 @@ import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, notices, rowsOf, run } = usePipelineRuns({ workers: 2 });
+const { files, database, notices, rowsOf, run, startOver } = usePipelineRuns({ workers: 2 });
 
 const city = {
   source: csv('in/*.csv'),
@@ -83,10 +82,7 @@ const nightWith = async (pipeline: typeof whole, changes: readonly string[], opt
 
 const names = () => rowsOf('select distinct name from geo.city');
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists geo, etl cascade');
-});
+beforeEach(() => startOver('geo'));
 
 const builtAgain = (what: string): string =>
   `somebody changed ${what} in production while the tables were built; the tables are built again from what production has now`;
@@ -273,7 +269,7 @@ describe('a primary key that somebody made again stays as it is', () => {
     ],
   ])('%s', async (_, ddl) => {
     for (const pipeline of [whole, divided, touched, merged]) {
-      await database.query('drop schema if exists geo, etl cascade');
+      await startOver('geo');
       await night(pipeline, 'before');
       await database.query(ddl);
       const before = await catalogueOf(database);

@@ -15,8 +15,7 @@ import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { filesOf } from '../../src/tools/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
-import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy } from '../helpers/fault-proxy.ts';
+import { runWhile } from '../helpers/fault-proxy.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const { files, database, one, run: runIt, notices, settings, startOver } = usePipelineRuns();
@@ -155,19 +154,11 @@ it('one that leaves after the run has counted makes it count again', async () =>
   const given = pipeline('append', { tests: [] });
   await runIt(given);
   write('04', 1);
-  const proxy = await openProxy(Number(new URL(database.url).port));
-  try {
-    const url = new URL(database.url);
-    url.port = String(proxy.port);
-    const matches = ({ sql }: Effect): boolean =>
-      sql.startsWith('set local idle_in_transaction_session_timeout');
-    proxy.arm({ name: 'somebody', nth: 1, when: 'before', matches }, async () => {
-      await database.query('drop table shop.sale_2026_01');
-      return 'forward' as const;
-    });
-    const { tables } = await runIt(given, { databaseUrl: url.href });
-    expect(tables[0]).toMatchObject({ rowsBefore: 30, rows: 40 });
-  } finally {
-    await proxy.close();
-  }
+  const { tables } = await runWhile(
+    database.url,
+    ({ sql }) => sql.startsWith('set local idle_in_transaction_session_timeout'),
+    () => database.query('drop table shop.sale_2026_01'),
+    (databaseUrl) => runIt(given, { databaseUrl }),
+  );
+  expect(tables[0]).toMatchObject({ rowsBefore: 30, rows: 40 });
 });

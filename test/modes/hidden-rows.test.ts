@@ -15,7 +15,7 @@ import {
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns();
+const { files, database, rowsOf, run, startOver } = usePipelineRuns();
 
 const loader = 'loader_of_cities';
 /** As the owner of the tables, who is no superuser, and from whom forced policies hide rows. */
@@ -56,9 +56,9 @@ const hide = (sees: string, table = 'city') =>
     alter table geo.${table} enable row level security, force row level security; reset role`);
 
 beforeEach(async () => {
-  for (const name of ['in', 'town', 'village'])
+  for (const name of ['town', 'village'])
     rmSync(`${files.directory}/${name}`, { recursive: true, force: true });
-  await database.query('drop schema if exists geo, etl, etl_queue, etl_staging cascade');
+  await startOver('geo');
   await database.query(`do $$ begin
     if to_regrole('${loader}') is null then create role ${loader} login password '${loader}'; end if;
     execute format('grant create, temporary on database %I to ${loader}', current_database());

@@ -1,6 +1,5 @@
 // publish: 'history': every version of a row by primary key, with its times, without gap or overlap.
 
-import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, hash, oneOf, sqlFile, type Pipeline } from '../../src/index.ts';
@@ -204,8 +203,7 @@ it('random nights give the versions of the model', async () => {
   const nights = fc.array(fc.array(record, { minLength: 1, maxLength: 8 }), { minLength: 3, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(nights, async (given) => {
-      rmSync(`${files.directory}/in`, { recursive: true, force: true });
-      await database.query('drop schema if exists shop, etl cascade');
+      await startOver('shop');
       for (const [night, records] of given.entries()) {
         write(
           `${night}.csv`,

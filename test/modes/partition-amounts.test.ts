@@ -1,32 +1,20 @@
 // What a night costs of a table with many partitions: no question for each of them, and no row read of those that it does not touch.
 
-import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { column, csv, definePipeline, list } from '../../src/index.ts';
-import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { effectsOf } from '../helpers/fault-proxy.ts';
 import { until } from '../helpers/workers.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns();
+const { files, database, rowsOf, run, startOver } = usePipelineRuns();
 
-let proxy: FaultProxy;
-beforeAll(async () => {
-  proxy = await openProxy(Number(new URL(database.url).port));
-});
-afterAll(() => proxy.close());
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists many, etl cascade');
-});
+beforeEach(() => startOver('many'));
 
 /** A file of rows: one of each of these parts. */
 const write = (name: string, first: number, parts: readonly number[]): string =>
   files.write(`in/${name}.csv`, `id,part\n${parts.map((part) => `${first + part},${part}\n`).join('')}`);
 
-const night = (publish: unknown) => {
-  const url = new URL(database.url);
-  url.port = String(proxy.port);
+const night = (publish: unknown, databaseUrl = database.url) => {
   const pipeline = definePipeline({
     name: 'many',
     schema: 'many',
@@ -41,20 +29,16 @@ const night = (publish: unknown) => {
       },
     },
   });
-  return run(pipeline, { databaseUrl: url.href });
+  return run(pipeline, { databaseUrl });
 };
 
 /** How often a night says each statement, numbers aside. */
-const statementsOf = async (work: () => Promise<unknown>): Promise<ReadonlyMap<string, number>> => {
+const statementsOf = async (publish: unknown): Promise<ReadonlyMap<string, number>> => {
   const said = new Map<string, number>();
-  const matches = ({ sql }: Effect): boolean => {
+  for (const { sql } of await effectsOf(database.url, (url) => night(publish, url))) {
     const text = sql.replaceAll(/\d+/g, '0');
     said.set(text, (said.get(text) ?? 0) + 1);
-    return false;
-  };
-  proxy.arm({ name: 'listener', when: 'before', nth: 1, matches }, () => 'forward');
-  await work();
-  proxy.disarm();
+  }
   return said;
 };
 
@@ -67,15 +51,14 @@ it.each([
 ])('%s asks as much of thirty partitions as of two', async (_, publish) => {
   const said: ReadonlyMap<string, number>[] = [];
   for (const count of [2, 30]) {
-    rmSync(`${files.directory}/in`, { recursive: true, force: true });
-    await database.query('drop schema if exists many, etl cascade');
+    await startOver('many');
     write('0', 0, partsTo(count));
     write('1', 100, [1]);
     await night(publish);
     // One that has changed, and one that is new: rows of the first are looked for in all partitions.
     if (typeof publish === 'object') write('1', 200, [1]);
     write('2', 300, [0, 1]);
-    said.push(await statementsOf(() => night(publish)));
+    said.push(await statementsOf(publish));
   }
   const [few, many] = said;
   // Polls come as often as they come; there are 28 partitions more.

@@ -1,28 +1,20 @@
 // Constraints that people made on a divided table that is replaced by another: they are the same to a dump, and hold with its rows.
 
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { catalogueOf } from '../helpers/catalogue.ts';
 import { useDividedCities } from '../helpers/divided-cities.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { effectsOf } from '../helpers/fault-proxy.ts';
 import { withPg } from '../helpers/own-server.ts';
 
-const { files, database, notices, rowsOf, night } = useDividedCities();
-
-const oid = async () => (await rowsOf(`select 'geo.city'::regclass::oid as oid`))[0]!['oid'];
+const { database, notices, rowsOf, night, nightWhile, oid } = useDividedCities();
 
 /** Foreign keys, wherever their tables are: one of a table that has left would keep rows of another. */
 const foreignKeys = () =>
   rowsOf(`select conrelid::regclass::text as table, conname, confrelid::regclass::text as target from pg_constraint
     where contype = 'f' and conparentid = 0 and connamespace <> 'etl'::regnamespace order by 1, 2`);
-
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists geo, etl cascade');
-});
 
 const states = `create table geo.state (code text primary key, short text unique);
   insert into geo.state values ('HE', 'H'), ('BY', 'B')`;
@@ -71,15 +63,8 @@ it('of every kind go over to the new table, and hold there', async () => {
 
 /** The statements of another night, in their order. */
 const nightStatements = async (): Promise<readonly string[]> => {
-  const said: string[] = [];
-  await nightAround(
-    ({ sql }) => {
-      said.push(sql);
-      return false;
-    },
-    () => Promise.resolve(),
-  );
-  return said;
+  const effects = await effectsOf(database.url, (databaseUrl) => night('after', { databaseUrl }));
+  return effects.map(({ sql }) => sql);
 };
 
 it('a foreign key is the last that is made before readers wait, and a notice names its table', async () => {
@@ -101,25 +86,6 @@ it('a foreign key is the last that is made before readers wait, and a notice nam
   expect(said[last]).toMatch(/drop constraint "known".*commit/s);
   expect(notices).toEqual(['geo.city: writers of geo.state wait while its foreign keys are made']);
 });
-
-/** Runs a night; does something before the first statement of its session that matches. */
-const nightAround = async (
-  matches: (effect: Effect) => boolean,
-  act: (proxy: FaultProxy) => Promise<unknown>,
-) => {
-  const url = new URL(database.url);
-  const proxy = await openProxy(Number(url.port));
-  url.port = String(proxy.port);
-  try {
-    proxy.arm({ name: 'somebody', when: 'before', nth: 1, matches }, async () => {
-      await act(proxy);
-      return 'forward' as const;
-    });
-    expect(await night('after', { databaseUrl: url.href })).toMatchObject({ outcome: 'published' });
-  } finally {
-    await proxy.close();
-  }
-};
 
 it('a unique constraint of a table that stays is made on its partitions before readers wait', async () => {
   await night('before');
@@ -181,7 +147,7 @@ it('a check that calls a function whose name another one takes meanwhile stays a
   const rename = `alter function geo.f rename to g;
     create function geo.f(integer) returns boolean immutable language sql as 'select true'`;
   const made = await oid();
-  await nightAround(
+  await nightWhile(
     ({ sql }) => sql.includes('add constraint "c"') && sql.includes('"etl_build_cities"."city"'),
     () => withPg(database.url, (somebody) => somebody.query(rename)),
   );
@@ -202,7 +168,7 @@ it('somebody who has read the table and then writes the one that its foreign key
   await withPg(database.url, async (somebody) => {
     await somebody.query('begin; select from geo.city');
     let writing: Promise<unknown> | undefined;
-    await nightAround(
+    await nightWhile(
       ({ previous }) => previous.includes('add constraint "known"'),
       async (proxy) => {
         writing = somebody.query(`update geo.state set short = 'x' where code = 'HE'; commit`);

@@ -1,28 +1,19 @@
 // Row security of a divided table that is replaced by another: it is the same to a dump, and nobody ever sees a row that it hides.
 
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { catalogueOf } from '../helpers/catalogue.ts';
 import { useDividedCities } from '../helpers/divided-cities.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy } from '../helpers/fault-proxy.ts';
 import { withPg } from '../helpers/own-server.ts';
 
-const { files, database, notices, rowsOf, night } = useDividedCities();
-
-const oid = async () => (await rowsOf(`select 'geo.city'::regclass::oid as oid`))[0]!['oid'];
+const { database, notices, rowsOf, night, nightWhile, oid } = useDividedCities();
 
 /** What a dump has, with the comments of policies. */
 const dump = async () => [
   ...(await catalogueOf(database)),
   ...(await rowsOf(`select polname, obj_description(oid, 'pg_policy') as comment from pg_policy order by 1`)),
 ];
-
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists geo, etl cascade');
-});
 
 const role = (name: string): string =>
   `do 'begin if to_regrole(''${name}'') is null then create role ${name}; end if; end';`;
@@ -96,25 +87,6 @@ it.each([
   expect(await dump()).toEqual(before);
 });
 
-/** Runs a night, and lets somebody do something just before a statement that matches. */
-const nightWith = async (sql: string, matches: (effect: Effect) => boolean) => {
-  const url = new URL(database.url);
-  const proxy = await openProxy(Number(url.port));
-  url.port = String(proxy.port);
-  let isDone = false;
-  try {
-    proxy.arm({ name: 'somebody', when: 'before', nth: 1, matches }, async () => {
-      await withPg(database.url, (somebody) => somebody.query(sql));
-      isDone = true;
-      return 'forward' as const;
-    });
-    expect(await night('after', { databaseUrl: url.href })).toMatchObject({ outcome: 'published' });
-  } finally {
-    await proxy.close();
-  }
-  expect(isDone).toBe(true);
-};
-
 const planned = 'in share update exclusive mode';
 const swapping = 'in access exclusive mode';
 
@@ -134,7 +106,8 @@ it.each([
   await database.query(`create function geo.f() returns boolean language sql as 'select false';
     create policy p on geo.city using (geo.f()); alter table geo.city enable row level security`);
   const made = await oid();
-  await nightWith(sql, (effect) => effect.sql.includes(lock));
+  const matches = (effect: Effect): boolean => effect.sql.includes(lock);
+  await nightWhile(matches, () => withPg(database.url, (somebody) => somebody.query(sql)));
   expect(await oid()).not.toBe(made);
   const found =
     await rowsOf(`select pg_get_expr(polqual, polrelid) as using, polroles::regrole[]::text as roles,

@@ -19,7 +19,7 @@ import { planLines } from '../../src/cli/text/plan-text.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, notices, rowsOf, run } = usePipelineRuns();
+const { files, database, notices, rowsOf, run, startOver } = usePipelineRuns();
 const write = (name: string, ...rows: string[]): string =>
   files.write(`in/${name}.csv`, ['id,day,pieces,note', ...rows, ''].join('\n'));
 const remove = (name: string): void => rmSync(`${files.directory}/in/${name}.csv`);
@@ -667,8 +667,7 @@ afterAll(() => database.query(`drop role ${role}`));
 
 describe.each(Object.entries(stories))('%s', (_, nights) => {
   beforeAll(async () => {
-    rmSync(`${files.directory}/in`, { recursive: true, force: true });
-    await database.query('drop schema if exists shop, etl cascade');
+    await startOver('shop');
     start();
   });
 

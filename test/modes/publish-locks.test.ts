@@ -14,7 +14,7 @@ import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
 import { ask, makeServerDirectory, openOwnServer, withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
 
 const files = useFiles();
@@ -266,7 +266,7 @@ const idsTo = (last: number): number[] => Array.from({ length: last }, (_, id) =
 
 it.each(['append', 'merge', 'history'])('%s asks for no lock that a reader feels', async (publish) => {
   rmSync(`${files.directory}/nights`, { recursive: true, force: true });
-  await query('drop schema if exists etl cascade');
+  await query(forgetRuns);
   await night(publish, {}, [1, 2]);
   await withPg(database.url, async (reader) => {
     await reader.query('begin; select from shown.t');
@@ -322,7 +322,7 @@ it.each([
     const counts: number[] = [];
     for (const count of [2, 20]) {
       rmSync(`${files.directory}/nights`, { recursive: true, force: true });
-      await query('drop schema if exists shown, etl cascade');
+      await query(`drop schema if exists shown cascade; ${forgetRuns}`);
       await night(publish, { partitionBy: list('id') }, idsTo(count));
       await query(ddl);
       const said = await publishingStatements(() =>
@@ -417,7 +417,7 @@ it.each([
   '%s that was replaced and that somebody still reads does not hold up the run, and the next one drops it',
   async (_, partitionBy, name) => {
     rmSync(`${files.directory}/nights`, { recursive: true, force: true });
-    await query('drop schema if exists shown, etl cascade');
+    await query(`drop schema if exists shown cascade; ${forgetRuns}`);
     const tonight = (ids: readonly number[]) => night('replace', { partitionBy }, ids);
     const left = `select c.oid::regclass::text as name from pg_class c where c.relkind in ('r', 'p')
     and (c.relname like 'etl\\_old%' or c.relnamespace = to_regnamespace('etl_build_shown')) order by 1`;

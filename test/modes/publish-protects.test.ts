@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, hash, index, list, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy } from '../helpers/fault-proxy.ts';
+import { runWhile, type FaultProxy } from '../helpers/fault-proxy.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { forgetRuns } from '../helpers/server.ts';
@@ -259,36 +259,31 @@ describe('a table that is to be made again is moved away as the hint says, and t
 });
 
 describe('a table that somebody moves, renames or drops while a run works', () => {
-  const moves = [
-    [
+  const moves = {
+    moved: [
       'create schema earlier; alter table precious.t set schema earlier',
       'alter table earlier.t set schema precious',
     ],
-    ['alter table precious.t rename to was', 'alter table precious.was rename to t'],
-  ] as const;
+    renamed: ['alter table precious.t rename to was', 'alter table precious.was rename to t'],
+  } as const;
   /** States of a run that is about to build, and to publish. */
   const [building, publishing] = [2, 3];
   /** Runs the pipeline, and does something before the first statement that matches, once the run has this state. */
-  const runWhile = async (pipeline: Pipeline, state: number, at: RegExp, sql: string): Promise<unknown> => {
-    const url = new URL(database.url);
-    const proxy = await openProxy(Number(url.port));
-    url.port = String(proxy.port);
+  const runChanged = async (pipeline: Pipeline, state: number, at: RegExp, sql: string): Promise<unknown> => {
     const changes: string[] = [];
     const change = async (): Promise<'forward'> => {
       changes.push(sql);
       await query(sql);
       return 'forward';
     };
+    let states = 0;
     const isState = (effect: Effect): boolean =>
-      effect.sql.startsWith('update etl.run set state = $2, loaded_at');
-    proxy.arm({ name: 'state', when: 'before', nth: state, matches: isState }, () => {
+      effect.sql.startsWith('update etl.run set state = $2, loaded_at') && (states += 1) === state;
+    const armChange = async (proxy: FaultProxy): Promise<void> =>
       proxy.arm({ name: 'change', when: 'before', nth: 1, matches: (effect) => at.test(effect.sql) }, change);
-      return 'forward';
-    });
-    const end = await run(pipeline, { databaseUrl: url.href, fullRefresh: false }).catch(
-      (error: unknown) => error,
+    const end = await runWhile(database.url, isState, armChange, (databaseUrl) =>
+      run(pipeline, { databaseUrl, fullRefresh: false }).catch((error: unknown) => error),
     );
-    await proxy.close();
     expect(changes).toEqual([sql]);
     return end;
   };
@@ -316,23 +311,26 @@ describe('a table that somebody moves, renames or drops while a run works', () =
   const append = parts('append');
   const touched = parts({ mode: 'replace', only: 'touched' }, { partitionBy: list('name') });
 
+  // The table is known by its number: which of the two happens makes no difference, and each way of
+  // publishing meets one.
   it.each([
-    ['a merge that looks for differences', merge, publishing, /create unlogged table .*__diff/],
-    ['a merge', merge, publishing, lock],
-    ['a merge by rebuild, before it reads', rebuild, publishing, /bit_xor/],
-    ['a merge by rebuild', rebuild, publishing, lock],
-    ['an append', append, publishing, lock],
-    ['a history', parts({ mode: 'history', from: 'since' }), publishing, lock],
-    ['partitions that are replaced', touched, publishing, lock],
-    ['SQL that reads all rows', append, building, /./],
-  ])('%s: the error says so, and all is well when it is back', async (_, pipeline, state, at) => {
-    for (const [change, back] of moves) {
-      await query(`drop schema if exists precious, earlier cascade; ${forgetRuns}`);
+    ['a merge that looks for differences', merge, publishing, /create unlogged table .*__diff/, 'moved'],
+    ['a merge', merge, publishing, lock, 'renamed'],
+    ['a merge by rebuild, before it reads', rebuild, publishing, /bit_xor/, 'renamed'],
+    ['a merge by rebuild', rebuild, publishing, lock, 'moved'],
+    ['an append', append, publishing, lock, 'renamed'],
+    ['a history', parts({ mode: 'history', from: 'since' }), publishing, lock, 'moved'],
+    ['partitions that are replaced', touched, publishing, lock, 'renamed'],
+    ['SQL that reads all rows', append, building, /./, 'moved'],
+  ] as const)(
+    '%s: the error says so, and all is well when it is back',
+    async (_, pipeline, state, at, what) => {
+      const [change, back] = moves[what];
       rmSync(`${files.directory}/parts`, { recursive: true, force: true });
       files.write('parts/a.csv', 'id,name\n1,a\n');
       await run(pipeline);
       files.write('parts/b.csv', 'id,name\n2,b\n');
-      const end = await runWhile(pipeline, state, at, change);
+      const end = await runChanged(pipeline, state, at, change);
       expect(end).toMatchObject({
         code: 'ETL_PUBLISH_OVERTAKEN',
         message: expect.stringContaining('it was dropped, renamed or moved to another schema'),
@@ -340,8 +338,8 @@ describe('a table that somebody moves, renames or drops while a run works', () =
       await query(back);
       expect(await run(pipeline, { fullRefresh: false })).toMatchObject({ outcome: 'published' });
       expect(await rowsOf('select id from precious.t order by id')).toEqual([{ id: 1 }, { id: 2 }]);
-    }
-  });
+    },
+  );
 
   it.each([
     ['whose rows are replaced', 'create view precious.seen as select id from precious.t'],
@@ -350,8 +348,8 @@ describe('a table that somebody moves, renames or drops while a run works', () =
     await run(table({ primaryKey: [] }));
     await query(ddl);
     files.write('t.csv', 'id,name\n3,c\n');
-    for (const [change] of moves) {
-      expect(await runWhile(table({ primaryKey: [] }), publishing, lock, change)).toMatchObject({
+    for (const [change] of Object.values(moves)) {
+      expect(await runChanged(table({ primaryKey: [] }), publishing, lock, change)).toMatchObject({
         outcome: 'published',
       });
       expect(await rowsOf('select id from precious.t')).toEqual([{ id: 3 }]);

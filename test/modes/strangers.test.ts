@@ -1,16 +1,14 @@
 // What roles without rights on our tables can do to a run, and what a run does to rights and to what people have hung on a table.
 
-import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, list } from '../../src/index.ts';
 import { catalogueOf } from '../helpers/catalogue.ts';
-import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy } from '../helpers/fault-proxy.ts';
+import { runWhile } from '../helpers/fault-proxy.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { until } from '../helpers/workers.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns({ fullRefresh: true });
+const { files, database, rowsOf, run, startOver } = usePipelineRuns({ fullRefresh: true });
 
 const city = {
   source: csv('in/*.csv'),
@@ -35,29 +33,18 @@ const night = (pipeline: typeof whole, text: string, options: object = {}) => {
 };
 
 /** Lets somebody do something just before the first statement with these words. */
-const nightWith = async (pipeline: typeof whole, words: string, act: () => Promise<unknown>) => {
-  const url = new URL(database.url);
-  const proxy = await openProxy(Number(url.port));
-  url.port = String(proxy.port);
-  try {
-    const matches = ({ sql }: Effect): boolean => sql.includes(words);
-    proxy.arm({ name: 'somebody', when: 'before', nth: 1, matches }, async () => {
-      await act();
-      return 'forward' as const;
-    });
-    return await night(pipeline, 'after', { databaseUrl: url.href });
-  } finally {
-    await proxy.close();
-  }
-};
+const nightWith = (pipeline: typeof whole, words: string, act: () => Promise<unknown>) =>
+  runWhile(
+    database.url,
+    ({ sql }) => sql.includes(words),
+    act,
+    (databaseUrl) => night(pipeline, 'after', { databaseUrl }),
+  );
 
 const role = (name: string): string =>
   `do 'begin if to_regrole(''${name}'') is null then create role ${name}; end if; end';`;
 
-beforeEach(async () => {
-  rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query('drop schema if exists geo, stranger, etl cascade');
-});
+beforeEach(() => startOver('geo', 'stranger'));
 
 describe('what hangs on a divided table and on a partition of it', () => {
   it.each([

@@ -11,7 +11,7 @@ import { catalogueOf, dependents, settings } from '../helpers/catalogue.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { readProjectFile } from '../unit/project/source-files.ts';
 
 /** What makes production such that a strategy is chosen, and what it then says. */
@@ -273,7 +273,7 @@ describe.each(scenes)('$name', (scene) => {
 
   /** Publishes the old rows, sets what people set, and writes the file of the new ones. */
   const prepare = async (): Promise<void> => {
-    await database.query('drop schema if exists geo, etl cascade');
+    await database.query(`drop schema if exists geo cascade; ${forgetRuns}`);
     rmSync(`${files.directory}/${scene.file}`, { force: true });
     writeCities(files);
     await run();

@@ -22,7 +22,7 @@ import { makePlan } from '../../src/tools/make-plan.ts';
 import { filesOf } from '../../src/tools/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
-import { openProxy, type Point } from '../helpers/fault-proxy.ts';
+import { runWhile, type Point } from '../helpers/fault-proxy.ts';
 import { serverMajor } from '../helpers/major-server.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
@@ -290,20 +290,8 @@ it('keeps partitions of files that are not listed when everything is loaded agai
 });
 
 /** A night in which somebody does something just before a statement. */
-const runWith = async (point: Pick<Point, 'when' | 'matches'>, somebody: () => Promise<unknown>) => {
-  const proxy = await openProxy(Number(new URL(database.url).port));
-  try {
-    const url = new URL(database.url);
-    url.port = String(proxy.port);
-    proxy.arm({ name: 'somebody', nth: 1, ...point }, async () => {
-      await somebody();
-      return 'forward' as const;
-    });
-    return await run(pipeline(), { databaseUrl: url.href });
-  } finally {
-    await proxy.close();
-  }
-};
+const runWith = ({ when, matches }: Pick<Point, 'when' | 'matches'>, somebody: () => Promise<unknown>) =>
+  runWhile(database.url, matches, somebody, (databaseUrl) => run(pipeline(), { databaseUrl }), when);
 
 describe('a partition that somebody takes away while a night looks at it', () => {
   const night = async (point: Pick<Point, 'when' | 'matches'>, sql: string) => {
