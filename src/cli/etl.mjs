@@ -3,12 +3,14 @@
 // first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import module from 'node:module';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { useCodeCache } from './code-cache.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const compiled = join(root, 'dist/cli/main.js');
+const bundle = join(root, 'dist/bundle');
+const compiled = join(bundle, 'cli-main.cjs');
 
 const fail = (problem, hint) => {
   process.stderr.write(`error ETL_INTERNAL: ${problem}\n  ${hint}\n`);
@@ -60,23 +62,13 @@ const buildOnce = async () => {
   }
 };
 
-// Keeps V8's compiled code in a cache (Node 22 and later), so that the program and its threads
-// start faster. The cache is in the package, because another user could put code into the default
-// directory in /tmp. Without write permission for the package there is no cache.
-const keepCompiledCode = () => {
-  const directory = join(root, 'node_modules/.cache/sluice');
-  const { ENABLED } = module.constants?.compileCacheStatus ?? {};
-  if (ENABLED !== undefined && module.enableCompileCache(directory).status === ENABLED)
-    process.env.NODE_COMPILE_CACHE = directory;
-};
-
 if (process.argv[2] === '--build') {
   await replaceDist();
   linkProgram();
 } else {
   await buildOnce();
-  keepCompiledCode();
-  const { main, processTitle } = await import(pathToFileURL(compiled).href);
+  useCodeCache(bundle, join(root, 'node_modules/.cache/sluice'));
+  const { main, processTitle } = createRequire(import.meta.url)(join(bundle, 'cli-main.cjs'));
   const args = process.argv.slice(2);
   process.title = processTitle(args);
   process.exitCode = await main(args);
