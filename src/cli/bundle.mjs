@@ -13,6 +13,9 @@ import { rolldown } from 'rolldown';
  */
 const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
+/** The module that loads the bundle for `etl` and its threads, so it is not in the bundle itself. */
+const codeCache = 'core/code-cache.js';
+
 /** Directory of the bundle in dist/. */
 const bundleName = 'bundle';
 
@@ -159,15 +162,19 @@ const write = async (options, outputOptions) => {
   return written.output;
 };
 
-/** Writes the module at a door's path: it imports the bundle and exports the door's names. */
+/**
+ * Writes the module at a door's path: it loads the bundle and exports the door's names. A host that
+ * imports the library does not get our loader.
+ */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
+  const file = `${door.replaceAll('/', '-')}.cjs`;
+  const load =
+    door === 'index'
+      ? `import made from '${up}${bundleName}/${file}';\n`
+      : `import { requireCached } from '${up}${codeCache}';\nconst made = requireCached('${file}');\n`;
   const names = exports.toSorted().join(', ');
-  const file = `${up}${bundleName}/${door.replaceAll('/', '-')}.cjs`;
-  const text =
-    exports.length === 0
-      ? `import '${file}';\n`
-      : `import made from '${file}';\nexport const { ${names} } = made;\n`;
+  const text = exports.length === 0 ? load : `${load}export const { ${names} } = made;\n`;
   writeFileSync(join(directory, `${door}.js`), text);
 };
 
@@ -204,7 +211,7 @@ export const bundle = async (directory) => {
     { dir },
   );
   writeLicences(dir, [...ours, ...queues]);
-  for (const path of modules) rmSync(path);
+  for (const path of modules) if (path !== join(directory, codeCache)) rmSync(path);
   for (const door of doors) {
     const name = door.replaceAll('/', '-');
     writeDoor(

@@ -3,14 +3,11 @@
 // first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { useCodeCache } from './code-cache.mjs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const bundle = join(root, 'dist/bundle');
-const compiled = join(bundle, 'cli-main.cjs');
+const compiled = join(root, 'dist/cli/main.js');
 
 const fail = (problem, hint) => {
   process.stderr.write(`error ETL_INTERNAL: ${problem}\n  ${hint}\n`);
@@ -67,8 +64,7 @@ if (process.argv[2] === '--build') {
   linkProgram();
 } else {
   await buildOnce();
-  useCodeCache(bundle, join(root, 'node_modules/.cache/sluice'));
-  const { main, processTitle } = createRequire(import.meta.url)(join(bundle, 'cli-main.cjs'));
+  const { main, processTitle } = await import(pathToFileURL(compiled).href);
   const args = process.argv.slice(2);
   process.title = processTitle(args);
   process.exitCode = await main(args);

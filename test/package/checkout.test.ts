@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -66,6 +67,20 @@ describe('etl in a fresh checkout', () => {
   it('the next one is silent', async () =>
     expect(await etl('--version')).toEqual({ exit: 0, out: `${readVersion()}\n`, err: '' }));
 
+  it('keeps compiled code, and code that is damaged is compiled again', async () => {
+    const directory = join(checkout, 'dist/code-cache', process.version, 'cli-main.cjs');
+    const file = join(
+      directory,
+      readdirSync(directory).find((name) => name.startsWith('program'))!,
+    );
+    const kept = statSync(file).size;
+    for (const damaged of [readFileSync(file).subarray(0, kept / 2), Buffer.from('code'), Buffer.alloc(0)]) {
+      writeFileSync(file, damaged);
+      expect(await etl('--version')).toEqual({ exit: 0, out: `${readVersion()}\n`, err: '' });
+      expect(statSync(file).size).toBeGreaterThan(kept / 2);
+    }
+  });
+
   it('exits with the code of the error', async () =>
     expect(await etl('rnu')).toMatchObject({ exit: 2, out: '' }));
 
@@ -101,6 +116,7 @@ describe('etl in a fresh checkout', () => {
     cpSync(join(root, 'package.json'), join(checkout, 'dist/stale.js'));
     expect((await etl('--build')).exit).toBe(0);
     expect(existsSync(join(checkout, 'dist/stale.js'))).toBe(false);
+    expect(existsSync(join(checkout, 'dist/code-cache'))).toBe(false);
     expect((await etl('status')).out).toBe('no runs yet\n');
   });
 

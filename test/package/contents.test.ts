@@ -11,6 +11,7 @@ const declarations = filesBelow('src', '.ts').map(({ path }) =>
 /** What something outside loads by its place: a host, `etl`, Node for a thread. */
 const doors = [
   'dist/cli/main.js',
+  'dist/core/code-cache.js',
   'dist/index.js',
   'dist/load/thread/load-thread.js',
   'dist/load/thread/read-thread.js',
