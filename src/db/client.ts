@@ -1,4 +1,4 @@
-// Opens, uses and closes connections.
+// Opens, uses and closes connections to the server.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,13 +19,13 @@ import { watchClient } from './connect/watchdog.ts';
 export type Client = PgClient;
 export type QueryResult = pg.QueryResult;
 
-/** Connections that were lost, and why. */
+/** Errors of lost connections. */
 const lost = new WeakMap<pg.Client, Error>();
 
 /**
- * The driver's errors have no code if the connection ends while it is being opened. They get the
- * server's last error (test/fault/waiting.test.ts), or Node's code: a proxy may accept connections
- * while the server behind it is down (test/fault/server-kill.test.ts).
+ * Adds a code to the driver's error if the connection ended while it was being opened: the server's
+ * last error (test/fault/waiting.test.ts), or Node's code, because a proxy may accept connections
+ * for a server that is down (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
   if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
@@ -38,7 +38,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // The driver limits only the time until the session starts. Then the watchdog takes over.
+  // The driver's timeout ends when the session has started; from then on, the watchdog checks.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -54,9 +54,9 @@ const openOn = async (address: ServerAddress): Promise<Client> => {
 /**
  * Opens a connection to the first usable host. The caller closes it with `closeClient`.
  *
- * When the server terminates a session, the client emits 'error'. The listener keeps the event from
- * ending the process, and records the loss. Errors: ETL_CONNECT, ETL_CONNECT_AUTH,
- * ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
+ * The driver emits 'error' when the connection is lost; without our listener, that would end the
+ * process. Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS,
+ * ETL_PERMISSION.
  */
 export const openClient = (address: ServerAddress): Promise<Client> =>
   openFirst(address.config, (config) => {
@@ -64,26 +64,22 @@ export const openClient = (address: ServerAddress): Promise<Client> =>
     return openOn({ ...address, config, label });
   });
 
-/** Closes a connection, which may already be lost. */
 export const closeClient = async (client: Client): Promise<void> => {
   if (!lost.has(client))
     await Promise.race([
       client.end().catch(() => undefined),
       sleep(closeTimeoutMs, undefined, { ref: false }),
     ]);
-  // A vanished peer never answers the closing message.
+  // A vanished server never answers the closing message.
   client.connection.stream.destroy();
 };
 
-/** Ends a connection at once. The server rolls back, and the running query is rejected. */
+/** Ends a connection at once: the server rolls back, and the running query is rejected. */
 export const destroyClient = (client: Client, reason: Error): void => {
   client.connection.stream.destroy(reason);
 };
 
-/**
- * Converts errors of a lost connection to ETL_SERVER_LOST, with the server's reason if there was
- * one.
- */
+/** Converts an error of a lost connection to ETL_SERVER_LOST, with the server's reason if known. */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
   const cause = codeOf(error) === undefined ? (lost.get(client) ?? error) : error;
@@ -92,21 +88,20 @@ export const lossOf = (client: Client, { label }: ServerAddress, error: unknown)
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause });
 };
 
-/** Rejects with ETL_SERVER_LOST when the connection is lost, even if no query is running. */
 export const whenLost = (client: Client, { label }: ServerAddress): Promise<never> => {
   const lossPromise = new Promise<never>((_, reject) => {
     client.once('error', (cause) =>
       reject(new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(cause) }, { cause })),
     );
   });
-  // Marks a rejection as handled: callers need not await the promise.
+  // Avoids an unhandled rejection if the caller does not await the promise.
   lossPromise.catch(() => undefined);
   return lossPromise;
 };
 
 /**
- * Uses a connection for the length of `use`; an aborted signal ends it. Errors: those of `use`;
- * ETL_PERMISSION for a missing privilege; ETL_SERVER_LOST if the connection was lost.
+ * Opens a connection for `use`, and closes it. Aborting `signal` ends the connection. Errors: those
+ * of `use`; ETL_PERMISSION; ETL_SERVER_LOST.
  */
 export const withClient = async <T>(
   address: ServerAddress,
@@ -133,8 +128,8 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
   (await runQuery(client, query)).rows;
 
 /**
- * Runs a query as a prepared statement: planning takes most of the time of large catalogue queries,
- * and the server keeps the plan. With `values`, it still plans the first five executions.
+ * Runs a query as a prepared statement, because planning takes most of the time of large catalogue
+ * queries.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
@@ -147,27 +142,28 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
-/** `name` is quoted where necessary. In a new database, our own tables do not exist yet. */
+/** `name` is SQL: quoted where necessary. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 
-/** Runs statements as one multi-statement query, in one round trip. Stops at the first error. */
+/** Runs statements in one round trip, as a multi-statement query. Stops at the first error. */
 export const runTogether = async (
   client: Client,
   statements: readonly Query[],
 ): Promise<readonly QueryResult[]> => {
   const results: unknown = await client.query(statements.map(inline).join(';\n'));
-  // The driver's types know only a single result.
+  // The driver's types do not know that several statements return an array.
   return Array.isArray(results) ? results : [results as QueryResult];
 };
 
 /**
- * Creates a schema inside the caller's transaction; false if it exists. `create schema if not
- * exists` alone fails when two transactions run it at once (test/fault/processes-at-once.test.ts).
+ * Creates a schema in the caller's transaction; false if it exists. `if not exists` is not enough:
+ * it fails when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
-    // Reads the catalogue table: to_regnamespace() uses a cache that the lock does not refresh.
+    // Not to_regnamespace(): its cache does not see what was committed while we waited for the
+    // lock.
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
   if (await hasSchema()) return false;
@@ -180,29 +176,29 @@ export const ensureSchema = async (client: Client, schema: string): Promise<bool
 export const commit: Query = { text: 'commit' };
 
 interface TransactionMessages<T> {
-  /** Sent together with the statement that begins the transaction; `work` gets their results. */
+  /** Sent together with `begin`; `work` gets their results. */
   readonly first?: readonly Query[];
-  /** Commits; may run other statements in the same round trip. */
+  /** Must commit; may send other statements in the same round trip. */
   readonly end?: (result: T) => Promise<unknown>;
 }
 
-/** A transaction inside another transaction: its failure undoes only its own changes. */
+/** For a transaction inside another one: a failure undoes only its own changes. */
 const nested = {
   begin: { text: 'savepoint nested' },
   commit: { text: 'release savepoint nested' },
   rollback: 'rollback to savepoint nested; release savepoint nested',
 };
 /**
- * Read committed, by the session's default: a query after a lock was granted must see what the
- * lock's last holder committed.
+ * Relies on `read committed`, the session's default: after waiting for a lock, a query must see
+ * what the lock's last holder committed.
  */
 const outer = { begin: { text: 'begin' }, commit, rollback: 'rollback' };
 
 const inTransaction = new WeakSet<Client>();
 
 /**
- * Runs `work` in a transaction, or in a savepoint of the open transaction. `work` sends the
- * statements that begin and commit itself, alone or in one round trip with others.
+ * Runs `work` in a transaction, or in a savepoint if one is open. `work` itself sends `beginning`
+ * and `ending`, so it can save round trips.
  */
 export const withOwnTransaction = async <T>(
   client: Client,
@@ -214,7 +210,7 @@ export const withOwnTransaction = async <T>(
   try {
     return await work(statements.begin, statements.commit);
   } catch (error) {
-    // The server rolls back the transaction of a lost connection.
+    // No rollback on a lost connection: the server has rolled back.
     if (!lost.has(client)) await client.query(statements.rollback).catch(() => undefined);
     throw error;
   } finally {
@@ -222,7 +218,7 @@ export const withOwnTransaction = async <T>(
   }
 };
 
-/** Runs `work` in a transaction, or in a savepoint of the open transaction. */
+/** Runs `work` in a transaction, or in a savepoint if one is open. */
 export const withTransaction = <T>(
   client: Client,
   work: (results: readonly QueryResult[]) => Promise<T>,
@@ -237,7 +233,6 @@ export const withTransaction = <T>(
 
 const undo = new Error('rolled back on purpose');
 
-/** Runs `work` in a transaction that is always rolled back. */
 export const withRollback = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
   const results: T[] = [];
   await withTransaction(client, async () => {
@@ -250,10 +245,9 @@ export const withRollback = async <T>(client: Client, work: () => Promise<T>): P
 };
 
 /**
- * Runs `work` with these schemas on the search path, for statements that contain an author's SQL or
- * fire triggers. A rollback of the surrounding transaction restores the path. Our own statements in
- * `work` must qualify functions and operators whose argument types are not exactly those of
- * pg_catalog's.
+ * Puts these schemas on the search path during `work`, for an author's SQL and for triggers. After
+ * an error, the caller's rollback restores the path. Our own statements in `work` must qualify
+ * functions and operators, unless the argument types are exactly those of pg_catalog's.
  */
 export const withPath = async <T>(
   client: Client,

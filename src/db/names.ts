@@ -11,13 +11,13 @@ export const fittingName = (whole: string, bytesMax = identifierBytesMax): strin
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
   const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
   const start = Buffer.from(whole).subarray(0, bytesMax - end.length);
-  // With `stream`, half a character at the end is left out.
+  // `stream` drops a character that was cut in half.
   return `${new TextDecoder().decode(start, { stream: true })}${end}`;
 };
 
 /**
- * Tables are built under their final names and index names, in one schema for each pipeline. So
- * publishing only moves tables, and SQL files find new tables by search_path.
+ * Tables are built under their final names, in a schema for each pipeline. So publishing only moves
+ * them, and SQL files find new tables by search_path.
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
@@ -32,20 +32,20 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
 /** Column with the id of the file version that a row was loaded from. */
 export const fileColumn = '_file';
 
-/** Table of rows that will be added to `table`, whose own name shows SQL files all of its rows. */
+/** Rows to add to `table`. SQL files see all rows, old and new, under the table's own name. */
 export const partName = (table: string): string => `${table}__part`;
 
-/** Names, in the SQL of merged tables, of a run's rows and of the rows that they replace. */
+/** In the SQL of merged tables: a run's rows (`_new`), and the rows that they replace (`_old`). */
 export const newName = (table: string): string => `${table}_new`;
 export const oldName = (table: string): string => `${table}_old`;
 
-/** Table with only the last record of each key, if staging has duplicate keys. */
+/** The last record of each key, if staging has duplicate keys. */
 export const onceName = (table: string): string => `${table}__once`;
 
-/** Table with the differences that a merge writes. */
+/** The differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
-/** Table that is rebuilt from its own rows and a run's rows. */
+/** A rebuilt table: its production rows, and a run's rows. */
 export const rebuiltName = (table: string): string => `${table}__rebuilt`;
 
 /** Columns of staging only: they order the records of a key, and mark rows to delete. */
@@ -55,7 +55,7 @@ export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
-  /** Its name in the build schema. */
+  /** The table's name in the build schema. */
   readonly built: string;
   /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];

@@ -14,7 +14,7 @@ export interface ReadPool {
 }
 
 interface ReadPoolOptions {
-  /** Returns the server's address; called again if it has failed. */
+  /** Called again if it has failed. */
   readonly address: () => Promise<ServerAddress>;
   readonly connectionsMax: number;
   readonly waitingMax: number;
@@ -22,7 +22,7 @@ interface ReadPoolOptions {
   readonly idleMs: number;
 }
 
-/** Our statements take milliseconds, less than JIT or parallel workers need to start. */
+/** Without JIT and parallel workers, which need longer to start than our statements take. */
 const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
   const client = await openClient(address);
   try {
@@ -40,7 +40,7 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
-/** A semaphore: `atOnce` callers work, up to `waitingMax` wait, further callers are refused. */
+/** A semaphore: `atOnce` callers work, up to `waitingMax` wait, the rest are refused. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -52,7 +52,7 @@ const createTurns = (atOnce: number, waitingMax: number) => {
     },
     give: (): void => {
       const next = waiting.shift();
-      // Passes the turn on to the next waiting caller, so `busy` stays the same.
+      // Passes the turn on, so `busy` stays the same.
       if (next === undefined) busy -= 1;
       else next();
     },

@@ -5,7 +5,7 @@ import { EtlError, codeOf } from '../core/errors/errors.ts';
 /** server: wait for the server and continue · chunk: repeat the transaction · never: stop. */
 export type Retry = 'server' | 'chunk' | 'never';
 
-/** Node's error codes, SQLSTATEs, and our own codes. Any other code stops the run. */
+/** Node's error codes, SQLSTATEs, and our own codes. Other codes stop the run. */
 export const retryByCode: Readonly<Record<string, Retry>> = {
   // Node: the connection
   ECONNREFUSED: 'server', // nothing listens: the server is down or restarting
@@ -58,11 +58,10 @@ export const retryOf = (error: unknown): Retry => {
 };
 
 /**
- * True if the server may have refused a value of a record: class 22 (data exception), class 23
- * (constraint violation), P0001 (`raise` in a function), 54000 (row or text too long), 54001
- * (nesting too deep). Class 42 is about statements, but the input functions of tsquery, jsonpath
- * and regclass also raise it for a value; load-carefully.ts checks if the statement is refused
- * without a record.
+ * True if the server may have refused a record's value: class 22 (data), class 23 (constraints),
+ * P0001 (`raise`), 54000 (too long), 54001 (nested too deep). Class 42 is about statements, but
+ * input functions of tsquery, jsonpath and regclass raise it for values, too; load-carefully.ts
+ * tells the difference.
  */
 export const mayBeDataRefusal = (error: unknown): boolean =>
   /^(?:22|23|42|P0001|54000|54001)/.test(codeOf(error) ?? '');

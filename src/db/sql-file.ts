@@ -19,25 +19,25 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
     const text = await readFile(file, 'utf8');
-    // PostgreSQL would report a byte order mark, which some editors write, as a syntax error.
+    // PostgreSQL would report a byte order mark as a syntax error.
     return { table, file: path, text: text.replace(/^\uFEFF/, '').replace(closing, '') };
   } catch (cause) {
     throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
   }
 };
 
-/** A final semicolon, and whitespace and comments after it. */
+/** A final semicolon, with whitespace and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
-/** Returns `:line:column` of an offset. */
+/** Formats an offset as `:line:column`. */
 export const placeInSql = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 };
 
 /**
- * Converts the server's refusal of a SQL file to ETL_TRANSFORM, with line and column.
- * `prefixLength` is the number of characters before the file's text in the statement.
+ * Converts the server's refusal to ETL_TRANSFORM, with line and column in the file. `prefixLength`:
+ * characters before the file's text in the statement.
  */
 export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
   if (!isRefusal(cause)) return cause;

@@ -1,22 +1,22 @@
 // SQL as data: statements with values, and quoted names.
 
-/** A statement for `client.query`. Values are always parameters. */
+/** `values` are the parameters $1, $2, … */
 export interface Query {
   readonly text: string;
   readonly values?: readonly unknown[];
 }
 
-/** Writes a value as an SQL literal. Multi-statement queries need only numbers and texts. */
+/** Only numbers and texts: our multi-statement queries need no others. */
 const literal = (value: unknown): string => {
   if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? `(${value})` : String(value);
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 
-/** Matches quoted names and texts, which may contain a $1, and placeholders. */
+/** Matches placeholders, and quoted names and texts, in which $1 is no placeholder. */
 const quotedOrPlaceholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g;
 
-/** Inserts the values as literals: multi-statement queries cannot have parameters. */
+/** Replaces parameters by literals, because multi-statement queries cannot have parameters. */
 export const inline = ({ text, values = [] }: Query): string =>
   values.length === 0
     ? text
@@ -24,7 +24,7 @@ export const inline = ({ text, values = [] }: Query): string =>
         number === undefined ? found : literal(values[Number(number) - 1]),
       );
 
-/** Quotes an identifier, or several joined by dots: `"noaa"."daily"`. */
+/** Quotes identifiers and joins them with dots: `"noaa"."daily"`. */
 export const quoteName = (...parts: readonly string[]): string =>
   parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 
@@ -35,18 +35,14 @@ export const quoteNames = (names: readonly string[]): string =>
 export const searchPath = (schemas: readonly string[]): string =>
   quoteNames(['pg_catalog', ...schemas, 'pg_temp']);
 
-/** Quotes a text where the grammar takes no parameter (`comment on … is`). */
+/** For places where the grammar takes no parameter (`comment on … is`). */
 export const quoteText = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 };
 
-/**
- * PostgreSQL cannot store NUL (becomes \x00) and lone surrogates (become U+FFFD). PostgreSQL,
- * "Character Types" and "JSON Types".
- */
+/** Replaces characters that PostgreSQL cannot store: NUL by \x00, lone surrogates by U+FFFD. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\x00');
 
-/** The JSON of a value with all texts made storable. */
 export const storableJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part) : part));

@@ -4,7 +4,6 @@ import type { Dialect } from '../core/declaration.ts';
 import { fittingName } from './names.ts';
 import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
 
-/** Schema of all staging tables; the first migration creates it. */
 const stagingSchema = 'etl_staging';
 
 export interface StagingColumn {
@@ -15,15 +14,12 @@ export interface StagingColumn {
 /** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/**
- * Returns the quoted name, with its schema. Only a rehearsal's name may be too long: its pipeline
- * has a longer name.
- */
+/** Quoted name with schema. Only a rehearsal's name can be too long and is shortened. */
 export const stagingTable = (pipeline: string, table: string): string =>
   quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 
 /**
- * Unlogged: rows skip the write-ahead log, and a crash empties the table; logged for rehearsals. No
+ * Unlogged (except in rehearsals): rows skip the write-ahead log, and a crash empties the table. No
  * constraints, indexes or autovacuum: rows were checked before COPY and are read once.
  */
 export const createStaging = (
@@ -42,8 +38,8 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
 });
 
 /**
- * Tables with a staging table. A matching name alone proves nothing: a run of the pipeline must
- * have had a table of this name.
+ * Tables that have a staging table. A name alone proves nothing, so a run of the pipeline must have
+ * had such a table.
  */
 export const selectStaging = (pipeline: string): Query => ({
   text: `select substr(c.relname, length($2::text) + 1) as "table"
@@ -56,7 +52,7 @@ export const selectStaging = (pipeline: string): Query => ({
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
-/** Skips and reports rows with a value that its type refuses. PostgreSQL 17 and later. */
+/** COPY that skips rows with an invalid value and reports them. PostgreSQL 17 and later. */
 export const copySkipping = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (on_error ignore, log_verbosity verbose)`;
 
@@ -64,8 +60,8 @@ export const copyBinary = (target: string, columns: readonly StagingColumn[]): s
   `${copyText(target, columns)} with (format binary)`;
 
 /**
- * COPY's csv format needs a quote character: files without quoting get this control character, and
- * a record that contains it is rejected before COPY.
+ * COPY's csv format needs a quote character. Files without quoting get this control character;
+ * records that contain it are rejected before COPY.
  */
 export const noQuote = '\u0001';
 

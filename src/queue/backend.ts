@@ -1,4 +1,4 @@
-// The contract of the two queue backends, PostgreSQL and Redis. Both pass
+// The contract of the queue backends, PostgreSQL and Redis. Both pass
 // test/services/queue-conformance.test.ts and test/fault/queue-kill.test.ts.
 
 import type * as BullMq from 'bullmq';
@@ -11,36 +11,38 @@ export interface QueueLink {
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
   /** Last argument of BullMQ's constructors. */
   readonly factory: BullMq.BackendFactory;
-  /** Ends the connections that BullMQ's objects have returned. */
+  /** Waits until connections are closed that BullMQ no longer uses. */
   readonly end: () => Promise<void>;
-  /** Ends all connections at once; later connection attempts fail. */
+  /** Ends all connections at once; later attempts to connect fail. */
   readonly destroy: () => void;
 }
 
-/** While its server is down, a run gives up and starts over, a worker keeps waiting. */
+/** While the queue's server is down, a run gives up and starts over; a worker keeps trying. */
 export type Patience = 'gives up' | 'keeps trying';
 
 export interface QueueBackend {
-  /** Location of the jobs, safe to print and log. */
+  /** Location of the jobs, safe to print. */
   readonly label: string;
-  /** Maximum for a queue in a process that runs a pipeline. */
+  /** Connections of a queue in a process that runs a pipeline. */
   readonly databaseConnectionsMax: number;
-  /** True if queues were ever created there. `client` is connected to the database. */
+  /** True if queues were ever created. `client` is connected to the database. */
   readonly isThere: (client: Client) => Promise<boolean>;
   /**
-   * Makes sure that jobs can be added. `client` is connected to the database, and `trust` is what
-   * it found there. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own.
+   * Makes sure that jobs can be added. `trust`: what `client` found in the database. Errors:
+   * ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own.
    */
   readonly prepare: (client?: Client, trust?: Trust) => Promise<void>;
-  /** Names this database among those that share the queue's server. */
+  /** Distinguishes this database from others whose queues are on the same server. */
   readonly namespaceOf: (client: Client) => Promise<string>;
   /**
-   * Refuses the jobs of a copy of this database, or of its original. Errors: ETL_QUEUE_SHARED,
+   * Refuses queues that a copy of this database, or its original, uses. Errors: ETL_QUEUE_SHARED,
    * those of `prepare`.
    */
   readonly claim: (client: Client, namespace: string) => Promise<void>;
-  /** Starts to connect, and sends no commands. */
+  /** Sends no commands. */
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
-  /** BullMQ's statements are correct: an error means a lost connection or a refusal. */
+  /**
+   * Converts BullMQ's errors: its statements are correct, so the connection was lost or refused.
+   */
   readonly errorOf: (error: unknown) => unknown;
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 
 /**
- * Loads the CommonJS files: the ES modules take twice as long, and cannot open a PostgreSQL
- * connection by themselves, because they call `require`.
+ * As CommonJS: the ES modules load in twice the time, and fail to load `pg`, because they call
+ * `require`.
  */
 export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('bullmq') as typeof BullMq;

@@ -1,4 +1,4 @@
-// Opens a BullMQ queue or worker, closes it in limited time, and converts its errors to ours.
+// Opens a BullMQ queue or worker, closes it in limited time, and converts its errors.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue, Worker } from 'bullmq';
@@ -16,12 +16,12 @@ import { loadBullMq } from './bullmq.ts';
 
 export interface Queues {
   readonly backend: QueueBackend;
-  /** Separates the queues of databases that share a server. */
+  /** Distinguishes the queues of databases that share a server. */
   readonly namespace: string;
   readonly logger: Logger;
 }
 
-/** BullMQ reports thousands of errors a second while the server is down: logs each code once. */
+/** Logs each code once: BullMQ reports thousands of errors a second while the server is down. */
 const quiet = (logger: Logger): ((error: Error) => void) => {
   const said = new Set<string>();
   return (error) => {
@@ -31,7 +31,6 @@ const quiet = (logger: Logger): ((error: Error) => void) => {
   };
 };
 
-/** After a timeout, `destroy` ends the connections. */
 export const closeBounded = async (close: () => Promise<void>, destroy?: () => void): Promise<void> => {
   const timer = new AbortController();
   const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
@@ -44,9 +43,8 @@ export const closeBounded = async (close: () => Promise<void>, destroy?: () => v
 };
 
 export interface JobQueue {
-  /** The queue's connections, which a worker of the same queue may share. */
   readonly link: QueueLink;
-  /** Converts BullMQ's errors. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+  /** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
@@ -56,7 +54,7 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
-/** Closes the object if it fails to connect. A shared link is left to its owner to end. */
+/** Closes the object if it fails to connect. A shared link is ended by its owner. */
 const whenReady = async <B extends Queue | Worker>(
   bull: B,
   backend: QueueBackend,
@@ -79,7 +77,7 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+/** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async (
   { backend, namespace, logger }: Queues,
   name: string,
@@ -119,23 +117,22 @@ interface JobWorkerOptions {
   readonly concurrency: number;
   readonly patience?: Patience;
   /**
-   * True: looks for jobs of dead processes, as one worker of each queue must. Each look writes to
-   * the queue, and must not follow the queue's removal.
+   * True: searches for jobs of dead processes, as one worker of each queue must. Each search writes
+   * to the queue, so none may follow the queue's removal.
    */
   readonly findsStalled?: boolean;
-  /** The link of the same queue in this process. */
   readonly link?: QueueLink | undefined;
 }
 
 export interface JobWorker {
   readonly bull: Worker;
-  /** Returns current jobs to the queue, unless BullMQ's own `close` has waited for them before. */
+  /** Returns current jobs to the queue, unless BullMQ's own `close` has waited for them. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a connected worker that does not run yet: BullMQ would ask for jobs in an endless loop
- * without a pause if the first connection failed.
+ * Opens a connected worker that does not run yet: if the first connection fails, a running one
+ * would ask for jobs in an endless loop.
  */
 export const openWorker = async (
   { backend, namespace, logger }: Queues,

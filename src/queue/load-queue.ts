@@ -1,5 +1,5 @@
-// The load queue of one run: jobs of one or several segments. The coordinator fills it; any process
-// that has the pipeline may work it off.
+// The load queue of one run. The coordinator adds jobs; every process that has the pipeline may
+// load them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -22,14 +22,14 @@ import {
 
 export interface ServeOptions {
   readonly queues: Queues;
-  /** The coordinator's lease. Segments of other generations may overlap its segments. */
+  /** The coordinator's lease. Segments of other generations may overlap with its segments. */
   readonly lease: Lease;
   readonly workers: number;
-  /** Aborted to stop the work after the current chunks; closing then waits for them. */
+  /** When aborted, work stops after the current chunks, and closing waits for them. */
   readonly drain: AbortSignal | undefined;
   /** Rejects if the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
-  /** Loads the segments of a job; `leave` is aborted if the queue is left at once. */
+  /** `leave` is aborted when the queue is left at once. */
   readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
   /** Checks the data of a job; `jobId` is for error messages. */
   readonly read: (data: unknown, jobId: string) => SegmentJob;
@@ -39,14 +39,13 @@ export interface ServeOptions {
 export interface Work {
   /** Loaded one after the other, unless `pieceBytes` is set. */
   readonly segments: readonly Segment[];
-  /** Set if all loaders of the process load pieces of one stream, of this many bytes. */
+  /** Set for a stream that all loaders of a process load together, in pieces of this size. */
   readonly pieceBytes?: number | undefined;
 }
 
 export interface SegmentJob extends Work {
   /** Generation of the coordinator that cut the segments. */
   readonly generation: number;
-  /** Trace of the coordinator, if the run is traced. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -64,20 +63,19 @@ export interface Service {
   readonly failed: Promise<never>;
   /** Ids of the jobs that this process has done. */
   readonly done: ReadonlySet<string>;
-  /** Called after each job. */
   onDone: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Errors after which the coordinator continues the run without this process, or not at all. */
+/** After these errors, the coordinator no longer wants this process. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** A connected worker of a run's queue that does not ask for jobs yet. */
+/** Connected, but does not ask for jobs yet. */
 interface IdleWorker extends JobWorker {
   readonly start: (work: (job: Job) => Promise<void>) => Promise<void>;
 }
 
-/** Opens an idle worker. A coordinator passes its `link`, because it has the queue open already. */
+/** Only a coordinator passes `link`, because it has the queue open. */
 const openIdle = async (
   queues: Queues,
   runId: number,
@@ -98,7 +96,7 @@ const openIdle = async (
   return { ...opened, start };
 };
 
-/** Loads `workers` segments at a time. A coordinator passes the worker that it has opened. */
+/** Loads `workers` segments at a time. Only a coordinator passes its own worker. */
 export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorker): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
@@ -111,18 +109,18 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
     try {
       const job = options.read(data, id);
       const { generation } = job;
-      // Added by a coordinator that is gone.
+      // Added by a former coordinator.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
-      // A second delivery finds in the ledger what the first delivery loaded.
+      // For a second delivery, the ledger shows what the first one loaded.
       await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
-      // A NUL or a lone surrogate in a stored message would break BullMQ's own bookkeeping.
+      // Only the code: BullMQ cannot store a message with a NUL or a lone surrogate.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves returns its job, even if it leaves because it is no longer wanted.
+      // A process that leaves, also because it is no longer wanted, returns its job.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
-      // A helper's permanent error, such as an unreadable file, need not occur in other processes.
+      // A helper's error may be its own, such as an unreadable file, so others may retry.
       const isFinal = retryOf(error) === 'never' && coordinators !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
@@ -147,7 +145,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
   return service;
 };
 
-/** `failedCodes`: of any process. */
+/** `failedCodes`: of all processes. */
 const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
   const { failed = 0, ...open } = await ask((bull) =>
     bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),
@@ -157,9 +155,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/**
- * Waits until all jobs are done, by any process. Asks the queue only about other processes' jobs.
- */
+/** Waits until all jobs are done. Polls the queue only for jobs of other processes. */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -170,12 +166,12 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySe
       wake.abort();
     }
     known = service.done.size;
-    // A former coordinator may have added other jobs after the queue was emptied.
+    // Compares ids, because a former coordinator may have added jobs later.
     if (known >= jobs.size && [...jobs].every((id) => service.done.has(id))) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
-      // Our own failure is thrown as it is; another process's failure has only a code.
+      // Our own failure is thrown as it is; another process's failure is only a code.
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }
@@ -195,7 +191,7 @@ const addJobs = async (
     opts: {
       jobId: jobIdOf(work),
       removeOnComplete: true,
-      // A process that helps may lose its connection: another process then gets the job.
+      // Another process gets the job if a helper loses its connection.
       attempts: jobAttemptsMax,
       backoff: jobBackoffMs,
     },
@@ -217,20 +213,20 @@ const addAll = async (
 };
 
 export interface LoadQueue {
-  /** Resolves when all jobs of earlier processes are removed. */
+  /** Resolves when the jobs of earlier processes are removed. */
   readonly emptied: Promise<unknown>;
   /**
-   * Adds jobs batch by batch, and works them off together with other processes. Returns when all
-   * jobs are done, while the queue closes. The first failure stops this process's work.
+   * Adds jobs batch by batch, and loads them together with other processes. Resolves when all jobs
+   * are done, while the queue still closes. The first failure stops this process's work.
    */
   readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
-  /** Errors: what prevented the queue from being emptied at the end. */
+  /** Errors: why the queue could not be emptied at the end. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a run's queue and a worker, and removes jobs of earlier processes, in the background:
- * `emptied` and `workOff` report errors.
+ * Opens a queue and a worker, and removes jobs of earlier processes, in the background: `emptied`
+ * and `workOff` report errors.
  */
 export const openLoadQueue = (queues: Queues, runId: number, workers: number): LoadQueue => {
   const link = queues.backend.connect(queues.namespace, 'gives up');
@@ -252,9 +248,9 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
 
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
-    // Loading starts with the first batch, while further segments are being found.
+    // Starts loading with the first batch, while further segments are being found.
     const feeding = addAll(queue, options, batches);
-    // A batch may arrive when the queue is no longer served.
+    // Adding a batch may fail when the queue is no longer served.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
     try {

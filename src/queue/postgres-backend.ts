@@ -15,15 +15,18 @@ import { loadBullMq } from './bullmq.ts';
 import { Socket } from 'node:net';
 
 interface SocketSet {
-  /** Creates a socket of the set, for node-postgres' option `stream`. */
+  /** For node-postgres' option `stream`. */
   readonly open: () => Socket;
   /** Resolves when all sockets are closed, so that the server has ended their sessions. */
   readonly closed: () => Promise<void>;
-  /** Ends all sockets at once; later connection attempts fail. */
+  /** Ends all sockets at once; later attempts to connect fail. */
   readonly destroy: () => void;
 }
 
-/** Never connects. A pool calls `open` in callbacks, where a thrown error would end the process. */
+/**
+ * A socket that never connects. Throwing is not possible: pools call `open` in callbacks, where an
+ * error would end the process.
+ */
 const refusedSocket = (): Socket => {
   const socket = new Socket();
   socket.connect = () => socket.destroy(new Error('the queue is closed'));
@@ -54,7 +57,7 @@ export const createSocketSet = (): SocketSet => {
   };
 };
 
-/** Our statements are short. A worker opens another connection for LISTEN. */
+/** One is enough for short statements. A worker opens another connection for LISTEN. */
 const poolConnections = 1;
 
 const queueSchema = 'etl_queue';
@@ -66,12 +69,13 @@ const isCurrent = async (client: Client): Promise<boolean> => {
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;
 };
 
-/** True if the schema was among the checked schemas, and was not replaced since. */
+/** True if `trust` covers the schema, and the schema was not replaced since. */
 const isKnown = async (client: Client, trust: Trust | undefined): Promise<boolean> =>
   trust?.schemas[queueSchema] !== undefined && (await areSame(client, trust, [queueSchema]));
 
 /**
- * Created before the check: from then on, no untrusted role can create it. Errors: ETL_UNTRUSTED.
+ * Creates the schema before the check, so that no untrusted role can create it afterwards. Errors:
+ * ETL_UNTRUSTED.
  */
 const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
   if (!(await isKnown(client, trust))) {
@@ -82,7 +86,7 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
 };
 
 /**
- * The search path leads to BullMQ's tables. It is set after login, because PgBouncer refuses the
+ * Has BullMQ's schema on the search path. It is set after login, because PgBouncer refuses the
  * startup parameter `options`. Proved by test/services/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
@@ -95,15 +99,15 @@ const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
   config,
   connectionTimeoutMillis: config.connectionTimeoutMillis,
   max: poolConnections,
-  // A query on a dead connection must not wait for ever.
+  // Ends a query on a dead connection.
   query_timeout: queueQueryTimeoutMs,
   stream: sockets.open,
 });
 
 /**
- * BullMQ does not listen for errors of our pool's connections, opens connections for LISTEN with a
- * client class of its own, and ignores a pool's schema. So its class and schema are replaced.
- * Proved by test/services/queue-connections.test.ts and queue-options.test.ts.
+ * Replaces BullMQ's schema and client class: BullMQ ignores a pool's schema, and does not listen
+ * for connection errors. Proved by test/services/queue-connections.test.ts and
+ * queue-options.test.ts.
  */
 const backendOver =
   (listenClientConfig: ReturnType<typeof poolConfig>): BullMq.BackendFactory =>
@@ -129,12 +133,12 @@ const link = (address: ServerAddress): QueueLink => {
     options: { connection: pool },
     factory: backendOver(config),
     end: async () => {
-      // The pool sends its closing messages, and does not wait for the server to close.
+      // The pool does not wait until the server has closed the connections.
       await pool.end();
       await sockets.closed();
     },
     destroy: () => {
-      // BullMQ's objects, which listen for the pool's errors, may be closed already.
+      // BullMQ, which listened for the pool's errors, may be closed already.
       pool.removeAllListeners('error').on('error', () => undefined);
       sockets.destroy();
     },
@@ -143,7 +147,7 @@ const link = (address: ServerAddress): QueueLink => {
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
-  // A run's queue and its worker share a link.
+  // For LISTEN, one more.
   databaseConnectionsMax: poolConnections + 1,
   isThere: isCurrent,
   prepare: (client, trust) =>
@@ -151,7 +155,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
-  // Unused arguments: each database has its own schema, and BullMQ's pool reconnects by itself.
+  // No arguments: each database has its own schema, and BullMQ's pool reconnects by itself.
   connect: () => link(address),
   // An error without a code is the driver's: the connection ended, or gave no answer.
   errorOf: (error) => {

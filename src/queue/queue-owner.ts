@@ -1,24 +1,24 @@
-// Detects two databases that use the same jobs in a Redis: a database and its copy have the same
-// identity.
+// Detects two databases that use the same jobs in a Redis: a copy of a database has the identity of
+// the original.
 //
-// Redis has a mark beside the jobs. The database stores every mark that it has set. Every process
-// that uses the queue sets a new mark:
+// Redis has a mark beside the jobs, and the database stores every mark that it has set. A process
+// that uses the queue sets a new mark: first in the database, committed, then in Redis, unless
+// another process was faster. A mark in Redis that the database does not know is refused
+// (ETL_QUEUE_SHARED).
 //
-//   the database knows Redis' mark, or Redis has none -> store a new mark in the database, commit,
-//                                                        set it in Redis unless somebody was faster
-//   the database does not know Redis' mark            -> ETL_QUEUE_SHARED
-//
-// After a copy was made, the first of both databases that uses the queue sets a mark that the other
-// does not know. A process that is killed in between leaves an unused mark in the database, which
-// is harmless. A Redis that returns with an older mark is recognized, too. Proved by
-// test/fault/queue-owner.test.ts.
+// So, of a database and its copy, only the first that uses the queue can continue. If a process is
+// killed in between, the database has an unused mark, which is harmless. A Redis that returns with
+// an older mark is recognized, too. Proved by test/fault/queue-owner.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 
-/** The cluster's system identifier, which survives restart, failover and renaming, and the oid. */
+/**
+ * The cluster's system identifier, which survives restart, failover and renaming, and the
+ * database's oid.
+ */
 export const databaseIdentity = async (client: Client): Promise<string> => {
   const { rows } = await client.query(
     `select system_identifier || '-' || oid as identity
@@ -29,18 +29,17 @@ export const databaseIdentity = async (client: Client): Promise<string> => {
 };
 
 export interface MarkStore {
-  /** Name of the Redis for error messages. */
   readonly label: string;
   readonly key: string;
   readonly read: () => Promise<string | null>;
-  /** Sets `next` if the mark is still `before`. */
+  /** False if the mark is no longer `before`. */
   readonly swap: (before: string | null, next: string) => Promise<boolean>;
 }
 
-/** A younger mark is not replaced: hundreds of runs may be enqueued a second. */
+/** A younger mark is not replaced: hundreds of runs may be enqueued per second. */
 const markFreshMs = 20_000;
 
-/** Older marks are deleted. A Redis that returns with such an old mark is refused. */
+/** Older marks are deleted; a Redis with such an old mark is then refused. */
 const marksKept = '14 days';
 
 /** A swap fails only if another process has set a mark. */
@@ -73,7 +72,7 @@ export const claimQueue = async (client: Client, store: MarkStore, prefix: strin
       if (known.isFresh) return;
     }
     const next = randomBytes(16).toString('hex');
-    // Stored first: an unknown mark in Redis would lock this database out.
+    // Stored first, because an unknown mark in Redis would lock this database out.
     await runQuery(client, addMark(prefix, next));
     if (!(await store.swap(before, next))) continue;
     await runQuery(client, forgetMarks(prefix));

@@ -1,4 +1,4 @@
-// Where Redis is: a URL, and whether its hosts are Sentinels or nodes of a Cluster.
+// The address of Redis: a URL, and whether its hosts are Sentinels or nodes of a Cluster.
 
 import { EtlError } from '../core/errors/errors.ts';
 
@@ -30,7 +30,7 @@ export interface RedisAddress {
   readonly sentinelPassword: string | undefined;
   readonly cluster: boolean;
   readonly prefix: string | undefined;
-  /** Name for messages, without user and password. */
+  /** Without user and password. */
   readonly label: string;
 }
 
@@ -50,7 +50,7 @@ const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][numb
   return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
 };
 
-/** Braces are refused: they would move keys into other slots of a Cluster. */
+/** No braces, which would move keys into other slots of a Cluster. */
 const prefixPattern = /^[\w.-]{1,63}$/;
 
 const checkPrefix = (prefix: string | undefined): string | undefined => {
@@ -96,7 +96,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
-/** Reads the options from the environment; undefined: queues are in PostgreSQL. */
+/** undefined: queues are in PostgreSQL. */
 export const redisOfEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
 ): RedisOptions | undefined =>

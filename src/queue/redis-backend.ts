@@ -17,7 +17,7 @@ import type { RedisAddress } from './redis-address.ts';
 
 type RedisClient = IoRedis.Redis | IoRedis.Cluster;
 
-/** Loads ioredis on demand, and as CommonJS, like BullMQ does. */
+/** On demand, and as CommonJS, like BullMQ. */
 const loadIoRedis = (): typeof IoRedis => createRequire(import.meta.url)('ioredis') as typeof IoRedis;
 
 const pauseBefore =
@@ -37,7 +37,7 @@ const nodeOptions = (
   connectTimeout: connectTimeoutMs,
   // BullMQ's longest command waits ten seconds for a job.
   socketTimeout: queueQueryTimeoutMs,
-  // BullMQ requires null. Giving up happens at the connection, not at a command.
+  // BullMQ requires null. Connections give up, commands do not.
   maxRetriesPerRequest: null,
   retryStrategy: pauseBefore(patience),
 });
@@ -50,7 +50,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
     return new Cluster([...hosts], {
       redisOptions: node,
       clusterRetryStrategy: pauseBefore(patience),
-      // A certificate names the host, not the address that it resolves to.
+      // Certificates name the host, not its address.
       ...(tls !== undefined && { dnsLookup: (name, callback) => callback(null, name) }),
     });
   if (sentinel === undefined) return new Redis({ ...node, ...hosts[0], db: database });
@@ -65,7 +65,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
   });
 };
 
-/** The server is starting, failing over, or cut off. An error in RESP begins with its code. */
+/** Codes of a Redis that is starting, failing over, or cut off. Error texts begin with the code. */
 const transientRefusals = new Set([
   'LOADING', // reading its file
   'MASTERDOWN', // a replica without its master
@@ -86,7 +86,7 @@ const permanentRefusal = (label: string, error: unknown): EtlError | undefined =
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** Uses a connection for the length of `use`. A Cluster hides the cause in the error of a node. */
+/** Opens a connection for `use`. A Cluster hides the cause of an error in `lastNodeError`. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;
@@ -124,7 +124,7 @@ const markStore = (redis: RedisClient, { label }: RedisAddress, namespace: strin
   };
 };
 
-/** A client, and the clients that BullMQ duplicates from it, ended together. */
+/** A client, and the clients that BullMQ duplicates from it, to end them together. */
 const link = (address: RedisAddress, namespace: string, patience: Patience): QueueLink => {
   const clients = new Set<RedisClient>();
   let isOver = false;
@@ -141,7 +141,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   return {
     options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
     factory: loadBullMq().createRedisBackend,
-    // BullMQ closes its duplicates, and the connection that it was given.
+    // BullMQ itself closes the connection and its duplicates.
     end: () => Promise.resolve(),
     destroy: () => {
       isOver = true;
@@ -154,7 +154,6 @@ export const redisBackend = (address: RedisAddress): QueueBackend => ({
   label: address.label,
   databaseConnectionsMax: 0,
   isThere: () => Promise.resolve(true),
-  // Waits for the first answer.
   prepare: () => withRedis(address, async (redis) => void (await redis.ping())),
   namespaceOf: (client) =>
     address.prefix === undefined ? databaseIdentity(client) : Promise.resolve(address.prefix),

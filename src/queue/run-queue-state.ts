@@ -1,4 +1,4 @@
-// The state of the queues of runs. Only types, because the library exports them.
+// Types for the library: the state of the queues of runs.
 
 import type { RunFailure } from '../core/model.ts';
 

@@ -41,7 +41,7 @@ export const addRun = (queues: Queues, data: object, options: AddRunOptions): Pr
     return { job: added.id!, isNew: added.id === jobId };
   });
 
-/** A job that must be on a queue, as in the ledger: `job` is its id. */
+/** A job that must be on a queue; `job` is its id. */
 export interface RunJob {
   readonly queue: string;
   readonly job: string;
@@ -61,7 +61,7 @@ const restoreOn = (queues: Queues, queueName: string, jobs: readonly RunJob[]): 
     return restored;
   });
 
-/** Adds jobs that their queues do not know, under their own ids, which it returns. */
+/** Adds the jobs that are missing on their queues, under their own ids; returns these ids. */
 export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Promise<readonly string[]> => {
   const restored: string[] = [];
   for (const queueName of new Set(jobs.map((job) => job.queue)))
@@ -77,7 +77,7 @@ export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Prom
 
 const overStates = new Set(['completed', 'failed', 'unknown']);
 
-/** True if a job is waiting, active, or will be tried again. */
+/** True if the job is waiting, active, or will be tried again. */
 export const runIsOpen = (queues: Queues, queueName: string, jobId: string): Promise<boolean> =>
   withQueue(
     queues,
@@ -103,11 +103,11 @@ export const runQueueDepth = (queues: Queues, queueName: string): Promise<QueueD
 
 export interface ListedJob {
   readonly job: string;
-  /** null: the job is not ours. */
+  /** null: another program's job. */
   readonly pipeline: string | null;
   readonly state: 'active' | 'waiting' | 'delayed' | 'failed';
   readonly addedAt: Date;
-  /** How many times it was started. */
+  /** How many times the job was started. */
   readonly attempts: number;
 }
 

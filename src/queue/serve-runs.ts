@@ -1,8 +1,7 @@
 // Works off the run queues of one process, one run at a time.
 //
-// Each queue has a BullMQ worker. The first worker that gets a job pauses all workers until the job
-// is done. A worker that gets a job at the same time returns it at once, for a process that is
-// idle.
+// Each queue has a BullMQ worker. The first one that gets a job pauses all of them until the job is
+// done. One that gets a job at the same time returns it, for an idle process.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -12,7 +11,7 @@ import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';
 
-/** later: the job is returned to the queue, because it cannot be worked off here and now. */
+/** laterMs: returns the job to the queue, because it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
 
 export type RunWork = (jobId: string, data: unknown, queueName: string) => Promise<RunOutcome>;
@@ -20,11 +19,10 @@ export type RunWork = (jobId: string, data: unknown, queueName: string) => Promi
 export interface RunService {
   /** Takes no more jobs, and waits for the current job. */
   readonly drain: () => Promise<void>;
-  /** Returns the current job to the queue, unless `drain` has waited for it before. */
+  /** Returns the current job to the queue, unless `drain` has waited for it. */
   readonly close: () => Promise<void>;
 }
 
-/** Lets one job run at a time. */
 const createTurns = () => {
   const workers: JobWorker[] = [];
   let isBusy = false;
@@ -51,28 +49,28 @@ const createTurns = () => {
         return await work();
       } finally {
         isBusy = false;
-        // After this job has ended: otherwise BullMQ would fetch the next job from the same queue.
+        // After the job has ended: otherwise BullMQ would fetch the next job from the same queue.
         if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },
   };
 };
 
-/** The code of an error decides whether the job is tried again. */
+/** Decides by the error's code whether the job is tried again. */
 const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => {
   const { UnrecoverableError } = loadBullMq();
   try {
     return await work();
   } catch (error) {
-    // A NUL or a lone surrogate in a stored message would break BullMQ's own bookkeeping.
+    // Only the code: BullMQ cannot store a message with a NUL or a lone surrogate.
     const { code, retry } = asEtlError(error);
     throw retry === 'never' ? new UnrecoverableError(code) : new Error(code);
   }
 };
 
 /**
- * Works off runs until closed. The queue's server may be restarted meanwhile. If the process dies,
- * another process gets its job.
+ * Works off runs until closed, also if the queue's server restarts. If this process dies, another
+ * one gets its job.
  */
 export const serveRuns = async (
   queues: Queues,
@@ -107,7 +105,6 @@ export const serveRuns = async (
     await close();
     throw error;
   }
-  // These promises end when the workers are closed; connection errors are logged elsewhere.
   for (const { bull } of workers) bull.run().catch(() => undefined);
   return {
     drain: async () => {

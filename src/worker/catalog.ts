@@ -37,7 +37,7 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Imports all pipelines of a folder. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });
@@ -63,13 +63,13 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   };
 };
 
-/** Lists names that `findPipeline` accepts, without loading files. Errors: ETL_PIPELINE_FOLDER. */
+/** Names that `findPipeline` accepts, without loading files. Errors: ETL_PIPELINE_FOLDER. */
 export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
   (await listFolder(folder)).map((file) => parse(file).name);
 
 /**
- * Finds a pipeline by its file's name, or else by its own name, for which all files are loaded and
- * broken files are ignored. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of
+ * Finds a pipeline by its file's name, or else by its own name: then all files are loaded, and
+ * broken ones ignored. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of
  * loadPipelineFile.
  */
 export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {

@@ -30,14 +30,11 @@ export interface Shared {
   readonly abort: AbortController;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Returns the receivers of a pipeline's notifications; undefined: of unreadable requests. */
+  /** `pipeline` is undefined for a request that cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
-/**
- * The run of a job that was delivered before. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED (the job
- * belongs to another database).
- */
+/** The run of an earlier delivery of the job. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED. */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
   const run = await withClient(site.address, async (client) => {
@@ -61,7 +58,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
-  // Only the first delivery starts over; later deliveries continue with its data and parameters.
+  // Later deliveries continue with the run's own data and parameters.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
   const definedBy = isFirst ? request.definedBy : undefined;
@@ -101,10 +98,7 @@ const runRequest = async (
   return outcome;
 };
 
-/**
- * Records the outcome for the run's schedule. If the server cannot record it now, the run is not
- * repeated.
- */
+/** Records the outcome for the run's schedule. A failure to record it does not repeat the run. */
 const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -151,7 +145,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // Once a run has started, or was cancelled, its own row says so.
+    // A run that has started, or was cancelled, records its end itself.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -11,10 +11,9 @@ import type { Look } from './watch.ts';
 
 const deliverCheckMs = 2_000;
 
-/** A delivery ends after this time; the next look starts another delivery. */
+/** A delivery ends after this time; the next poll starts another one. */
 const deliverMs = 60_000;
 
-/** The pipeline's own receivers, and the worker's. */
 export const receiversFor =
   (catalog: Catalog, own: readonly Receiver[]) =>
   (pipeline: string | undefined): readonly Receiver[] => [
@@ -30,7 +29,7 @@ interface Deliverer {
   readonly settled: () => Promise<void>;
 }
 
-/** Sends over a separate connection while notifications are due soon. */
+/** Delivers over a separate connection. */
 export const createDeliverer = (site: Site, logger: Logger, signal: AbortSignal): Deliverer => {
   const delivering: Delivering = { env: process.env, logger, signal };
   let current: Promise<void> | undefined;

@@ -39,7 +39,7 @@ export interface EnqueueOptions extends SiteOptions {
   readonly allowShrink?: readonly string[];
 }
 
-/** A queue stores its jobs, and shows them to everybody with access. Errors: ETL_USAGE. */
+/** Refuses secret parameters, because queues show their jobs. Errors: ETL_USAGE. */
 const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
   const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
   if (secret === undefined) return;
@@ -55,10 +55,7 @@ type RequestOptions = Pick<
   'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh' | 'allowShrink'
 >;
 
-/**
- * A request has the pipeline's name, its parameters, and the hash of its definition. Errors: those
- * of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a secret parameter).
- */
+/** Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE. */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
   const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
   const { allowShrink = [] } = options;
@@ -81,7 +78,6 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
   );
 };
 
-/** Adds a run within the caller's trace. */
 const send = (
   { queues }: Site,
   { tracer }: SiteOptions,

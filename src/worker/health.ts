@@ -1,4 +1,4 @@
-// The endpoints for an orchestrator and Prometheus: /health, /ready, /metrics.
+// Serves /health, /ready and /metrics, for an orchestrator and Prometheus.
 
 import { createServer, type ServerResponse } from 'node:http';
 import { messageOf } from '../core/errors/errors.ts';
@@ -21,7 +21,7 @@ export const serveHealth = async (
   const isKnown = (name: string): boolean => isLocalName(name) || known.has(name);
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    // Any response means healthy. Probes may use any host name: these two endpoints reveal nothing.
+    // /health and /ready reveal nothing, so probes may use any host name.
     if (path === '/health') answer(response, 200, 'live');
     else if (path === '/ready') {
       if (isReady()) answer(response, 200, 'ready');

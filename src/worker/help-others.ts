@@ -1,7 +1,4 @@
-// Loads segments of runs that other processes coordinate, whenever this worker has no run of its
-// own.
-//
-//   looking -> helping -> looking …      `pause` leads to resting, `resume` back to looking
+// Loads segments of runs that other processes coordinate, while this worker has no run of its own.
 
 import { rowsOf, type Client } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';
@@ -23,7 +20,7 @@ export interface Helper {
   /** Stops helping after the current chunks, until `resume`. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Finds a run and starts to help it; while helping, it starts no other. */
+  /** Finds a run to help, unless this worker already helps one. */
   readonly look: Look;
   /** Stops helping after the current chunks. */
   readonly close: () => Promise<void>;
@@ -46,22 +43,22 @@ const loadingRuns = (client: Client, queueNames: readonly string[]): Promise<rea
     values: [queueNames],
   });
 
-/** Stop signals: for the worker's own run, or for good. */
+/** Stop signals: `pausing` for a run of the worker's own, `over` for good. */
 interface Rest {
   readonly over: AbortController;
   pausing: AbortController;
   isResting: boolean;
 }
 
-/** A run that cannot be helped is remembered alone, or with its coordinator. */
+/** Keys under which a refused run is remembered: alone, or with its coordinator. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
-/** This coordinator cannot be helped; the next one has another generation. */
+/** The run can be helped under its next coordinator, which has another generation. */
 const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
 
 /**
- * Helps a run until it is loaded, or until this worker must stop. Returns the key of what must not
- * be helped again: the run, or the run under this coordinator; undefined: nothing.
+ * Helps a run until it is loaded, or this worker must stop. Returns a key not to help again;
+ * undefined: none.
  */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, fromWorker, abort } = options;

@@ -8,7 +8,6 @@ import { EtlError, messageOf } from '../core/errors/errors.ts';
 export interface Listening {
   /** The chosen port, if port 0 was requested. */
   readonly port: number;
-  /** Ends every connection. */
   readonly close: () => Promise<void>;
 }
 

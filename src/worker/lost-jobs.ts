@@ -9,9 +9,7 @@ import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
-/**
- * Runs that a worker started and that have not ended. Only a pipeline's newest run can continue.
- */
+/** Unfinished runs of workers. Only a pipeline's newest run can continue. */
 const selectUnfinished = `
   select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r
@@ -20,8 +18,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Restoring a job whose worker is alive is harmless: the next worker finds the pipeline locked, and
- * later the run published.
+ * Restoring a job whose worker is alive is harmless: the next worker finds the pipeline locked,
+ * then the run published.
  */
 const restoreLostJobs = async (
   client: Client,
@@ -41,7 +39,6 @@ const restoreLostJobs = async (
   return jobs.length === 0 ? [] : restoreRuns(queues, jobs);
 };
 
-/** Checks the worker's queues, even while it helps or coordinates. */
 export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be queried for lost jobs',

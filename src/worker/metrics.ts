@@ -9,19 +9,13 @@ import { createAsker, loadPromClient } from './scrape.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;
-  /**
-   * Counts a run that this worker coordinated; the outcome is `published`, `unchanged` or an error
-   * code.
-   */
+  /** `outcome`: `published`, `unchanged` or an error code. */
   readonly runEnded: (pipeline: string, outcome: string) => void;
   readonly hear: (pipeline: string, event: RunEvent) => void;
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/**
- * Creates the metrics in the host's registry or a new one. Calls `readQueue` at every scrape until
- * the signal.
- */
+/** Calls `readQueue` at every scrape until the signal. Uses the host's registry if `given`. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

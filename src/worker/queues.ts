@@ -20,14 +20,11 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   });
 };
 
-/**
- * Returns a worker's queues without duplicates; the default is the default queue. Errors:
- * ETL_USAGE.
- */
+/** Removes duplicates; the default is the default queue. Errors: ETL_USAGE. */
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** BullMQ cannot list its queues. */
+/** Needed because BullMQ cannot list its queues. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -55,17 +52,15 @@ export const depthOfQueues = async (
   };
 };
 
-/** Limit for each queue and state; the depth counts all jobs. */
+/** For each queue and state. */
 const jobsListed = 50;
 
 export interface QueuesSeen extends RunQueueDepths {
-  /** Active jobs first, then waiting jobs, in their order. */
+  /** Active jobs first, then waiting jobs in order. */
   readonly jobs: readonly (ListedJob & { readonly queue: string })[];
 }
 
-/**
- * Reads all queues; undefined if nothing was ever enqueued. Errors: those of the queue's server.
- */
+/** undefined if nothing was ever enqueued. Errors: those of the queue's server. */
 export const readQueues = async (
   client: Client,
   backend: QueueBackend,

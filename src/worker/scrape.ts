@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as PromClient from 'prom-client';
 import { scrapeAnswerMs } from '../core/limits.ts';
 
-/** Loaded on demand, because it takes 0.05 s. */
+/** On demand, because it takes 0.05 s. */
 export const loadPromClient = (): typeof PromClient =>
   createRequire(import.meta.url)('prom-client') as typeof PromClient;
 
 /**
- * Returns undefined if there is no answer in time, so that a scrape still reports this process's
+ * Returns undefined without an answer in time, so that a scrape still reports this process's
  * counts. Asks nothing after the signal: a host's registry outlives the worker.
  */
 export const createAsker = <T>(

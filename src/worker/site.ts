@@ -17,7 +17,7 @@ export interface Site {
   readonly queues: Queues;
 }
 
-/** Uses only the database, for work that must not fail without a queue. */
+/** Without the queue, for work that must not depend on it. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
@@ -37,7 +37,10 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/** Migrates both, and records the names of queues. Errors: those of a run before it starts. */
+/**
+ * Migrates database and queue, and records the names of queues. Errors: those of a run before it
+ * starts.
+ */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,

@@ -1,8 +1,5 @@
-// Polls the worker's database for several things in turn, over one connection that stays open.
-//
-//   due -> checked -> due again after `everyMs` …
-//
-// A failed look ends the connection; the next look opens another.
+// Polls the worker's database for several things in turn, over one connection that stays open. A
+// failed poll ends the connection; the next poll opens another one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
@@ -12,14 +9,14 @@ import type { Logger } from '../core/logger.ts';
 
 export interface Look {
   readonly everyMs: number;
-  /** Logged once when the look fails, until it succeeds again. */
+  /** Logged once when polling fails, until it succeeds again. */
   readonly problem: string;
-  /** Looks run one after the other, so a look starts longer work without waiting for it. */
+  /** Must start longer work without waiting, because the other polls wait for it. */
   readonly look: (client: Client) => Promise<void>;
 }
 
 export interface Watch {
-  /** True if its last look succeeded. */
+  /** True if the last poll succeeded. */
   readonly isWell: (look: Look) => boolean;
   /** Resolves when the connection is closed after the signal. */
   readonly over: Promise<void>;
@@ -33,7 +30,7 @@ const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal)
       const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
       const waitMs = dueOf(first) - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      // Set before the look: a look that fails at once must not be repeated at once.
+      // Before the poll, so that a poll that fails at once is not repeated at once.
       dueAt.set(first, performance.now() + first.everyMs);
       return first;
     },

@@ -1,7 +1,7 @@
 // A long-lived worker: coordinates runs from the queue, one at a time, and helps other workers in
 // between.
 //
-//   ready -> stopping -> closed      stopping: drains its run and hands the job to another worker
+// ready -> stopping -> closed; stopping drains its run and hands the job to another worker.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
@@ -63,7 +63,7 @@ export interface EtlWorker {
   readonly abort: () => void;
 }
 
-/** The helper pauses while the worker coordinates, so that loads stay within `workers`. */
+/** The helper pauses meanwhile, so that loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -77,7 +77,7 @@ const coordinateAlone =
 
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Server and queues may be starting at the same time as the worker. */
+/** Retries, because server and queues may be starting at the same time as the worker. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,
@@ -105,7 +105,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
   const notify = checkReceivers(options.notify);
-  // Problems of the folder are reported before an embedded server is started.
+  // Before an embedded server is started, to report problems of the folder.
   const catalog = await loadCatalog(pipelines);
   const found = await findSite(options);
   const whenReached = waitingFor(found, options, settings);
@@ -141,8 +141,7 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
   const onSlot = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
   const slots = lookForSlots(site, { logger, tracer, onSlot });
-  // The session of `signs` is the worker's sign of life: it queries only PostgreSQL, and never
-  // waits.
+  // The worker's sign of life: a session that queries only PostgreSQL, and never waits.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
   const late = lookForLate(shared.receiversOf, logger);
@@ -178,7 +177,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // A queue without its server cannot be closed properly; it is left at the deadline.
+    // At the deadline, closing is given up: without its server, a queue cannot be closed properly.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

@@ -23,7 +23,7 @@ const currentVersion = async (client: Client, { isThere }: Trust): Promise<numbe
 
 const applyMissing = async (client: Client, files: readonly string[]): Promise<Trust> => {
   await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.migrate]);
-  // Created before the check: from now on, no untrusted role can create them.
+  // Creates both schemas before the check, so that no untrusted role can create them afterwards.
   await ensureSchema(client, 'etl');
   await ensureSchema(client, 'etl_staging');
   const trust = await readTrust(client);
@@ -44,7 +44,7 @@ const applyMissing = async (client: Client, files: readonly string[]): Promise<T
   return trust;
 };
 
-/** Versions of the bookkeeping in the database (0: none yet) and in this program. */
+/** Schema versions: `found` in the database (0: none yet), `known` to this program. */
 export const schemaVersions = async (
   client: Client,
   trust: Trust,
@@ -54,10 +54,9 @@ export const schemaVersions = async (
 });
 
 /**
- * Applies missing migrations in one transaction, if what exists is trusted; `seen` is what the
- * caller found. Any number of processes may call this at once
- * (test/integration/bookkeeping.test.ts, "twenty at once"). Errors: ETL_UNTRUSTED,
- * ETL_SCHEMA_NEWER; the driver's own.
+ * Applies missing migrations in one transaction, if what exists is trusted. Many processes may call
+ * this at once (test/integration/bookkeeping.test.ts, "twenty at once"). Errors: ETL_UNTRUSTED,
+ * ETL_SCHEMA_NEWER.
  */
 export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const trust = seen ?? (await readTrust(client));

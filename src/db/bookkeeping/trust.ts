@@ -1,27 +1,24 @@
 // Checks that our schemas are safe to use: who owns them, and that their tables are plain tables.
 //
-// Any role that may create a schema can create `etl` before the first run does. Code on its tables
-// (triggers, rules, policies, defaults) would then run with the rights of the run's user. One
-// statement reads the catalogue, and runs none of that code. If trusted roles own the schemas and
-// their objects, nobody else can add any. Proved by test/integration/hostile-bookkeeping.test.ts;
-// for users: docs/operations/security.md.
+// A role that may create schemas could create `etl` before our first run. Its triggers, rules,
+// policies and defaults would then run with our user's rights. The check reads catalogues only, so
+// it runs no such code. Proved by test/integration/hostile-bookkeeping.test.ts.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { firstOf, onOneLine } from '../../core/wording.ts';
 import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 
-/** Schemas that every run writes. Each pipeline also has a build schema. */
 export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
-/** Only these tables are checked: a trusted role may keep other tables in the schema. */
+/** Other tables in the schema are not checked: a trusted role may have created them. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
 const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 
-/** Number of problems in an error; an attacker may cause any number. */
+/** Problems listed in an error; an attacker could cause thousands. */
 const problemsShown = 5;
 
-/** A pipeline's own objects: its build schema, and the prefix of its staging tables' names. */
+/** A pipeline's build schema, and the prefix of the names of its staging tables. */
 export interface PipelineObjects {
   readonly buildSchemas: readonly string[];
   readonly stagingPrefix: string;
@@ -29,24 +26,25 @@ export interface PipelineObjects {
 
 export interface Trust {
   readonly user: string;
-  /** Objects of untrusted roles, with their owners. They may run code when we write. */
+  /** Descriptions of objects that belong to untrusted roles; they may run code when we write. */
   readonly foreign: readonly string[];
-  /** Objects that no migration created. They may run code even when a table is only read. */
+  /** Descriptions of objects that no migration created; they may run code even when we read. */
   readonly strange: readonly string[];
-  /** True if the bookkeeping was migrated at least once. */
+  /** True if a migration was applied. */
   readonly isThere: boolean;
-  /** Names and oids of the existing schemas. */
+  /** Oid of each existing schema, by name. */
   readonly schemas: Readonly<Record<string, string>>;
-  /** Columns, constraints and unique indexes, a line each, as in bookkeeping-shape.ts. */
+  /** Columns, constraints and unique indexes, in the format of bookkeeping-shape.ts. */
   readonly shape: readonly string[];
 }
 
 /**
- * SQL: we trust our login role, superusers, and roles that our login role is a member of. The login
- * role counts, because code after `set role` can reset the role. Memberships count if they can be
- * used and a superuser granted them: up to PostgreSQL 15, every role can make anybody its member. A
- * role that is no superuser also trusts grants by roles with CREATEROLE and the owner of the
- * database. By pg_has_role(), a superuser would be a member of every role, and trust everybody.
+ * SQL: the roles that we trust: our login role, superusers, and roles that our login role is a
+ * member of. Not current_user, because code after `set role` can reset the role.
+ *
+ * A membership counts only if a superuser granted it, because up to PostgreSQL 15 any role could
+ * make anybody its member. Unless we are superuser, grants by CREATEROLE roles and by the
+ * database's owner count, too. pg_has_role() is no help: for a superuser it is always true.
  */
 const trustedRoles = `
   me as (
@@ -68,10 +66,11 @@ const trustedRoles = `
 
 /**
  * SQL: objects of untrusted roles. Every object depends on its schema in pg_depend, and on its
- * owner in pg_shdepend. Not reported: objects of the schema's owner, who is reported once; staging
- * tables of other pipelines and counters of BullMQ's queues, which we never touch; kept tables,
- * because nothing writes to them. A trigger is reported if its function belongs to an untrusted
- * role: a trusted role may record changes of runs.
+ * owner in pg_shdepend.
+ *
+ * Not reported: further objects of an untrusted schema owner; objects that we never touch (staging
+ * tables of other pipelines, counters of BullMQ's queues, kept tables). A trigger is judged by the
+ * owner of its function, because a trusted role may add triggers.
  */
 const foreignThings = `
   select 1 as ordinal, format('schema %I belongs to %I', nspname, s.name) as problem
@@ -91,11 +90,9 @@ const foreignThings = `
     from ours r join pg_trigger on tgrelid = r.oid join pg_proc f on f.oid = tgfoid join stranger s on s.oid = f.proowner`;
 
 /**
- * SQL: things that our own tables never have. Exceptions:
- *
- * - Tables in a build schema, which a killed run may have left, can be partitioned and have
- *   generated columns. A partitioned table there may come from production with its row security;
- *   it is only dropped. Its partitions may still be in production's schema.
+ * SQL: objects that our own tables never have. Exceptions:
+ * - Build schemas of killed runs may have partitioned tables, with production's row security and
+ *   with partitions in production's schema, and generated columns.
  * - BullMQ's tables use functions, operators and types of their own schema. Columns of staging
  *   tables may have any type.
  */
@@ -141,8 +138,8 @@ const strangeThings = `
       else false end`;
 
 /**
- * SQL: the shape of the bookkeeping, without not-null constraints, which have names since
- * PostgreSQL 18.
+ * SQL: the shape of the bookkeeping. Not-null constraints are left out: they exist as constraints
+ * only since PostgreSQL 18.
  */
 const bookkeepingLines = `
   select format('%s: %s %s%s%s%s', r.relname, a.attname, format_type(a.atttypid, a.atttypmod),
@@ -181,14 +178,14 @@ const selectTrust = `
     array(select problem from (${strangeThings}) as s (problem) order by problem collate "C") as strange,
     array(select line from (${bookkeepingLines}) as b (line) order by line collate "C") as shape`;
 
-/** Checks our schemas, and those of a pipeline. Reads catalogues only. */
+/** Reads catalogues only. With `pipeline`, its own objects are checked, too. */
 export const readTrust = async (client: Client, pipeline?: PipelineObjects): Promise<Trust> => {
   const schemas = [...ownSchemas, ...(pipeline?.buildSchemas ?? [])];
-  // No table name begins with a slash: without a pipeline, no staging table is checked.
+  // Without a pipeline, the prefix `/` matches no staging table.
   const trust: Trust = (
     await client.query(selectTrust, [schemas, pipeline?.stagingPrefix ?? '/', bookkeepingTables, ownSchemas])
   ).rows[0];
-  // The first migration creates all tables at once: without etl.migration, they are not ours.
+  // The first migration creates all tables. If it was never applied, existing tables are not ours.
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
     ...trust,
@@ -196,10 +193,7 @@ export const readTrust = async (client: Client, pipeline?: PipelineObjects): Pro
   };
 };
 
-/**
- * True if these schemas are still those that were checked; a schema that was created since is not.
- * Otherwise, somebody may have replaced a schema. Objects inside the schemas are not checked again.
- */
+/** True if none of these schemas was created or replaced since `trust` was read. */
 export const areSame = async (
   client: Client,
   { schemas }: Trust,
@@ -225,21 +219,21 @@ const untrusted = ({ user }: Trust, problems: readonly string[], hint: string): 
 
 export const isTrusted = ({ foreign, strange }: Trust): boolean => foreign.length + strange.length === 0;
 
-/** Throws if it is not safe to write into our schemas. Errors: ETL_UNTRUSTED. */
+/** Throws unless writing into our schemas is safe. Errors: ETL_UNTRUSTED. */
 export const refuseUntrusted = (trust: Trust): void => {
   if (trust.foreign.length > 0) throw untrusted(trust, trust.foreign, foreignHint);
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
 /**
- * Throws if it is not safe to read our tables. Reading plain tables runs no code of their owner, so
- * the owner need not be trusted. Errors: ETL_UNTRUSTED.
+ * Throws unless reading our tables is safe. Their owner need not be trusted, because reading a
+ * plain table runs no code of its owner. Errors: ETL_UNTRUSTED.
  */
 export const refuseStrange = (trust: Trust): void => {
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
-/** Differences from this program's version of the bookkeeping. */
+/** Describes differences between the database's bookkeeping and bookkeeping-shape.ts. */
 export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...shape
     .filter((line) => bookkeepingTables.includes(tableOf(line)) && !bookkeepingShape.includes(line))
@@ -247,16 +241,15 @@ export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...bookkeepingShape.filter((line) => !shape.includes(line)).map((line) => `etl.${line} is gone`),
 ];
 
-/** Errors: ETL_UNTRUSTED. */
 export const refuseOtherShape = (trust: Trust): void => {
   const problems = otherShape(trust);
   if (problems.length > 0) throw untrusted(trust, problems, strangeHint);
 };
 
 /**
- * Sets up a session that only reads. The server then opens no view or foreign table that somebody
- * puts in a plain table's place, and applies no policies. restrict_nonsystem_relation_kind exists
- * since 14.13, 15.8, 16.4 and 17.
+ * Prepares a session for reading: views and foreign tables are refused, in case somebody replaced a
+ * table by one, and row security raises an error instead of hiding rows.
+ * restrict_nonsystem_relation_kind exists since 14.13, 15.8, 16.4 and 17.
  */
 export const readOnlyPlainTables = async (client: Client): Promise<void> => {
   await client.query(`select set_config(name, case name when 'row_security' then 'off' else 'view, foreign-table' end, false)

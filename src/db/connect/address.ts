@@ -1,5 +1,4 @@
-// Finds the server: a given URL or connection settings, then DATABASE_URL, then PG*, otherwise the
-// embedded server.
+// Finds the server: option, then DATABASE_URL, then PG* variables, otherwise the embedded server.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { allowedMethods } from './authentication.ts';
@@ -16,7 +15,7 @@ interface Setting {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
   readonly parameter?: string;
-  /** True for a setting of node-postgres that libpq does not have. */
+  /** True if libpq has no such setting, only node-postgres. */
   readonly isDriver?: true;
 }
 
@@ -36,7 +35,7 @@ const settingRules: Readonly<Record<string, Setting>> = {
   host: text('host'),
   port: {
     what: 'a port number',
-    // A string is accepted, because ports often come from an environment variable.
+    // A string, because ports often come from environment variables.
     holds: (value) => ['number', 'string'].includes(typeof value) && /^\d{1,5}$/.test(String(value)),
     parameter: 'port',
   },
@@ -60,8 +59,8 @@ const settingRules: Readonly<Record<string, Setting>> = {
 };
 
 /**
- * Settings of a program's own pool, accepted so that it can pass them all. A run sets the number,
- * names and limits of its connections itself.
+ * Accepted, so that a program can pass all settings of its own pool, but ignored: a run decides
+ * these itself.
  */
 const withoutEffect: ReadonlySet<string> = new Set([
   'max',
@@ -102,7 +101,7 @@ interface ReadConnection {
   readonly settings: DriverSettings;
 }
 
-/** Checks the settings of `connection`. Errors: ETL_USAGE, which repeats no value. */
+/** Errors: ETL_USAGE, which never repeats a value, because it may be a password. */
 const readConnection = (connection: ConnectionOptions): ReadConnection => {
   refuseOtherObjects(connection);
   for (const [name, value] of Object.entries(connection)) checkSetting(name, value);
@@ -123,7 +122,7 @@ const readConnection = (connection: ConnectionOptions): ReadConnection => {
   const inString = typeof connectionString === 'string' ? readConnectionString(connectionString) : {};
   const driver = Object.entries(others).filter(([name]) => settingRules[name]!.isDriver === true);
   return {
-    // The string overrules other settings, as in node-postgres.
+    // The connection string overrules other settings, as in node-postgres.
     parameters: { ...checkParameters(beside, 'option `connection`'), ...inString },
     settings: {
       ...Object.fromEntries(driver),
@@ -136,9 +135,9 @@ const readConnection = (connection: ConnectionOptions): ReadConnection => {
 export interface ServerAddress {
   /** May hold a password: never print it. */
   readonly config: ServerConfig;
-  /** `user@host:port/database`, safe to print and log. */
+  /** `user@host:port/database`, without the password. */
   readonly label: string;
-  /** application_name of our sessions, whatever the URL says: we terminate sessions by name. */
+  /** Our application_name, whatever the URL says, because we terminate our sessions by name. */
   readonly sessionName: string;
   readonly embedded?: EmbeddedServer;
 }
@@ -153,18 +152,18 @@ interface ResolveOptions {
 const hostVariables = ['PGSERVICE', 'PGHOST', 'PGHOSTADDR'] as const;
 const pgVariables = [...hostVariables, 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
 
-/** True if the environment names a server: then the embedded server is not used. */
+/** True if the environment names a server, so the embedded server is not used. */
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
 /**
- * Addresses by configuration. Library functions pass a configuration on as option `connection`; it
- * must not be checked as settings of a user.
+ * Addresses that we created, by configuration. Our own functions may pass a configuration as option
+ * `connection`; these are not checked again.
  */
 const addresses = new WeakMap<object, ServerAddress>();
 
 const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddress => {
-  // Both are read again for each connection; mistakes are reported now.
+  // Reports mistakes now; each connection reads both again.
   tlsOf(config);
   allowedMethods(config.parameters);
   const address: ServerAddress = {
@@ -177,13 +176,11 @@ const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddre
   return address;
 };
 
-/** An address from a connection string and the environment. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
+/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const addressFromUrl = (databaseUrl: string, env: NodeJS.ProcessEnv = process.env): ServerAddress =>
   addressOf(configOf(readConnectionString(databaseUrl), env));
 
-/**
- * An address from settings, or the one with this configuration. Errors: ETL_USAGE, ETL_ENVIRONMENT.
- */
+/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.ProcessEnv): ServerAddress => {
   const known = addresses.get(connection);
   if (known !== undefined) return known;
@@ -196,10 +193,8 @@ const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.Proces
 };
 
 /**
- * Finds the server to work on; starts the embedded server if none is named.
- *
- * Errors: ETL_USAGE (malformed URL, two servers named), ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING,
- * ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
+ * Finds the server to work on; starts the embedded server if none is named. Errors: ETL_USAGE,
+ * ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { connection, env, etlDirectory } = options;
@@ -208,12 +203,12 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
     const problem = 'databaseUrl and connection exclude each other';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
   }
-  // An empty variable counts as unset; an empty option is probably a mistake, and refused.
+  // An empty variable counts as unset. An empty option is probably a mistake: refused.
   if (options.databaseUrl !== undefined) return addressFromUrl(options.databaseUrl, env);
   if (env['DATABASE_URL']) return addressFromUrl(env['DATABASE_URL'], env);
   if (namesServer(env)) return addressOf(configOf({}, env));
   refuseEmbedded(env);
   const embedded = await startEmbedded(etlDirectory);
-  // The environment's variables are meant for other servers. A local server needs no TLS.
+  // Ignores the environment, which is meant for other servers. A local server needs no TLS.
   return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);
 };

@@ -1,8 +1,6 @@
-// Keys of our advisory locks, in one place, so that no two purposes share a key.
+// Keys of our advisory locks, together, so that no two purposes share a key.
 
-/**
- * "slce" in ASCII: the first key of every lock, so that no lock conflicts with another program's.
- */
+/** "slce" in ASCII: the first key of each lock, so that other programs' locks do not conflict. */
 export const lockSpace = 0x736c6365;
 
 export const advisoryKeys = {

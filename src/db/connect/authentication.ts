@@ -1,9 +1,7 @@
-// require_auth and channel_binding: how the server may authenticate us. PostgreSQL, "Parameter Key
-// Words".
+// require_auth and channel_binding: how the server may authenticate us.
 //
-// The checks run before node-postgres answers the server, so a refused server gets no password. A
-// server that asks for no password, or stops half-way through SCRAM, has not proved that it knows
-// the password; that is refused, too.
+// The checks run before node-postgres answers, so a refused server gets no password. A server must
+// also prove, by finishing SCRAM, that it knows the password.
 
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
@@ -12,7 +10,6 @@ import { usage, type Parameters } from './parameters.ts';
 const methods = ['none', 'password', 'md5', 'scram-sha-256', 'gss', 'sspi', 'oauth'] as const;
 type Method = (typeof methods)[number];
 
-/** Errors: ETL_USAGE. */
 export const allowedMethods = ({ require_auth: text }: Parameters): ReadonlySet<string> => {
   if (!text) return new Set(methods);
   const words = text.split(',').map((word) => word.trim());
@@ -29,7 +26,9 @@ interface Asking {
   on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): this;
 }
 
-/** Refuses authentication methods. Call it before node-postgres adds its own listeners. */
+/**
+ * Checks the server's authentication requests. Must run before node-postgres adds its listeners.
+ */
 export const guardAuthentication = (connection: pg.Connection, parameters: Parameters): void => {
   const allowed = allowedMethods(parameters);
   const mustBind = parameters.channel_binding === 'require';
@@ -61,5 +60,4 @@ export const guardAuthentication = (connection: pg.Connection, parameters: Param
   });
 };
 
-/** Code of the error when we refuse the server's authentication method. */
 export const authenticationRefused = 'AUTHENTICATION_REFUSED';

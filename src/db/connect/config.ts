@@ -1,5 +1,5 @@
-// The result of URL, service file, environment and defaults: where and how to connect. Plain data
-// that can be sent to threads.
+// Completes URL, service file, environment and defaults into a configuration: plain data that can
+// be sent to threads.
 
 import { isIP } from 'node:net';
 import { userInfo, homedir } from 'node:os';
@@ -10,9 +10,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors/errors.ts';
 
-// Named connections in pg_service.conf. PostgreSQL, "The Connection Service File".
+// pg_service.conf: PostgreSQL, "The Connection Service File".
 
-/** Directory of Debian's packages. Other systems need PGSYSCONFDIR: libpq's path is compiled in. */
+/**
+ * Path in Debian's packages. On other systems PGSYSCONFDIR is needed: libpq has its path compiled
+ * in.
+ */
 const systemDirectory = '/etc/postgresql-common';
 
 const readText = (file: string): string => {
@@ -24,8 +27,7 @@ const readText = (file: string): string => {
 };
 
 /**
- * Reads a section; undefined if it does not exist. As in libpq, the first of two equal settings
- * counts.
+ * Undefined if the file has no such section. As in libpq, the first of two equal settings counts.
  */
 const sectionOf = (file: string, service: string): Parameters | undefined => {
   const lines = readText(file)
@@ -47,10 +49,7 @@ const sectionOf = (file: string, service: string): Parameters | undefined => {
   return checkParameters(found, where);
 };
 
-/**
- * Searches PGSERVICEFILE or ~/.pg_service.conf, then pg_service.conf of the system. Errors:
- * ETL_USAGE.
- */
+/** Searches PGSERVICEFILE or ~/.pg_service.conf, then the system's pg_service.conf. */
 const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
   const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');
   const shared = join(env['PGSYSCONFDIR'] || systemDirectory, 'pg_service.conf');
@@ -66,14 +65,13 @@ const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
 };
 
 export interface Host {
-  /** A name, an IP address, or the directory of a Unix socket. */
+  /** Name, IP address, or directory of a Unix socket. */
   readonly host: string;
-  /** The IP address of the host; no name is looked up. */
+  /** IP address of `host`, to connect without looking up the name. */
   readonly hostaddr?: string;
   readonly port: number;
 }
 
-/** Settings that a JavaScript caller may add to libpq's parameters. */
 export type DriverSettings = Pick<ConnectionOptions, 'password' | 'ssl'> & {
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive?: boolean;
@@ -83,7 +81,6 @@ export type DriverSettings = Pick<ConnectionOptions, 'password' | 'ssl'> & {
 
 export interface ServerConfig extends DriverSettings {
   readonly hosts: readonly Host[];
-  /** target_session_attrs: which hosts are acceptable. */
   readonly target: string;
   readonly user: string;
   readonly database: string;
@@ -100,7 +97,7 @@ const hostaddrOf = (text: string): string => {
   throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
 };
 
-/** Lists of hosts, addresses and ports have the same length; a single port is for all hosts. */
+/** Lists of hosts, addresses and ports must have equal lengths; a single port is for all hosts. */
 const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   const addresses = listOf(hostaddr);
   const names = listOf(host);
@@ -113,7 +110,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   return Array.from({ length: count }, (_, index) => {
     const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
     return {
-      // Without a host, libpq would try a Unix socket in a directory that is compiled in.
+      // libpq would try a Unix socket here, in a directory that is compiled into it.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
       port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),
@@ -121,7 +118,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   });
 };
 
-/** Returns the system's user name, as libpq does. In containers, a user may have no name. */
+/** In containers, a user id may have no name. */
 const systemUser = (): string => {
   try {
     return userInfo().username;
@@ -130,13 +127,12 @@ const systemUser = (): string => {
   }
 };
 
-/** Missing parameters come from the service, then from the environment. */
 const withDefaults = (given: Parameters, env: NodeJS.ProcessEnv): Parameters => {
   const service = given.service || env['PGSERVICE'];
   return { ...parametersOfEnv(env), ...(service && readService(service, env)), ...given };
 };
 
-/** libpq waits for ever by default; zero and negative numbers ask for that here. */
+/** libpq's default is to wait for ever; here, only zero or a negative number means that. */
 const timeoutMsOf = (seconds: string | undefined): number =>
   seconds ? Math.max(0, Number(seconds)) * 1000 : connectTimeoutMs;
 

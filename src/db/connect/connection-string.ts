@@ -1,9 +1,8 @@
-// Reads a connection string as libpq does: a URL, or `keyword=value` pairs. PostgreSQL, "Connection
-// Strings".
+// Reads a connection string as libpq does: a URL, or `keyword=value` pairs.
 //
-// As in node-postgres, `+` in `options` is a space, and `ssl` sets the sslmode. libpq would take a
-// part of an unescaped password for host or database; here the string is refused. Error messages
-// show only parameter names and values from the lists in parameters.ts, never a part of a password.
+// As in node-postgres, `+` in `options` is a space, and `ssl` sets sslmode. A password with
+// unescaped characters is refused; libpq would read a part of it as host or database. Error
+// messages never repeat a part of a password.
 
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
@@ -20,12 +19,12 @@ const decode = (text: string): string => {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Reported below: the original error may repeat the text.
+    // Reported below, because the original error may repeat the text.
   }
   throw notEscaped();
 };
 
-/** sslmode for each value of `ssl`, as in node-postgres. libpq knows only `ssl=true`. */
+/** As in node-postgres; libpq knows only `ssl=true`. */
 const modesOfSsl: Readonly<Record<string, string>> = {
   true: 'verify-full',
   1: 'verify-full',
@@ -34,12 +33,12 @@ const modesOfSsl: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
-/** Returns parameters by name. As in libpq, the last of two equal names counts. */
+/** As in libpq, the last of two equal names counts. */
 const collect = (pairs: readonly (readonly [string, string])[]): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (name === 'ssl') found['sslmode'] = modesOfSsl[value] ?? value;
-    // Switches between node-postgres' two readings of sslmode; we always read it as libpq does.
+    // Ignored: it asks node-postgres to read sslmode as libpq does, which we always do.
     else if (name !== 'uselibpqcompat') found[name] = value;
   }
   return found;
@@ -47,7 +46,6 @@ const collect = (pairs: readonly (readonly [string, string])[]): Record<string, 
 
 const hostPattern = /^(?<host>\[[\da-f:.%]+\]|[^:[\]]*)(?::(?<port>\d*))?$/i;
 
-/** Returns comma-separated lists, as the parameters `host` and `port` have them. */
 const readHosts = (text: string): (readonly [string, string])[] => {
   const found = text.split(',').map((one) => hostPattern.exec(one)?.groups);
   const hosts = found.map((groups) => {
@@ -76,13 +74,13 @@ const readQuery = (text: string): (readonly [string, string])[] =>
       if (end === -1) throw usage('a parameter in the database URL has no value', looksLike);
       const [name, value] = [decode(pair.slice(0, end)), pair.slice(end + 1)];
       if (name === 'options') return [name, decode(value.replaceAll('+', '%20'))] as const;
-      // Probably two parameters without & between them.
+      // Probably a missing & between two parameters.
       if (value.includes('=')) throw usage('a parameter in the database URL has a second =', looksLike);
       return [name, decode(value)] as const;
     });
 
 const readUrl = (rest: string): Parameters => {
-  // libpq ends the user at the first @, other programs at the last @. Most programs end a URL at #.
+  // In an unescaped password, `@` and `#` are ambiguous: programs split such URLs differently.
   if (/[\s#]/.test(rest)) throw notEscaped();
   const authority = /^[^/?]*/.exec(rest)![0];
   const [, path = '', query = ''] = /^\/?([^?]*)\??(.*)$/.exec(rest.slice(authority.length))!;
@@ -98,7 +96,7 @@ const readUrl = (rest: string): Parameters => {
     ];
     return checkParameters(collect(pairs), 'the database URL');
   } catch (error) {
-    // The query has an @: its apparent parameters are probably a part of a password.
+    // With an @, the query is probably a part of a password, which the error must not repeat.
     throw query.includes('@') ? notEscaped() : error;
   }
 };

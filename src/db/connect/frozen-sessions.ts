@@ -1,10 +1,10 @@
-// Terminates our own sessions that block another session of ours and whose client is frozen, such
-// as a suspended machine. Its connections stay open, so the server would wait for ever.
+// Terminates our own sessions that block another one of ours and whose client is frozen, such as a
+// suspended machine. Its connections stay open, so the server would wait for ever.
 //
-// A live worker queries the server every second, over a separate watch session. A live process ends
-// a COPY for which it has no bytes (watchdog.ts), and is idle in a transaction only between two
-// statements. Clocks jump when a machine wakes up, so it takes two checks. Only sessions of the
-// same login role are visible. Proved by test/fault/workers.test.ts, "are stopped for good".
+// A live worker queries the server every second over a second session, its watch session. A live
+// process ends a COPY that gets no bytes (watchdog.ts), and idles in a transaction only between two
+// statements. Two checks are needed, because clocks jump when a machine wakes up. Proved by
+// test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
@@ -17,21 +17,19 @@ interface Blocker {
   /** 'ClientRead': the server process waits for its client. */
   readonly waitEvent: string | null;
   readonly isQuiet: boolean;
-  /** Bytes that its COPY has received, as text; null if it runs no COPY. */
+  /** Bytes that the session's COPY has received, as text; null without a COPY. */
   readonly copied: string | null;
-  /** When its worker last queried the server, if that was long ago; otherwise null. */
+  /** Last query of the worker's watch session if that is too long ago; otherwise null. */
   readonly lastSign: string | null;
-  /** When its state last changed. */
+  /** Last change of `state`. */
   readonly since: string;
 }
 
-/** SQL condition: the session is one of ours and of this login role. */
+/** SQL condition: the session is ours and has our login role. */
 const ours = (session: string): string =>
   `${session}.usename = session_user and (${session}.application_name = 'sluice' or ${session}.application_name like 'sluice %')`;
 
-/**
- * SQL: when the worker of session `a` last queried the server, if more than `ms` milliseconds ago.
- */
+/** SQL: last query of the watch session that belongs to session `a`; null if within `ms`. */
 const lastSign = (ms: string): string => `(
     select case when bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
         then max(w.state_change)::text end
@@ -45,7 +43,7 @@ const selectBlockers = `
   from pg_stat_activity a left join pg_stat_progress_copy p on p.pid = a.pid
   where a.pid = any (pg_blocking_pids($1)) and a.state is not null and ${ours('a')}`;
 
-/** What a session showed when it was first suspected, and when that was. */
+/** What the session showed at the first suspicion, and when that was. */
 interface Sighting {
   readonly shown: string;
   readonly atMs: number;
@@ -53,7 +51,9 @@ interface Sighting {
 
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
-/** What a session shows while its client is frozen, and for how long; undefined: it is alive. */
+/**
+ * `shown` must stay the same for `forMs` to prove a frozen client; undefined: the client is alive.
+ */
 const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: number } | undefined => {
   const { state, waitEvent, isQuiet, copied, lastSign: sign, since } = blocker;
   if (sign !== null) return { shown: `unwatched ${sign}`, forMs: frozenConfirmMs };
@@ -62,7 +62,6 @@ const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: nu
   return { shown: `copied ${copied}`, forMs: frozenMs };
 };
 
-/** A session is frozen if two checks, far enough apart, find it unchanged. */
 export const createEndFrozen = (): EndFrozen => {
   const sightings = new Map<number, Sighting>();
   const isFrozen = (blocker: Blocker): boolean => {
@@ -82,8 +81,8 @@ export const createEndFrozen = (): EndFrozen => {
 };
 
 /**
- * Selects `sign`, when a session's worker last queried the server, or null if recently; and `name`,
- * which all sessions of its run share.
+ * Selects `sign`, the last query of the watch session (null if recent), and `name`, which all
+ * sessions of the run share.
  */
 export const selectLastSign = (session: number): Query => ({
   text: `select ${lastSign('$2')} as sign, a.application_name as name from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,

@@ -7,14 +7,14 @@ import { onPreferredHost, preferNextHost } from './hosts.ts';
 import { PgClient, type ClientOptions } from './pg.ts';
 
 /**
- * Such a library does not listen for 'error' events, and an unheard 'error' would end the process.
- * So the event is dropped; the next query reports the loss. Proved by
- * test/services/queue-connections.test.ts and test/fault/server-kill.test.ts.
+ * Drops 'error' events: the library does not listen, and Node would end the process. The next query
+ * reports the loss. Proved by test/services/queue-connections.test.ts and
+ * test/fault/server-kill.test.ts.
  */
 export class GuardedClient extends PgClient {
   readonly #config: ServerConfig;
 
-  /** Connects to one host; after a failure, the next client tries the next host. */
+  /** Connects to one host; if that fails, the next client tries the next host. */
   constructor(config: ServerConfig, start: SessionStart, options?: ClientOptions) {
     super(onPreferredHost(config), start, options);
     this.#config = config;
@@ -29,7 +29,7 @@ export class GuardedClient extends PgClient {
     }
   }
 
-  // A listener is not enough: BullMQ removes all listeners before it closes the connection.
+  // Not a listener, because BullMQ removes all listeners before it closes a connection.
   override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
     return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }

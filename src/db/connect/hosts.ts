@@ -1,5 +1,4 @@
-// Tries hosts in turn until one matches target_session_attrs. PostgreSQL, "Specifying Multiple
-// Hosts".
+// Tries hosts in turn until one matches target_session_attrs.
 
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import { retryOf } from '../retry.ts';
@@ -12,22 +11,19 @@ interface Failure {
   readonly error: EtlError;
 }
 
-/**
- * True if the next host is tried. As in libpq, a server that was reached and refused us ends the
- * search.
- */
+/** As in libpq, a server that answers with a refusal ends the search. */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&
   [unfitSession, ...absenceCodes].includes(codeOf(error.cause) ?? '');
 
-/** `prefer-standby` tries all hosts for a standby, then all hosts for any session. */
+/** `prefer-standby` first tries all hosts for a standby, then all hosts for any session. */
 const candidatesOf = (config: ServerConfig): readonly ServerConfig[] => {
   const targets = config.target === 'prefer-standby' ? ['standby', 'any'] : [config.target];
   return targets.flatMap((target) => config.hosts.map((host) => ({ ...config, target, hosts: [host] })));
 };
 
-/** One error for all hosts; it can be retried if any host may come back. */
+/** Joins the errors of all hosts. The result can be retried if any host may return. */
 const joined = (label: string, failures: readonly Failure[]): EtlError => {
   const { error } = failures.findLast((failure) => retryOf(failure.error) === 'server') ?? failures.at(-1)!;
   if (failures.length === 1) return error;
@@ -38,7 +34,7 @@ const joined = (label: string, failures: readonly Failure[]): EtlError => {
   return new EtlError('ETL_CONNECT', details, { cause: error.cause });
 };
 
-/** Errors: the first error that ends the search, or ETL_CONNECT with the problem of each host. */
+/** Errors: the one that ends the search, or ETL_CONNECT with the problem of each host. */
 export const openFirst = async <T>(
   config: ServerConfig,
   open: (candidate: ServerConfig) => Promise<T>,
@@ -57,19 +53,16 @@ export const openFirst = async <T>(
   throw joined(labelOf(config), failures);
 };
 
-/** The host that was reached last, by list of hosts. */
+/** The host reached last, by list of hosts. */
 const preferred = new WeakMap<readonly Host[], Host>();
 
-/**
- * The host that was reached last, or the first: for a library that creates a client before it
- * connects, and so cannot try several hosts.
- */
+/** Chooses the host reached last, or the first, for a library that cannot try several hosts. */
 export const onPreferredHost = (config: ServerConfig): ServerConfig => ({
   ...config,
   hosts: [preferred.get(config.hosts) ?? config.hosts[0]!],
 });
 
-/** Makes the library's next client try the next host, unless another host was reached meanwhile. */
+/** Makes the next client try the next host, unless another host was reached meanwhile. */
 export const preferNextHost = ({ hosts }: ServerConfig, failed: Host): void => {
   if ((preferred.get(hosts) ?? hosts[0]) === failed)
     preferred.set(hosts, hosts[(hosts.indexOf(failed) + 1) % hosts.length]!);

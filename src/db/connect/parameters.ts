@@ -1,20 +1,20 @@
 // libpq's connection parameters, as in PostgreSQL 18, and the values that sluice supports.
 //
-// PostgreSQL, "Parameter Key Words" and "Environment Variables". docs/operations/connecting.md has
-// this table for users; test/unit/db/connect/parameters.test.ts compares the two.
+// docs/operations/connecting.md has the same table; test/unit/db/connect/parameters.test.ts
+// compares them.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
 
 interface Parameter {
-  /** The environment variable that libpq reads if the parameter is not given. */
+  /** Environment variable of the parameter. */
   readonly variable?: string;
-  /** True if the variable is not read: it changes neither where nor how securely we connect. */
+  /** True if we ignore the variable: it changes neither where nor how securely we connect. */
   readonly isVariableIgnored?: true;
-  /** Supported values. Without `values` and `why`, every value is supported. */
+  /** Supported values; all values if `why` is missing, too. */
   readonly values?: readonly string[];
   readonly isNumber?: true;
-  /** Why libpq's other values are refused. */
+  /** Why other values are refused. */
   readonly why?: string;
 }
 
@@ -51,7 +51,7 @@ const table = {
   gssencmode: { variable: 'PGGSSENCMODE', values: ['disable', 'prefer'], why: noGssapi },
   sslmode: {
     variable: 'PGSSLMODE',
-    // 'no-verify' is node-postgres' word for libpq's `require` without a root certificate.
+    // node-postgres' word for libpq's `require` without a root certificate.
     values: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   },
   requiressl: { variable: 'PGREQUIRESSL', values: ['0', '1'] },
@@ -119,14 +119,14 @@ export const parameterNames = Object.keys(table) as readonly ParameterName[];
 
 const hint = 'docs/operations/connecting.md lists every parameter and its values.';
 
-/** Creates an error about a user's input; it must never contain a password. */
+/** `problem` must never contain a password. */
 export const usage = (problem: string, advice = hint): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint: advice });
 
 const isPort = (text: string): boolean =>
   text === '' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
 
-/** Repeats only values of parameters that have a list of values. */
+/** Repeats a value only if it cannot be a password. */
 const problemOf = (name: ParameterName, value: string): string | undefined => {
   const { values, isNumber, why } = parameterTable[name];
   if (name === 'port' && !value.split(',').every(isPort))
@@ -135,7 +135,7 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   // As in libpq, an empty value means the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
     return undefined;
-  // Only words are repeated: other text may be a part of a password.
+  // Other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   if (values === undefined) return `it is not supported: ${why}`;
@@ -143,7 +143,6 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   return `only ${values.map((known) => `'${known}'`).join(', ')} ${verb} supported: ${why}`;
 };
 
-/** Refuses unknown parameters and unsupported values. Errors: ETL_USAGE. */
 export const checkParameters = (given: Readonly<Record<string, string>>, where: string): Parameters => {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(table, name)) {
@@ -157,7 +156,6 @@ export const checkParameters = (given: Readonly<Record<string, string>>, where: 
   return given;
 };
 
-/** Reads parameters from libpq's environment variables. Errors: ETL_ENVIRONMENT. */
 export const parametersOfEnv = (env: NodeJS.ProcessEnv): Parameters => {
   const found: Partial<Record<ParameterName, string>> = {};
   for (const name of parameterNames) {

@@ -1,6 +1,6 @@
-// Reads the password file: `passfile`, PGPASSFILE or ~/.pgpass. PostgreSQL, "The Password File".
+// Reads libpq's password file.
 //
-// node-postgres takes the last matching line instead of the first, and will stop reading the file.
+// node-postgres takes the last matching line, libpq and we the first.
 
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -12,13 +12,12 @@ const defaultFile = (): string =>
     ? join(process.env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf')
     : join(homedir(), '.pgpass');
 
-/** Fields of `host:port:database:user:password`. A backslash escapes the next character. */
+/** Splits `host:port:database:user:password`. A backslash escapes the next character. */
 const fieldsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:^|:)((?:\\.|[^:\\]|\\$)*)/g)].map(([, field = '']) => field);
 
 const unescape = (field: string): string => field.replaceAll(/\\(.)/g, '$1');
 
-/** Returns the password of the first matching line, as libpq does. */
 export const passwordIn = (text: string, wanted: readonly string[]): string | undefined => {
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue;
@@ -26,20 +25,20 @@ export const passwordIn = (text: string, wanted: readonly string[]): string | un
     const isMatch = wanted.every(
       (value, index) => fields[index] === '*' || unescape(fields[index] ?? '') === value,
     );
-    // A colon in the password need not be escaped.
+    // Colons in the password need not be escaped.
     if (isMatch && fields.length > wanted.length) return unescape(fields.slice(wanted.length).join(':'));
   }
   return undefined;
 };
 
-/** Why an existing file is ignored, as in libpq; undefined if it is used. */
+/** Why libpq, and so we, ignore an existing file; undefined if it is used. */
 const faultOf = async (file: string): Promise<string | undefined> => {
   const { mode } = await stat(file);
   const mayOthersRead = process.platform !== 'win32' && (mode & 0o077) !== 0;
   return mayOthersRead ? `; ${file} is ignored, because others may read it: chmod 600` : undefined;
 };
 
-/** Default directories of libpq's socket: their servers are named localhost in the file. */
+/** libpq's default socket directories: the file names their servers `localhost`. */
 const socketDirectories = new Set(['/tmp', '/var/run/postgresql']);
 
 /** Called when the server wants a password and none was given. Errors: code 28P01. */
@@ -54,8 +53,7 @@ export const passwordFromFile = async (
   const wanted = [name, String(port), database, user];
   const password = fault === undefined ? passwordIn(text ?? '', wanted) : undefined;
   if (password !== undefined) return password;
-  // The server's code for a wrong password. Without a password, node-postgres would fail inside
-  // SCRAM.
+  // The server's code for a wrong password. Without a password, node-postgres fails inside SCRAM.
   throw Object.assign(new Error(`it requires a password, and none was given${fault ?? ''}`), {
     code: '28P01',
   });

@@ -12,12 +12,11 @@ import { refuseUnfit } from './session-kind.ts';
 import { answerMissingTls, tlsOf } from './tls.ts';
 
 /**
- * Loads the CommonJS files, because the ES module only wraps them, and every thread would read
- * both.
+ * Loads the CommonJS files: the ES module only wraps them, and each thread would read both.
  *
- * node-postgres looks for `navigator` to detect Cloudflare. Without it (Node 20), node-postgres
- * creates a Response, for which Node loads its HTTP client; that takes as long as all of
- * node-postgres. So `navigator` is defined while node-postgres loads.
+ * node-postgres reads `navigator` to detect Cloudflare. If it is missing (Node 20), node-postgres
+ * creates a Response, for which Node loads its HTTP client: twice the time. So we define
+ * `navigator` meanwhile.
  */
 const loadPg = (): typeof pg => {
   const isMissing = !('navigator' in globalThis);
@@ -32,7 +31,6 @@ const loadPg = (): typeof pg => {
 
 const driver = loadPg();
 
-/** The driver's pool. Its option `Client` decides which class of client it opens. */
 export const PgPool = driver.Pool;
 
 /** The driver's class Result, with methods that its types leave out. */
@@ -49,7 +47,7 @@ interface RowMessages {
 
 /**
  * Makes a query that expects no rows, such as COPY, collect the rows of other statements in the
- * same multi-statement query: one result for each statement that returns rows.
+ * same multi-statement query: one result per statement that returns rows.
  */
 export const collectRows = (query: object): readonly pg.QueryResult[] => {
   const { Result } = driver as unknown as { readonly Result: new () => RowCollector };
@@ -67,7 +65,7 @@ export const collectRows = (query: object): readonly pg.QueryResult[] => {
   return results;
 };
 
-/** Members of the driver's connection that its types leave out. */
+/** Members that the driver's types leave out. */
 interface Connecting {
   ssl: boolean;
   connect(...address: unknown[]): void;
@@ -78,19 +76,18 @@ interface DriverParameters {
   readonly connectionParameters: { options: string | undefined };
 }
 
-/** Connects the socket to `hostaddr`. TLS and the password file still use the host's name. */
+/** Connects to `hostaddr`. TLS and the password file still use the host's name. */
 const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   if (hostaddr === undefined) return;
   const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** Content of the message BackendKeyData: the server process's pid, or a pooler's own number. */
+/** BackendKeyData: the server process's pid, or a pooler's own number. */
 interface BackendKey {
   readonly processID: number | null;
 }
 
-/** PostgreSQL, "Message Formats", ParameterStatus. */
 interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;
@@ -123,11 +120,11 @@ const driverConfig = (config: ServerConfig, start: SessionStart, options: Client
  * The class of all our connections: each session starts with a safe search path. Proved by
  * test/integration/session-start.test.ts.
  *
- * Configurations are sent to threads, so functions for passwords and TLS are created here. Proved
- * by test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
+ * Creates the functions for passwords and TLS itself, because configurations are sent to threads
+ * and functions cannot be. Proved by test/integration/tls.test.ts and password-file.test.ts.
  */
 export class PgClient extends driver.Client {
-  /** The configuration with only the host that this client connects to. */
+  /** Has only the host that this client connects to. */
   readonly serverConfig: ServerConfig;
   readonly #start: SessionStart;
   readonly #timeoutMs: number;
@@ -138,7 +135,7 @@ export class PgClient extends driver.Client {
     const { ssl, isOptional } = tlsOf(config);
     const settings = driverConfig(config, start, options);
     super({ ...settings, ssl });
-    // Without this, the driver would read PGOPTIONS, which may be meant for another server.
+    // The driver would read PGOPTIONS, which may be meant for another server.
     (this as unknown as DriverParameters).connectionParameters.options = config.parameters.options;
     this.serverConfig = config;
     this.#start = start;
@@ -148,7 +145,7 @@ export class PgClient extends driver.Client {
       if (parameterName === 'server_version') this.#serverVersion = parameterValue;
     });
     guardAuthentication(connection, config.parameters);
-    // A Unix socket is never encrypted; libpq ignores sslmode there, too.
+    // As in libpq, a Unix socket is never encrypted, whatever sslmode says.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
     connectToAddress(connection.stream as Socket, settings);
     if (!this.ssl || settings.sslnegotiation === 'direct') return;
@@ -159,36 +156,36 @@ export class PgClient extends driver.Client {
     };
   }
 
-  /** Major version, from the server's parameter server_version, such as '18.4 (Debian …)'. */
+  /** Parsed from server_version, such as '18.4 (Debian …)'. */
   get serverMajor(): number {
     return Number.parseInt(this.#serverVersion, 10);
   }
 
-  /** Pid of the session's server process; undefined until the session has started. */
+  /** Undefined until the session has started. */
   get serverPid(): number | undefined {
     return this.#serverPid;
   }
 
-  /** True once the server, or a pooler in front of it, has accepted our login. */
+  /** True if the server, or a pooler before it, has accepted our login. */
   get isLoggedIn(): boolean {
     return (this as unknown as BackendKey).processID !== null;
   }
 
-  /** A pooler reports a number of its own instead of the server process's pid. */
+  /** A pooler reports its own number instead of the pid. */
   get isPooled(): boolean {
     return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
   }
 
   /**
-   * The driver's timeout covers only the login, which a pooler answers even without a free
-   * connection to the server (test/fault/pgbouncer.test.ts).
+   * Starts the session, with a timeout: the driver's covers only the login, which a pooler answers
+   * even without a free connection to the server (test/fault/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
     const late = (): void => void this.connection.stream.destroy(new Error('the session did not start'));
     const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
     try {
       const text = startStatement(this.#start, this.serverMajor);
-      // A multi-statement query returns an array of results; the types know only a single result.
+      // The driver's types do not know that several statements return an array.
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;

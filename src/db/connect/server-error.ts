@@ -1,10 +1,12 @@
-// Converts errors of the server, or of the connection to it, to our errors, by code.
+// Converts errors of the server, and of connections to it, to ours, by code.
 
 import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../../core/errors/errors.ts';
 import type { ServerAddress } from './address.ts';
 import { retryOf } from '../retry.ts';
 
-/** False for a lost connection, a full disk, or one of our errors. */
+/**
+ * True if the server refused the statement; not for a lost connection or missing resources (53).
+ */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = codeOf(thrown) ?? '';
   return (
@@ -12,15 +14,15 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** Returns advice if a function or operator (42883), type (42704) or table (42P01) is not found. */
+/** Advice for a function or operator (42883), type (42704) or table (42P01) that was not found. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
 /**
- * Details or advice of the server, and its call context, innermost function first. The message of
- * an exception in a trigger names neither trigger nor table.
+ * Details or advice of the server, and the call context: for an exception in a trigger, only the
+ * context names trigger and table.
  */
 export const hintOf = (thrown: unknown): string => {
   const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
@@ -32,14 +34,14 @@ export const hintOf = (thrown: unknown): string => {
     .join(' ');
 };
 
-/** Converts a missing privilege to ETL_PERMISSION; returns any other error unchanged. */
+/** Converts a missing privilege to ETL_PERMISSION; returns other errors unchanged. */
 export const withPermission = ({ config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
   const details = { user: config.user, problem: messageOf(thrown) };
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 
-/** Converts anything thrown to an EtlError: the server's errors by SQLSTATE. */
+/** Converts anything thrown to an EtlError, the server's errors by SQLSTATE. */
 export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
   const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;

@@ -5,7 +5,7 @@ export interface SessionKind {
   readonly isReadOnly: boolean;
 }
 
-/** Why the session does not match this value of target_session_attrs; undefined: it matches. */
+/** Undefined: the session matches. */
 const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): string | undefined => {
   if (target === 'read-write' && isReadOnly)
     return isStandby ? 'it is a standby' : 'its sessions are read-only';
@@ -14,10 +14,10 @@ const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): str
   return target === 'standby' && !isStandby ? 'it is not a standby' : undefined;
 };
 
-/** Error code for such a host. A failover may change its role, so a run waits for it. */
+/** Code of an error that is retried: a failover may give the host the wanted role. */
 export const unfitSession = 'UNFIT_SESSION';
 
-/** Throws if the session does not match. Errors: code `unfitSession`. */
+/** Errors: code `unfitSession`. */
 export const refuseUnfit = (target: string, kind: SessionKind): void => {
   const problem = mismatchOf(target, kind);
   if (problem !== undefined)

@@ -9,13 +9,13 @@ const processTag = hex(4);
 /** The server cuts names at 63 bytes. */
 const pipelineShownMax = 36;
 
-/** All sessions of one run in this process have this name. */
+/** Name of all sessions of one run in this process. */
 export const runSessionName = (pipeline: string): string =>
   `sluice ${pipeline.slice(0, pipelineShownMax)} ${processTag}${hex(4)}`;
 
-/** Name of the session over which a worker queries the server every second, as a sign of life. */
+/** Name of a worker's watch session, which queries the server every second as a sign of life. */
 export const watchSessionName = `sluice worker ${processTag}`;
 
-/** SQL: the name of the watch session of the process that has the session `name`. */
+/** SQL: name of the watch session of the process that has session `name`. */
 export const watchSessionOf = (name: string): string =>
   `'sluice worker ' || substring(${name} from '([0-9a-f]{8})[0-9a-f]{8}$')`;

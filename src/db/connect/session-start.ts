@@ -4,27 +4,23 @@ import { quoteText, searchPath } from '../sql.ts';
 
 export interface SessionStart {
   readonly name: string;
-  /** Schemas on the search path, between pg_catalog and pg_temp. */
   readonly schemas: readonly string[];
 }
 
 interface Setting {
   readonly name: string;
   readonly value: string;
-  /** First major version that has the setting; without it, all versions. */
+  /** First major version that has the setting. */
   readonly since?: number;
-  /**
-   * Pattern for version(): systems that support the setting. Others refuse it, or log a complaint.
-   */
+  /** Pattern of version() for systems that support the setting. */
   readonly systems?: string;
-  /** True if only some roles may set it. */
+  /** True if the role needs a privilege to set it. */
   readonly isPrivileged?: boolean;
 }
 
 /**
- * The server must notice within seconds that we are gone, because our locks block the process that
- * takes over. And values must read the same on every server
- * (test/integration/session-settings.test.ts).
+ * The server must notice within seconds that we are gone, because our locks block our successor.
+ * Values must read the same on every server (test/integration/session-settings.test.ts).
  */
 const settings: readonly Setting[] = [
   { name: 'client_connection_check_interval', value: '2s', since: 14, systems: 'linux' },
@@ -33,45 +29,43 @@ const settings: readonly Setting[] = [
   { name: 'tcp_keepalives_interval', value: '5' },
   { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
   { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
-  // A load idles, waits and works for hours: a role's timeouts are not meant for it.
+  // A role's timeouts are not meant for a load, which idles, waits and works for hours.
   { name: 'statement_timeout', value: '0' },
   { name: 'lock_timeout', value: '0' },
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
-  // After waiting for a lock, a session must see what others committed, also in BullMQ's
-  // transactions.
+  // After waiting for a lock, a session, also one of BullMQ's, must see what others committed.
   { name: 'default_transaction_isolation', value: 'read committed' },
-  // node-postgres parses these formats. SQL files rely on the order of day and month.
+  // node-postgres parses these formats; SQL files rely on the order of day and month.
   { name: 'datestyle', value: 'ISO, MDY' },
   { name: 'intervalstyle', value: 'postgres' },
-  // Floating-point numbers are returned with all digits.
+  // Returns floating-point numbers with all digits.
   { name: 'extra_float_digits', value: '1' },
-  // Our quoting of texts relies on this setting.
+  // Our quoting of texts relies on this.
   { name: 'standard_conforming_strings', value: 'on' },
-  // Names in the server's texts are compared with ours.
+  // We compare names in the server's texts with ours.
   { name: 'quote_all_identifiers', value: 'off' },
-  // COPY reports skipped rows by a notice. `startStatement` keeps lower levels, such as debug1.
+  // COPY reports skipped rows by notices. `startStatement` keeps lower levels, such as debug1.
   { name: 'client_min_messages', value: 'notice' },
-  // With `off`, a null in an array would be read as the text NULL. Files that are in no archive
-  // have a null as their member.
+  // With `off`, a null in an array would become the text NULL.
   { name: 'array_nulls', value: 'on' },
-  // With `replica`, the server checks no foreign keys. If we may not change it, preflight refuses.
+  // With `replica`, the server checks no foreign keys. Preflight refuses if we may not change it.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
 
 const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
   `(${[name, value, systems].map(quoteText).join(', ')}, ${isPrivileged})`;
 
-/** Privileges for settings can be granted since PostgreSQL 15. */
+/** Privileges on settings exist since PostgreSQL 15. */
 const maySet = (major: number): string =>
   major < 15
     ? '(select rolsuper from pg_roles where rolname = current_user)'
     : `has_parameter_privilege(name, 'set')`;
 
 /**
- * The server parses each statement after the previous statement has run. So only `set`, which looks
- * up no names, comes before the search path is safe. One `select` is faster than fifteen `set`.
+ * `set` looks up no names, so it can run before the search path is safe. The server parses the
+ * `select` only afterwards; one `select` is faster than fifteen `set`.
  */
 export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);

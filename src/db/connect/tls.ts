@@ -1,7 +1,7 @@
-// TLS as in libpq: sslmode and certificates. PostgreSQL, "SSL Support".
+// TLS as in libpq: sslmode and certificates.
 //
-// node-postgres alone treats `prefer`, `require` and `verify-ca` as `verify-full` with a warning,
-// and unknown modes as `disable`; it never falls back to an unencrypted connection.
+// node-postgres itself reads `prefer`, `require` and `verify-ca` as `verify-full`, and unknown
+// modes as `disable`; it never falls back to an unencrypted connection.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,7 +22,7 @@ const readPem = (file: string): string => {
   }
 };
 
-/** Returns the path of a file that libpq uses by default, if it exists. */
+/** Path of a file that libpq uses by default, if it exists. */
 const personalFile = (name: string): string | undefined => {
   const file = join(homedir(), '.postgresql', name);
   return existsSync(file) ? file : undefined;
@@ -47,7 +47,8 @@ const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionO
   const revoked = sslcrl || personalFile('root.crl');
   const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
   if (mode === 'verify-full') return trusted;
-  // Anybody can get a public authority's certificate: it proves nothing without the host's name.
+  // Anybody can get a certificate of a public authority, so it proves nothing without the host's
+  // name.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...trusted, checkServerIdentity: () => undefined };
 };
@@ -60,7 +61,7 @@ const versionsOf = (parameters: Parameters): ConnectionOptions => {
   };
 };
 
-/** As in node-postgres, sslrootcert alone means `verify-full`; nothing means no TLS. */
+/** As in node-postgres, sslrootcert alone means `verify-full`; the default is no TLS. */
 const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
   if (sslmode) return sslmode;
   if (requiressl) return requiressl === '1' ? 'require' : 'prefer';
@@ -68,16 +69,12 @@ const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => 
 };
 
 export interface TlsChoice {
-  /** Setting `ssl` of node-postgres; false: no TLS. */
   readonly ssl: boolean | object;
   /** True if the connection continues unencrypted when the server has no TLS. */
   readonly isOptional: boolean;
 }
 
-/**
- * `ssl` of the connection settings overrules parameters. Errors: ETL_USAGE (unreadable file,
- * verify-ca without an authority, sslnegotiation=direct without TLS).
- */
+/** Setting `ssl` overrules the parameters. Errors: ETL_USAGE. */
 export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   const mode = sslModeOf(parameters);
   const isOptional = ssl === undefined && (mode === 'prefer' || mode === 'allow');
@@ -92,11 +89,11 @@ export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   };
 };
 
-/** node-postgres reports this case only in a message. */
+/** Our code for an error that node-postgres reports only by message. */
 const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
- * Reads the server's one-byte answer to SSLRequest before node-postgres does: after 'N' (no TLS),
+ * Reads the server's one-byte answer to SSLRequest before node-postgres does. After 'N' (no TLS),
  * an optional TLS is skipped; otherwise the connection ends with an error.
  */
 export const answerMissingTls = (connection: pg.Connection, isOptional: boolean): void => {
@@ -109,7 +106,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
     } else if (isOptional) {
       const plain = connection as unknown as { attachListeners(from: typeof stream): void };
       plain.attachListeners(stream);
-      // On this event node-postgres sends its startup message.
+      // On this event, node-postgres sends its startup message.
       connection.emit('sslconnect');
     } else {
       stream.end();
@@ -121,7 +118,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 const trustHint =
   'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
-/** Hints by Node's error code. Most codes are OpenSSL's verdicts on a certificate. */
+/** Hints by Node's error code; most are OpenSSL's verdicts on a certificate. */
 const hints: Readonly<Record<string, string>> = {
   [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,
@@ -140,7 +137,7 @@ const hints: Readonly<Record<string, string>> = {
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
-/** Returns the hint for a TLS error; undefined for other errors. */
+/** Undefined if the error is not about TLS. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))

@@ -1,4 +1,4 @@
-// Chooses the system user who runs the embedded server, and checks which paths the user can reach.
+// Chooses the system user of the embedded server, and checks which paths that user can reach.
 
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** A negative id in /etc/passwd (`nobody` is -2 on macOS) means the same unsigned number. */
+/** A negative id (`nobody` is -2 on macOS) means the same number, unsigned. */
 export const parsePasswd = (text: string): readonly Account[] =>
   text
     .split('\n')
@@ -20,9 +20,8 @@ export const parsePasswd = (text: string): readonly Account[] =>
     .map(([name, , uid, gid]) => ({ name: name ?? '', uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
 
 /**
- * The account that runs the server if we are root, because PostgreSQL refuses to run as root: the
- * owner of an existing data directory (uid `owner`), else `postgres`, else `nobody`. PostgreSQL
- * needs it in /etc/passwd.
+ * Account for the server if we are root, because PostgreSQL refuses to run as root: the owner of an
+ * existing data directory (uid `owner`), else `postgres`, else `nobody`.
  */
 export const chooseAccount = (passwd: string, owner?: number): Account | undefined => {
   const accounts = parsePasswd(passwd).filter(({ uid }) => uid !== 0);
@@ -37,8 +36,8 @@ interface Ownership {
 }
 
 /**
- * An account's permission bits (4 read, 2 write, 1 execute), chosen as the kernel does. Access
- * control lists are ignored: at worst, programs are copied without need.
+ * Permission bits (4 read, 2 write, 1 execute), chosen as the kernel does. Ignores access control
+ * lists: at worst, programs are copied without need.
  */
 export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): number => {
   if (account.uid === uid) return (mode >> 6) & 7;
@@ -48,7 +47,7 @@ export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): 
 export const mayRead = 4;
 export const mayEnter = 1;
 
-/** The outermost directory on the path, itself included, that the account may not enter. */
+/** Outermost directory on the path that the account may not enter. */
 export const firstClosed = async (directory: string, account: Account): Promise<string | undefined> => {
   const path = await realpath(directory);
   const parent = dirname(path);

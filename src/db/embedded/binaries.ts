@@ -28,13 +28,15 @@ interface Link {
 
 const exists = async (path: string): Promise<boolean> => (await ifPresent(lstat(path))) !== undefined;
 
-/** Symbolic links that npm cannot pack. An install script creates them, unless scripts are off. */
+/**
+ * Symbolic links, which npm cannot pack. An install script creates them, unless scripts are off.
+ */
 const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => {
   const file = join(packageDirectory, 'native', 'pg-symlinks.json');
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Creates only missing links, so a complete package may be read-only. */
+/** Only missing links, because a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);
@@ -59,7 +61,7 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
-    // A program needs the execute bit, which for a directory is the right to enter it.
+    // Programs need the execute bit; on a directory it is the right to enter.
     const wanted =
       entry.isDirectory() || dirname(path) === join(directory, 'bin') ? mayRead | mayEnter : mayRead;
     if ((permissionsOf(await lstat(path), account) & wanted) !== wanted) return false;
@@ -81,7 +83,7 @@ const isReadyInPlace = async (packageDirectory: string, account: Account | undef
   return account === undefined || isOpenTo(join(packageDirectory, 'native'), account);
 };
 
-/** Whatever our umask and the original's modes. */
+/** Opens the copy to all users, whatever our umask and the original modes. */
 const openToAll = async (directory: string): Promise<void> => {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -92,7 +94,7 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 };
 
-/** Renamed at the end, so that a copy under its final name is complete. */
+/** Renames the copy at the end, so the final name always means a complete copy. */
 const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
   await makeOpenDirectory(dirname(copy));
   const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;
@@ -108,15 +110,15 @@ const copyPackage = async (packageDirectory: string, copy: string): Promise<void
     await rename(partial, copy);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another process has created the same copy.
+    // Another process has made the same copy.
     if (!(await exists(copy))) throw error;
   }
 };
 
 /**
- * Returns the directory with `bin`, `lib` and `share` that the server runs from: the package's own
- * if it can be prepared, otherwise a copy for each version in `cacheDirectory`, which the account
- * must be able to reach. Without an account, we run the server.
+ * Returns a directory with `bin`, `lib` and `share` that the account can run: the package's own,
+ * otherwise a copy of this version in `cacheDirectory`. Without an account, we run the server
+ * ourselves.
  */
 export const prepareBinaries = async (
   packageDirectory: string,

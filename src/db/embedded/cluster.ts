@@ -1,14 +1,12 @@
 // Creates the database cluster of an `.etl` directory, and records its directory, port and
 // password.
 //
-//   .etl/server.json    port, password (mode 0600), and the data directory's path
-//   .etl/database/      the data directory
-//   .etl/postgres.log   the server's log
+// .etl/server.json has port, password (mode 0600) and the path of the data directory;
+// .etl/database/ is the data directory; .etl/postgres.log is the server's log.
 //
-// If we are root, the server runs as another user, who may not be able to enter `.etl/` (below
-// /root, for example), and we must not open somebody's directories to others. So the data directory
-// is then /var/lib/sluice/<hash of the path of .etl>/database, and a file `origin` beside it has
-// the path of `.etl/`. Deleting `.etl/` does not delete such a database: it could still be in use.
+// If we are root, the server runs as another user, who may not be able to enter `.etl/`. The data
+// directory is then /var/lib/sluice/<hash of the path of .etl>/database, and a file `origin` beside
+// it has the path of `.etl/`. Deleting `.etl/` keeps such a database, which may be in use.
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -34,16 +32,16 @@ import { type Programs, runProgram } from './programs.ts';
 import { settingsName } from './settings.ts';
 
 export interface Cluster {
-  /** Data directory: absolute path without links. */
+  /** Absolute path of the data directory, without links. */
   readonly directory: string;
   readonly port: number;
   readonly password: string;
 }
 
-/** Name of user and database: psql's default database has the user's name. */
+/** User and database have the same name, because that is psql's default. */
 export const userName = 'etl';
 
-/** Data directories and copies of the programs if we are root, outside of any checkout. */
+/** Used if we are root: data directories and copies of the programs. */
 export const rootsDirectory = '/var/lib/sluice';
 
 export const dataName = 'database';
@@ -58,7 +56,7 @@ const readPointer = async (file: string): Promise<Cluster> => {
   }
 };
 
-/** Undefined if no cluster was completed there. `etlDirectory` is a path without links. */
+/** Undefined if no cluster was completed. `etlDirectory` is a path without links. */
 export const readCluster = async (etlDirectory: string): Promise<Cluster | undefined> => {
   const cluster = await ifPresent(readPointer(join(etlDirectory, pointerName)));
   if (cluster === undefined) return undefined;
@@ -68,14 +66,14 @@ export const readCluster = async (etlDirectory: string): Promise<Cluster | undef
   return isFinished ? { ...cluster, directory: await realpath(named) } : undefined;
 };
 
-/** A data directory inside `.etl/` is recorded as a relative path: the checkout can be moved. */
+/** Records a data directory inside `.etl/` as a relative path, so the checkout can be moved. */
 export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promise<void> => {
   const isInside = dirname(cluster.directory) === etlDirectory;
   const saved = { ...cluster, directory: isInside ? basename(cluster.directory) : cluster.directory };
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
-/** An unused directory: those of deleted or moved checkouts may still exist. */
+/** Skips directories in use: those of deleted or moved checkouts may still exist. */
 const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
@@ -84,7 +82,7 @@ const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   }
 };
 
-/** A new data directory is in `.etl/` if the server's user can reach it there. */
+/** `.etl/` itself, if the server's user can reach it. */
 const chooseParent = async (etlDirectory: string, { account }: Programs): Promise<string> => {
   if (account === undefined || (await firstClosed(etlDirectory, account)) === undefined) return etlDirectory;
   const parent = await chooseBelowRoots(etlDirectory);
@@ -121,8 +119,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // `include`, not include_if_exists, which ignores an unreadable file. O_NOFOLLOW, because we may
-  // be root and the directory belongs to the server's user.
+  // Not include_if_exists, which would ignore an unreadable file. O_NOFOLLOW, because we may be
+  // root in a directory of the server's user.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
   await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;
@@ -131,8 +129,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
 const initPrefix = 'initdb-';
 
 /**
- * Creates user and database `etl`. If it is interrupted, the next start deletes what is incomplete.
- * The caller holds the lock of `etlDirectory`, a path without links.
+ * After an interruption, the next call deletes the incomplete cluster. The caller holds the lock of
+ * `etlDirectory`, a path without links.
  */
 export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
   const parent = await chooseParent(etlDirectory, programs);
@@ -143,7 +141,7 @@ export const createCluster = async (etlDirectory: string, programs: Programs): P
     );
   }
   for (const name of await readdir(parent)) {
-    // Retries, because initdb of a killed process may still be writing there.
+    // initdb of a killed process may still be writing, so deletion is retried.
     if (name.startsWith(initPrefix)) await rm(join(parent, name), { recursive: true, maxRetries: 10 });
   }
   const work = await mkdtemp(join(parent, initPrefix));

@@ -1,4 +1,4 @@
-// Files and directories that are safe to create if we are root and the server is another user.
+// Files and directories that root can create safely where the server's user may write.
 
 import { randomBytes } from 'node:crypto';
 import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -17,8 +17,8 @@ export const ifPresent = async <T>(reading: Promise<T>): Promise<T | undefined> 
 };
 
 /**
- * A reader, or a crash, finds the old text or the new text. The temporary file is created
- * exclusively, and renaming follows no links. `mode` is final, whatever our umask.
+ * Replaces a file atomically, also in a crash. Follows no links. `mode` is final, whatever our
+ * umask.
  */
 export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
@@ -42,7 +42,7 @@ export const makeOpenDirectory = async (directory: string): Promise<void> => {
   const first = await mkdir(directory, { recursive: true });
   if (process.platform === 'win32') return;
   for (let made = directory; first !== undefined && made.length >= first.length; made = dirname(made)) {
-    // chmod by descriptor: another user who may rename the directory could put a link in its place.
+    // By descriptor, because another user could put a link in the directory's place.
     const handle = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       await handle.chmod(0o755);

@@ -6,28 +6,25 @@ import { dirname, join, resolve } from 'node:path';
 
 const directoryName = '.etl';
 
-/**
- * True for our own directory, if it is not a link: another user could create a link to his server
- * in a directory above, such as /tmp.
- */
+/** Refuses links: in a directory such as /tmp, another user could link to his own server. */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found !== undefined && found.isDirectory() && found.uid === (process.geteuid?.() ?? found.uid);
 };
 
-/** A database was created there. The name alone may be a coincidence. */
+/** True if it holds a database; the name alone may be a coincidence. */
 const isSetUp = (path: string): boolean => {
   try {
     return isOurs(path) && lstatSync(join(path, 'server.json')).isFile();
   } catch {
-    // A directory that we cannot read is not ours.
+    // An unreadable directory is not ours.
     return false;
   }
 };
 
 /**
- * The `.etl` of the working directory, or else of the nearest directory above, up to the home
- * directory, that has a database of this user. If there is none, the path for a new one.
+ * `.etl` of the working directory, else the nearest one above it, up to the home directory, with a
+ * database of this user, else the path for a new one.
  */
 export const findEtlDirectory = (workingDirectory: string): string => {
   const own = resolve(workingDirectory, directoryName);

@@ -31,10 +31,7 @@ const lastLines = async (logFile: string, fromByte: number): Promise<string> => 
 const notReady = (): Error =>
   new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
 
-/**
- * Waits while a live server is starting (for another process, or in recovery after a crash) or
- * stopping. Undefined: there is no server.
- */
+/** Waits while a live server is starting, recovering or stopping. Undefined: there is no server. */
 export const settled = async (directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   for (;;) {
@@ -45,7 +42,7 @@ export const settled = async (directory: string): Promise<Postmaster | undefined
   }
 };
 
-/** Undefined if the server that we started ended instead. */
+/** Undefined if the server that we started ended. */
 const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   while (child.exitCode === null && child.signalCode === null) {
@@ -58,10 +55,10 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Starts a cluster's server, on the cluster's port or on another if that is taken. Tries again if
- * another program took the port meanwhile, while children of a killed server hold its shared
- * memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an unlogged
- * table whose transaction was rolled back". Throws the last lines of the log.
+ * Starts a cluster's server, on another port if its own is taken. Retries if another program took
+ * the port meanwhile, while children of a killed server hold its shared memory, and once after any
+ * failure. Proved by test/integration/unlogged.test.ts, "an unlogged table whose transaction was
+ * rolled back". Throws the last lines of the log.
  */
 export const launch = async (
   programs: Programs,
@@ -82,7 +79,7 @@ export const launch = async (
     if (ready) return ready;
     const isPortTaken = attempt < embeddedPortAttemptsMax && !(await isFree(port));
     const mayHaveOrphans = wasKilled && Date.now() < orphansDeadline;
-    // Recovery after a crash may fail once (see rehearse.ts), and then succeeds at the next start.
+    // Recovery after a crash may fail once (see rehearse.ts) and succeed at the next start.
     const isFirst = attempt === 1;
     if (!isPortTaken && !mayHaveOrphans && !isFirst) throw new Error(await lastLines(logFile, logStart));
     await sleep(embeddedPollIntervalMs);

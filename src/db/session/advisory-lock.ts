@@ -7,13 +7,13 @@ import type { Client } from '../client.ts';
 const pipelineKey = (pipeline: string, space: string | number): string =>
   `hashtextextended('sluice pipeline ' || ${pipeline}, ${space})`;
 
-/** SQL condition on a row l of pg_locks. */
+/** SQL condition on a row `l` of pg_locks. */
 const isPipelineLock = (pipeline: string, space: string | number): string => `
   l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and l.database = (select oid from pg_database where datname = current_database())
     and ((l.classid::bigint << 32) | l.objid::bigint) = ${pipelineKey(pipeline, space)}`;
 
-/** False if another session holds it. The lock ends with the connection. */
+/** False if another session holds the lock. The lock ends with the connection. */
 export const tryLockPipeline = async (client: Client, pipeline: string): Promise<boolean> => {
   const result = await client.query(`select pg_try_advisory_lock(${pipelineKey('$1', '$2')}) as locked`, [
     pipeline,
@@ -34,7 +34,7 @@ export const lockBuild = async (client: Client, pipeline: string): Promise<void>
 };
 
 /**
- * Waits for sessions that still build, such as those of a killed process. Called by the holder of
+ * Waits until other sessions, such as those of a killed process, stop building. The caller holds
  * the pipeline's lock.
  */
 export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<void> => {
@@ -42,7 +42,7 @@ export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<
   await client.query(`select pg_advisory_unlock(${buildKey})`, [pipeline, lockSpace]);
 };
 
-/** Selects the holder of the lock of pipeline $1 ($2: our lock space), for error messages. */
+/** SQL: the holder of pipeline $1's lock ($2: our lock space), for error messages. */
 export const lockHolder = `
   select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, a.pid || ' of the server' as pid,
     to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') as started

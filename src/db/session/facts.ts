@@ -10,7 +10,7 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** The server's text, and a number in bytes, seconds or the setting's own unit; null for a word. */
+/** `number` is in bytes, seconds or the setting's own unit; null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
@@ -21,11 +21,11 @@ export interface Demand {
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** Counts the connections of `etl run`: the run, its workers and its queue. */
+/** Connections of `etl run`: the run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 
-/** A limit on connections, without those reserved for superusers. */
+/** Without connections reserved for superusers. */
 export interface ConnectionLimit {
   readonly name: string;
   readonly limit: number;
@@ -39,7 +39,7 @@ export interface StagingTable {
 }
 
 export interface CrashHistory {
-  /** null: the canary table was emptied, or never filled. */
+  /** null: a crash has emptied the canary table, or it was never filled. */
   readonly epoch: string | null;
   /** Newest unfinished run of each pipeline whose staged chunks a crash has emptied. */
   readonly lost: readonly { readonly run: number; readonly pipeline: string }[];
@@ -52,7 +52,7 @@ export interface Bookkeeping {
   readonly known: number;
   /** undefined on a standby. */
   readonly crashes: CrashHistory | undefined;
-  /** Names of staging tables that no unfinished run can continue with. */
+  /** Staging tables that no unfinished run can continue with. */
   readonly stale: readonly string[];
 }
 
@@ -65,21 +65,18 @@ export interface ServerFacts {
   readonly logIsUsed: boolean;
   readonly connectionLimits: readonly ConnectionLimit[];
   readonly databaseBytes: number;
-  /** undefined: only the server's own machine can tell. */
+  /** undefined unless the server is on this machine. */
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
-  /** When the checkpointer started, which every crash restarts; null if hidden from this user. */
+  /** Every crash restarts the checkpointer; null if hidden from this user. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
   /** Objects in our schemas that are not ours. */
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
-    /** Such objects in build schemas and staging tables of single pipelines. */
+    /** The same in build schemas, and in staging tables of single pipelines. */
     readonly foreignOfPipelines: readonly string[];
   };
-  /**
-   * undefined: does not exist, is closed to this user (see `access.missing`), or is not safe to
-   * read.
-   */
+  /** undefined: missing, closed to this user (see `access.missing`), or not safe to read. */
   readonly bookkeeping: Bookkeeping | undefined;
 }
 
@@ -155,7 +152,7 @@ const selectCrashes = `
     (select coalesce(sum(crashes_seen), 0)::int from etl.run) as "crashesSeen",
     (select max(id)::float8 from etl.run where crashes_seen > 0) as "lastSeenBy"`;
 
-// Reads the catalogue: a name in a schema that is closed to us would be an error.
+// Reads catalogues, because naming a table in a schema that is closed to us would be an error.
 const selectIsReadable = `
   select count(*) = 3 and bool_and(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as readable
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -175,7 +172,7 @@ const readBookkeeping = async (
   return { ...(await schemaVersions(client, trust)), crashes, stale };
 };
 
-/** undefined: only the server's own machine can tell. */
+/** undefined unless the server is embedded. */
 export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
   if (embedded === undefined) return undefined;
   const { bavail, bsize } = await statfs(embedded.directory).catch(() => ({ bavail: undefined, bsize: 0 }));
@@ -192,7 +189,7 @@ const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promi
   return everywhere.foreign.filter((problem) => !foreign.includes(problem));
 };
 
-/** Needs no privilege beyond `connect`; omits what the user may not see. */
+/** Needs only the privilege `connect`; omits what the user may not see. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
   const access = await readAccess(client);

@@ -1,11 +1,9 @@
-// Detects a pooler in front of the server, and whether it reserves a server session for each
-// client.
+// Detects a pooler, and whether it reserves a server session for each client.
 //
-// A session starts with the pid of its server process (BackendKeyData); a pooler sends a number of
-// its own. A second connection then shows the mode. In session mode, a listening session is
-// notified while its client is silent. In transaction and statement mode it is not; instead, its
-// next query runs in another server process. Neither happens by chance in the other mode. Proved by
-// test/fault/pgbouncer.test.ts.
+// A session starts with the pid of its server process; a pooler sends its own number instead. A
+// second connection finds the pooler's mode. In session mode, a listening session is notified while
+// its client is silent. In transaction and statement mode it is not, and its next query runs in
+// another server process. Proved by test/fault/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +13,7 @@ import type { ServerAddress } from '../connect/address.ts';
 import { withClient, type Client } from '../client.ts';
 
 /**
- * direct: no pooler, or none visible · session: each client has a server session · shared: not.
+ * direct: no visible pooler · session: a server session for each client · shared: no such session.
  */
 export type Pooling = 'direct' | 'session' | 'shared';
 
@@ -25,16 +23,16 @@ export type Pooling = 'direct' | 'session' | 'shared';
  */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
-/** Runs statements in the same server process; returns its pid. */
+/** Runs statements in one server process; returns its pid. */
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
   // Qualified, because "reset all" below also resets the safe search path.
   const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
-  // The types know only a single result.
+  // The driver's types do not know that several statements return an array.
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
   return results[0]!.rows[0].pid;
 };
 
-/** Probes once; undefined if the probe proves nothing. */
+/** undefined if the probe proves nothing. */
 const probeOnce = async (client: Client, other: Client, waitMs: number): Promise<Pooling | undefined> => {
   const channel = `sluice_probe_${randomBytes(8).toString('hex')}`;
   const listener = await processOf(client, `listen ${channel}`);
@@ -44,7 +42,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
     if (news.channel === channel) over.abort();
   };
   client.on('notification', hear);
-  // Other clients must not inherit our settings and channels, which outlast a transaction.
+  // Resets: through a pooler, other clients would inherit our settings and channels.
   const notifier = await processOf(other, `notify ${channel}`, 'unlisten *', 'reset all');
   if (notifier !== listener) await sleep(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
   client.off('notification', hear);
@@ -55,7 +53,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
 /** Sends no query if there is no pooler. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
-  // Through the same pooler, not to another host.
+  // Uses the same pooler, not another host.
   return withClient({ ...address, config: client.serverConfig }, async (other) => {
     let pooling: Pooling | undefined;
     for (const waitMs of roundsMs) pooling ??= await probeOnce(client, other, waitMs);

@@ -1,15 +1,12 @@
-// Measures how much write-ahead log the server has written since a run began.
+// Measures how much write-ahead log the whole server has written since a run began.
 //
-// The log is common to all sessions. PostgreSQL counts a session's own log only since version 18,
-// and forgets it when the session ends.
+// PostgreSQL counts a session's own log only since version 18, and forgets it when the session
+// ends.
 
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/**
- * Returns the first row; undefined if the server refuses the query. Aurora, for example, has no
- * such log.
- */
+/** undefined if the server refuses the query, as Aurora does, which has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -19,14 +16,11 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/**
- * Returns the log's position; undefined if the server refuses. Must not run in a transaction, which
- * the refusal would abort.
- */
+/** undefined if the server refuses. Must not run in a transaction: a refusal would abort it. */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 
-/** Returns the bytes since `start`; undefined if the server refuses, or is another server. */
+/** Bytes since `start`; undefined if the server refuses, or is another server. */
 export const walBytesSince = async (
   client: Client,
   start: string | undefined,

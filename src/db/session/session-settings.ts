@@ -1,24 +1,19 @@
-// Settings of a run's sessions beside those of every session (session-start.ts).
-//
-// Only settings that any role may change, and none that the administrator has set to a better
-// value. docs/operations/server.md lists them.
+// Settings of a run's sessions beside those of session-start.ts: only those that any role may
+// change, and only if the administrator has set no better value.
 
 import { sortMemoryBytesMax } from '../../core/limits.ts';
 import type { Client } from '../client.ts';
 
 /**
- * Commits of the coordinator are on this server's disk when they return. Not `on`, which could wait
- * for a standby that commits do not wait for now.
+ * Makes commits return only when they are on this server's disk. Not `on`, which could wait for a
+ * standby.
  */
 export const setDurableCommits = async (client: Client): Promise<void> => {
   await client.query(`select set_config('synchronous_commit', 'local', false)
     where current_setting('synchronous_commit') = 'off'`);
 };
 
-/**
- * Memory for sorting indexes: shared_buffers, divided among sessions that build side by side. An
- * index build's parallel workers share it ("Resource Consumption", maintenance_work_mem).
- */
+/** Memory for sorting indexes: shared_buffers, divided among the sessions that build at once. */
 export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
   await client.query(
     `select set_config('maintenance_work_mem', wanted / 1024 || 'kB', false)
@@ -29,8 +24,8 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
 };
 
 /**
- * Memory for the hash table of a join, until the transaction ends. All processes of the join
- * together get as much as for sorting an index; with less, a large join is written to disk.
+ * Memory for a join's hash table, until the transaction ends. All processes of the join together
+ * get as much as for sorting an index; with less, a large join is written to disk.
  */
 export const setJoinMemory = async (client: Client): Promise<void> => {
   await client.query(

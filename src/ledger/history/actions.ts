@@ -9,13 +9,13 @@ export type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
 export interface RecordedAction {
   readonly id: number;
   readonly askedAt: Date;
-  /** null: the action is under way, or its process ended before it. */
+  /** null: the action is under way, or its process was killed. */
   readonly endedAt: Date | null;
   readonly action: ActionName;
   readonly kind: ActionKind;
   /** A run's id, or a name. */
   readonly subject: string;
-  /** The person's name, if the program around the page provides it. */
+  /** Known if the program around the page names its users. */
   readonly person: string | null;
   readonly address: string | null;
   /** A few letters that identify the browser. */
@@ -32,7 +32,6 @@ export interface ActionsWanted {
   readonly limit: number;
 }
 
-/** Newest first. */
 export const listActions = async (
   client: Client,
   { id, kind, subject, limit }: ActionsWanted,

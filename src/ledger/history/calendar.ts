@@ -1,22 +1,20 @@
-// Read model of a calendar: number and outcome of the slots of each schedule, by day.
+// Slots of each schedule, counted by day and outcome, for a calendar.
 
 import { isThere, rowsOf, type Client } from '../../db/client.ts';
 
-/** loaded: published, or nothing to do. under way: enqueued, and its run has not ended. */
+/** loaded: published, or nothing to do · under way: enqueued, and the run has not ended. */
 export type SlotFate = 'loaded' | 'under way' | 'failed' | 'skipped' | 'missed';
 
-/** Slots of one schedule on one day with the same outcome. */
 export interface CalendarSlots {
   readonly schedule: string;
   /** `2026-11-23`, in the schedule's time zone. */
   readonly day: string;
   readonly fate: SlotFate;
   readonly slots: number;
-  /** The newest run of these slots; null: none has started. */
+  /** Newest run of these slots; null: no run has started. */
   readonly run: number | null;
 }
 
-/** The last days, up to today, of existing schedules. */
 export const calendarOf = async (client: Client, days: number): Promise<readonly CalendarSlots[]> => {
   if (!(await isThere(client, 'etl.schedule_slot'))) return [];
   return rowsOf<CalendarSlots>(client, {

@@ -1,16 +1,15 @@
-// Read model of a run's chunks: which bytes of which file are loaded, lost in a crash, or loaded
-// again.
+// A run's chunks: which bytes of which file are loaded, lost in a crash, or loaded again.
 //
-// A map has a limited number of cells. A file with more chunks is divided into equal parts, and
-// each cell shows the worst state of its chunks.
+// A map has a limited number of cells. A file with more chunks is divided into equal ranges; a cell
+// shows the worst state of its chunks.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 
-/** lost: loaded before a crash, and not again yet. reloaded: loaded again after a crash. */
+/** lost: loaded before a crash, and not again yet · reloaded: loaded again after a crash. */
 type ChunkState = 'loaded' | 'reloaded' | 'lost';
 
-/** One chunk, or several adjacent chunks. */
+/** One chunk, or several adjacent ones. */
 export interface ChunkCell {
   readonly fileId: number;
   readonly start: number;
@@ -19,21 +18,20 @@ export interface ChunkCell {
   readonly records: number;
   readonly rejected: number;
   readonly state: ChunkState;
-  /** The session that loaded the newest of the cell's chunks. */
+  /** Session of the cell's newest chunk. */
   readonly session: number;
-  /** The epoch of the newest of the cell's chunks. */
+  /** Epoch of the cell's newest chunk. */
   readonly epoch: string;
   readonly committedAt: Date;
 }
 
-/** A file of a run, and how much of it is loaded. */
 export interface MappedFile {
   readonly id: number;
   readonly table: string;
   readonly file: string;
-  /** End of its data, as far as known: the file's size, or the last loaded byte. */
+  /** End of the file's data, as far as known: its size, or the last loaded byte. */
   readonly bytes: number;
-  /** Start of its data, after the header. */
+  /** First byte after the header. */
   readonly dataByte: number;
   readonly chunks: number;
   readonly records: number;
@@ -43,14 +41,11 @@ export interface MappedFile {
 }
 
 export interface ChunkMap {
-  /** Some of the run's files, in order. */
   readonly files: readonly MappedFile[];
   readonly cells: readonly ChunkCell[];
 }
 
-/**
- * Limits: files in a map, cells in a file, and cells in a map. Each cell is an element of the page.
- */
+/** Bounds of a map, because each cell is an element of the page. */
 export const filesOfMap = 40;
 const partsMax = 240;
 const cellsMax = 1_600;
@@ -78,7 +73,7 @@ const selectFiles = (runId: number, first: number): Query => ({
   values: [runId, first, filesOfMap],
 });
 
-/** If a cell has several chunks, the newest chunk gives session, time and epoch. */
+/** The newest chunk of a cell gives session, time and epoch. */
 const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
       count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
@@ -100,7 +95,7 @@ const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   ],
 });
 
-/** Maps the run's files from index `first` on. */
+/** Maps up to `filesOfMap` files, from index `first` on. */
 export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
   const files = await rowsOf<MappedFile>(client, selectFiles(runId, first));
   return { files, cells: await rowsOf<ChunkCell>(client, selectCells(runId, files)) };

@@ -1,4 +1,4 @@
-// Read model of earlier runs: the queries of `etl status`.
+// Reads earlier runs: the queries of `etl status`.
 
 import { testsOfRun } from '../run/data-tests.ts';
 import { storyOfRun, type RunStory } from '../run/run-story.ts';
@@ -12,13 +12,12 @@ import type { Counts, HeaderDifferences, RunState } from '../../core/model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
 
-/** `limit` files from index `first`; limit null: all that follow. */
+/** `limit` files from index `first`; limit null: all further files. */
 export interface FilesWanted {
   readonly first: number;
   readonly limit: number | null;
 }
 
-/** One run, with the totals of its chunks. */
 export interface RunSummary extends Counts {
   readonly id: number;
   readonly pipeline: string;
@@ -28,15 +27,13 @@ export interface RunSummary extends Counts {
   readonly workers: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** Duration from start to finish; null while the run is not finished. */
+  /** null while the run is not finished. */
   readonly seconds: number | null;
   readonly files: number;
   readonly bytes: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /**
-   * Set for a rollback: the run whose tables it restored; 0: the tables from before the first run.
-   */
+  /** Set for a rollback: the run whose tables it restored; 0: tables from before the first run. */
   readonly rolledBackTo: number | null;
 }
 
@@ -47,11 +44,11 @@ export interface TableSummary extends Counts {
   readonly files: number;
   readonly bytes: number;
   readonly bytesRead: number;
-  /** Rows before the publication; null also if there was no table. */
+  /** null also if there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
   readonly strategy: string | null;
-  /** The replaced partitions, if others were kept. */
+  /** Replaced partitions, if others were kept. */
   readonly partitions: readonly string[] | null;
   readonly seconds: number | null;
 }
@@ -60,17 +57,17 @@ export interface FileSummary extends Counts {
   readonly table: string;
   readonly file: string;
   readonly location: string;
-  /** How its header differs from the table's; null: it does not. */
+  /** Differences between the file's header and the table's; null: none. */
   readonly differs: HeaderDifferences | null;
   /** Compression; null: none. */
   readonly decoding: string | null;
   readonly encoding: string;
-  /** Options of its dialect that differ from most files of the table; null: none does. */
+  /** Dialect options that differ from most files of the table; null: none. */
   readonly dialect: Partial<Dialect> | null;
   readonly bytes: number;
 }
 
-/** How an attempt ended that was continued later. Without an error, its process was killed. */
+/** End of an attempt that was continued later. Without an error, its process was killed. */
 interface EarlierAttempt {
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -85,9 +82,7 @@ export interface RunDetails extends RunStory {
   readonly tests: readonly DataTestResult[];
   /** Oldest first. */
   readonly earlier: readonly EarlierAttempt[];
-  /**
-   * Sentences that say where the time went and what would change that; empty if the run was short.
-   */
+  /** Says where the time went and what would change that; empty if the run was short. */
   readonly advice: readonly string[];
 }
 
@@ -101,7 +96,9 @@ export const runColumns = `
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
 
-/** States as users see them: an interrupted run (stopped) can continue, unlike a cancelled run. */
+/**
+ * SQL conditions for a run r. An interrupted run (stopped) can continue, unlike a cancelled one.
+ */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,
   published: `r.state = 'published'`,
@@ -111,18 +108,14 @@ export const shownStates = {
 } as const;
 export type ShownState = keyof typeof shownStates;
 
-/** Which runs: the newest `limit` runs that match all other conditions. */
 export interface RunsWanted {
   readonly limit: number;
   readonly pipeline?: string | undefined;
   readonly state?: ShownState | undefined;
-  /** Runs that started at this time or later. */
   readonly since?: Date | undefined;
 }
 
-/**
- * Runs under way first, then the most recently ended: a run can be continued weeks after its start.
- */
+/** Runs under way first, then by end, because a run can be continued weeks after its start. */
 const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   text: `select ${runColumns}
     from (
@@ -136,7 +129,6 @@ const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   values: [limit, pipeline, since],
 });
 
-/** Selects runs by id, in no particular order. */
 export const selectRunsOf = (runIds: readonly number[]): Query => ({
   text: `select ${runColumns} from etl.run r cross join lateral ${totalsOfRun} t where r.id = any ($1)`,
   values: [runIds],
@@ -147,7 +139,7 @@ const selectRow = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables with files, tables that the run published, and derived tables that it did not publish. */
+/** Tables with files, published tables, and derived tables that were not published. */
 const selectTables = (runId: number): Query => ({
   text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
@@ -168,7 +160,6 @@ const selectTables = (runId: number): Query => ({
   values: [runId],
 });
 
-/** In the order in which their records count as written. */
 const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
   text: `select f.table_name as table, f.name as file, f.location, f.differs, f.decoding, f.encoding, f.reading, f.bytes::float8 as bytes,
       c.records, c.copied, c.rejected, c.filtered
@@ -189,7 +180,7 @@ const selectKept = (runId: number): Query => ({
 
 export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 
-/** Runs under way first, then the most recently ended. Errors: ETL_USAGE (no such pipeline). */
+/** Runs under way first, then the most recently ended. Errors: ETL_USAGE. */
 export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
   if (!(await hasHistory(client))) return [];
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
@@ -215,7 +206,7 @@ const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summe
   return sums;
 };
 
-/** A file, with the index of its dialect among its table's dialects. */
+/** `reading`: index of the file's dialect among its table's dialects. */
 interface ReadFile extends Omit<FileSummary, 'dialect'> {
   readonly reading: number;
 }

@@ -1,4 +1,4 @@
-// Read model of pipelines: the newest runs of each pipeline, and when it was last published.
+// Pipelines, with their newest runs and last publication.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -7,14 +7,14 @@ import { hasHistory, selectRunsOf, type RunSummary } from './history.ts';
 /** Runs in a trend: two weeks of nightly runs. */
 const trendRuns = 14;
 
-/** Pipelines on the overview; a user with more pipelines uses the list of runs. */
+/** A user with more pipelines uses the list of runs. */
 const pipelinesMax = 200;
 
 export interface PipelineSummary {
   readonly pipeline: string;
-  /** Newest first, at least one run. */
+  /** Newest first, at least one. */
   readonly runs: readonly RunSummary[];
-  /** When its tables were last published; null: never. */
+  /** null: never. */
   readonly publishedAt: Date | null;
 }
 
@@ -24,10 +24,7 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/**
- * The recursive query finds the names by one index look-up per pipeline: there are few pipelines
- * and many runs.
- */
+/** The recursive query needs one index look-up per pipeline, not all runs. */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)

@@ -1,23 +1,23 @@
-// Read model of running processes: recognized by the names of their sessions on the server.
+// Running processes, recognized by the names of their sessions on the server.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 
 export interface ProcessAtWork {
-  /** The eight digits that the names of all its sessions contain. */
+  /** The eight hex digits in the names of all its sessions. */
   readonly tag: string;
-  /** True for `etl worker` or createWorker, which take runs from queues. */
+  /** True for `etl worker` or createWorker. */
   readonly isWorker: boolean;
-  /** Pipelines whose runs it coordinates or helps, perhaps truncated. */
+  /** Pipelines whose runs it coordinates or helps with; long names are truncated. */
   readonly pipelines: readonly string[];
   readonly sessions: number;
   /** Sessions that are running a statement or a COPY. */
   readonly active: number;
-  /** null: it is connected by a Unix socket. */
+  /** null: connected by a Unix socket. */
   readonly address: string | null;
   readonly since: Date;
 }
 
-/** Workers first. Sessions whose names are hidden from our role are missing. */
+/** Workers first. Omits sessions whose names are hidden from our role. */
 export const listProcesses = (client: Client): Promise<ProcessAtWork[]> =>
   rowsOf<ProcessAtWork>(client, {
     text: `select tag, bool_or(is_worker) as "isWorker",

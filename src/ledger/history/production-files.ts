@@ -1,4 +1,4 @@
-// Read model of files in production: counts for each table, and one table's files, page by page.
+// Files in production: counts for each table, and a table's files, page by page.
 
 import { isThere, rowsOf, type Client } from '../../db/client.ts';
 
@@ -17,7 +17,7 @@ export interface LoadedFile {
   readonly id: number;
   readonly file: string;
   readonly run: number;
-  /** True if the bookkeeping still has its run. */
+  /** False if the file's run was pruned. */
   readonly isRunKept: boolean;
   readonly bytes: number;
   readonly records: number;
@@ -39,10 +39,9 @@ export const listLoadedTables = async (client: Client): Promise<readonly LoadedT
   });
 };
 
-/** Files whose names contain a text, after a position. */
 export interface FilesWanted extends Pick<LoadedTable, 'pipeline' | 'schema' | 'table'> {
   readonly containing: string;
-  /** Name and id of the last file on the page before. */
+  /** Name and id of the last file on the previous page. */
   readonly after: readonly [string, number];
   readonly limit: number;
 }

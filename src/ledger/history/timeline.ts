@@ -1,15 +1,14 @@
-// Read model of a run's time: its steps, what each session loaded when, and what a crash emptied.
+// A run's time: its steps, what each session loaded when, and what a crash emptied.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 
-/** A run's time is divided into this many equal stretches, the points of a chart. */
+/** Points of the chart: a run's time is divided into this many equal stretches. */
 const stretches = 120;
 
 export interface Work {
-  /** Index of the stretch. */
   readonly place: number;
-  /** null: a crash emptied the chunk; its session is not known any more. */
+  /** null: a crash emptied the chunk, so its session is unknown. */
   readonly session: number | null;
   readonly isLost: boolean;
   readonly records: number;
@@ -17,7 +16,7 @@ export interface Work {
   readonly chunks: number;
 }
 
-/** When the steps of a run ended; null: not yet, or there was nothing to do. */
+/** End of each step; null: not reached, or nothing to do. */
 export interface RunTimes {
   readonly startedAt: Date;
   readonly loadedAt: Date | null;
@@ -46,9 +45,7 @@ const selectTimes = (runId: number): Query => ({
   values: [runId],
 });
 
-/**
- * A chunk that was loaded twice counts twice. extract() would return a numeric, which is slower.
- */
+/** Counts a chunk twice that was loaded twice. Not extract(), whose numeric result is slower. */
 const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
   text: `with chunk as not materialized (
       select c.*, c.epoch <> r.epoch as is_lost

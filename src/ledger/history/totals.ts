@@ -1,8 +1,8 @@
-// Sums of files and chunks, as SQL for other queries: stored totals of a published run, or sums of
-// the chunks that count.
+// SQL for sums of files and chunks: stored totals of a published run, or sums of the chunks that
+// count.
 //
-// Chunks are looked up by key, file by file. In a plain join, the server would compare every chunk
-// with every file if its statistics do not know the run yet.
+// Looks chunks up by key, file by file. In a plain join, the server would compare every chunk with
+// every file if its statistics do not know the run yet.
 
 // float8 is exact up to 2^53, and node-postgres returns a number; a bigint would be a string.
 const counted = `coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
@@ -14,11 +14,10 @@ export const totalsOfFile = `(
     from etl.chunk where file_id = f.id and epoch = r.epoch
   )`;
 
-/** Columns of an element of etl.run.totals. */
 const columns =
   'table_name text, files float8, bytes float8, bytes_read float8, records float8, copied float8, rejected float8, filtered float8';
 
-/** SQL: totals of each table with files of a run r, in the order of `place`. */
+/** SQL: totals of each table with files of a run r, ordered by `place`. */
 export const totalsOfTables = `(
     select k.* from rows from (jsonb_to_recordset(r.totals) as (${columns})) with ordinality as k (table_name, files, bytes, bytes_read, records, copied,
         rejected, filtered, place)

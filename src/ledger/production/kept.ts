@@ -1,4 +1,4 @@
-// Earlier versions of tables: kept versions, rollbacks, and what must not be published again.
+// Kept versions of tables, rollbacks, and what must not be published again.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -11,7 +11,7 @@ export interface KeptTable extends KeptVersion {
   readonly indexes: readonly string[] | null;
 }
 
-/** Most recently replaced first. Another table may have the name now, so the oid is compared. */
+/** Most recently replaced first. Compares oids, because another table may have the name now. */
 export const keptTables = (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
   rowsOf(client, {
     text: `select k.id::float8 as id, k.table_name as "table", k.schema_name as schema, k.run_id::float8 as run,
@@ -23,12 +23,12 @@ export const keptTables = (client: Client, pipeline: string): Promise<readonly K
     values: [pipeline],
   });
 
-/** A published table: its strategy, and the run that loaded its rows. */
+/** `run` loaded the table's rows. */
 export interface TableOfRun {
   readonly table: string;
   readonly strategy: string;
   readonly run: number;
-  /** Set if a rollback restored rows of an earlier run: that run, and the rollback's own id. */
+  /** Set if a rollback (`by`) restored the rows of an earlier run (`to`). */
   readonly back: { readonly to: number; readonly by: number } | null;
 }
 
@@ -75,7 +75,7 @@ interface Rollback {
 
 /**
  * Inserts a run that publishes an earlier run's tables, with that run's definition: otherwise, the
- * next run would not recognize its files as already loaded.
+ * next run would load the same files again.
  */
 export const insertRollback = ({ pipeline, to, tables, epoch, host, pid }: Rollback): Query => ({
   text: `insert into etl.run (pipeline, state, definition_hash, table_hashes, params, pinned_params, corrections, epoch, host, pid,
@@ -93,7 +93,7 @@ export const forgetKept = (ids: readonly number[]): Query => ({
   values: [ids],
 });
 
-/** What a rollback removed from production, which would return if it were loaded again. */
+/** What a rollback removed from production; loading it again would restore it. */
 export interface Withdrawn {
   /** `run` is the rollback; `undone` is the run whose rows it removed. */
   readonly run: number;
@@ -103,7 +103,7 @@ export interface Withdrawn {
   readonly files: readonly { readonly table: string; readonly name: string; readonly key: string }[];
 }
 
-/** What the newest run of a pipeline removed, if it is a rollback. `key` is a `versionKey`. */
+/** Undefined unless the newest run is a rollback. `key` is a `versionKey`. */
 export const withdrawnBy = async (client: Client, pipeline: string): Promise<Withdrawn | undefined> => {
   const { rows } = await client.query(
     `with newest as (select * from etl.run where pipeline = $1 order by id desc limit 1),

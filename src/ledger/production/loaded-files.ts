@@ -1,4 +1,4 @@
-// Files in production as their runs recorded them: counts, rejected records and corrections.
+// Files in production as their runs recorded them: counts, rejects and corrections.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -10,21 +10,18 @@ export interface LoadedFile {
   readonly name: string;
   readonly runId: number;
   readonly records: number;
-  /** Rows in production: those copied, without those of replaced partitions. */
+  /** Rows in production: copied rows, without those of replaced partitions. */
   readonly rows: number;
-  /** null: its run was deleted. */
+  /** null: the run was deleted. */
   readonly rejected: number | null;
   readonly filtered: number | null;
-  /** Hash of what shapes the staged rows of its table; null: its run was deleted. */
+  /** Hash of what shapes the table's staged rows; null: the run was deleted. */
   readonly staged: string | null;
-  /** Index of its dialect in its table's dialects; null: its run was deleted. */
+  /** Index of the file's dialect among its table's dialects; null: the run was deleted. */
   readonly reading: number | null;
-  /** True if one of its records replaced a row, or was replaced itself; false if unknown. */
+  /** True if a record of the file replaced a row, or was replaced itself; false if unknown. */
   readonly isMerged: boolean;
-  /**
-   * Set if a rollback restored this version: `run` is the run that was undone, `by` is the
-   * rollback.
-   */
+  /** Set if a rollback (`by`) restored this version; `run` is the run that was undone. */
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
 }
 
@@ -57,7 +54,6 @@ export const loadedFiles = (
     values: [pipeline, schema, table],
   });
 
-/** Files (ids) of other pipelines in the same table, and these pipelines' names. */
 export interface FilesOfOthers {
   readonly pipelines: readonly string[];
   readonly files: ReadonlySet<string>;
@@ -78,7 +74,7 @@ export const filesOfOthers = async (
   };
 };
 
-/** A text that changes if the table is replaced, or if anything is published in it. */
+/** A text that changes if the table is replaced or published to. */
 export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
   const { schema, table } = of;
   const { rows } = await client.query<{ oid: string | null }>('select to_regclass($1)::oid::text as oid', [
@@ -90,7 +86,7 @@ export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
 
 const rejectsAtOnce = 10_000;
 
-/** Positions of a file's rejects with these codes, in the file's order. */
+/** Positions of a file's rejects with these codes, in file order. */
 export async function* rejectsOfFile(
   client: Client,
   { id, runId }: Pick<LoadedFile, 'id' | 'runId'>,

@@ -13,9 +13,8 @@ export interface MovedFile extends Pick<
 }
 
 /**
- * Renames versions of a pipeline's files, also in corrections and earlier runs. `name` in
- * etl.source_file remains the name under which a file was loaded. Two statements, because files may
- * swap their names; each returns a row for each version.
+ * Renames versions of a pipeline's files, also in corrections and earlier runs. Two statements,
+ * because files may swap their names; each returns a row per version.
  */
 export const moveFiles = (
   pipeline: string,

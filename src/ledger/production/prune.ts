@@ -1,14 +1,12 @@
-// Deletes old runs from the ledger, with files, chunks and rejects, unless something refers to
-// them.
+// Deletes old runs from the ledger, with files, chunks and rejects, if nothing refers to them.
 
 import type { Client } from '../../db/client.ts';
 import type { Pruned } from './upkeep.ts';
 
 /**
- * SQL: runs that ended before $1 and are not needed. Needed are the newest run of each pipeline,
- * which may be continued; the newest published run, which shows that there is nothing to do; the
- * runs that published and loaded the current version of each table, and kept versions; runs whose
- * hook was interrupted. Files in production and corrections do not refer to runs.
+ * SQL: runs that ended before $1 and are not needed. Needed are each pipeline's newest run, which
+ * may be continued; its newest published run, which shows that there is nothing to do; runs of
+ * current and kept versions of tables; and runs whose hook was interrupted.
  */
 const oldRuns = `
   select r.id from etl.run r
@@ -35,11 +33,11 @@ export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
     )
   ).rows[0];
 
-/** Runs handled together, and rows that one transaction deletes: no snapshot is held for long. */
+/** Small transactions, so that none holds a snapshot for long. */
 const runsAtOnce = 500;
 const rowsAtOnce = 20_000;
 
-/** Rows of runs, in the order that foreign keys require. */
+/** In the order that foreign keys require. */
 const partsOfRuns = [
   [
     'chunks',
@@ -57,10 +55,7 @@ const partsOfRuns = [
   ['runs', 'etl.run', 'select ctid from etl.run where id = any ($1)'],
 ] as const;
 
-/**
- * Uses many small transactions. `then`, called between them, may throw. The next call deletes the
- * rest of a partly deleted run.
- */
+/** Calls `then` between transactions; it may throw. The next call deletes the rest. */
 export const deleteOld = async (client: Client, before: Date, then: () => void): Promise<Pruned> => {
   const counts = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0 };
   const ids: readonly string[] = (await client.query(`${oldRuns} order by 1`, [before])).rows.map(

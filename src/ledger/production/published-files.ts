@@ -1,5 +1,4 @@
-// The file state: which version of which file is in production, and how listed files differ from
-// it.
+// The file state: which version of which file is in production, and how listed files differ.
 
 import { runQuery, rowsOf, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
@@ -11,9 +10,9 @@ export interface FilesOf {
   readonly table: string;
 }
 
-/** A version of a file that is in production, or that was removed on request. */
+/** A version of a file that is in production, or was removed on request. */
 export interface PublishedFile {
-  /** Its id in etl.source_file, which is the value of `_file` in its rows. */
+  /** Id in etl.source_file, and value of `_file` in the rows. */
   readonly id: number;
   readonly name: string;
   readonly location: string;
@@ -25,14 +24,12 @@ export interface PublishedFile {
 }
 
 interface ComparedVersion extends PublishedFile {
-  /**
-   * True if some of its rows were deleted with replaced partitions, when the file was not listed.
-   */
+  /** True if some of its rows were deleted with replaced partitions. */
   readonly isPartial: boolean;
-  /** True if rejected records of this version were corrected after it was published. */
+  /** True if rejects of this version were corrected after it was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
-  /** When the run that loaded it started, before the run last looked at the file. */
+  /** Start of the run that loaded the file: the file has been known since then. */
   readonly seenAt: Date;
 }
 
@@ -104,7 +101,7 @@ export const otherPipelines = async (
   return rows.map(({ name }) => name);
 };
 
-/** Known files of the table except those with these ids. */
+/** Known files of the table, except those with these ids. */
 export const goneFiles = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -127,7 +124,7 @@ export const ownFilesOf = async (client: Client, { pipeline, schema, table }: Fi
   return rows[0]!.state;
 };
 
-/** Ids of all versions in production of the table, whichever pipeline loaded them. */
+/** Ids of the table's versions in production, whichever pipeline loaded them. */
 export const recordedFiles = async (
   client: Client,
   { schema, table }: FilesOf,
@@ -139,10 +136,10 @@ export const recordedFiles = async (
   return rows.map(({ id }) => id);
 };
 
-/** SQL: the end of a fingerprint, which does not change when a file is copied or moved. */
+/** SQL: the end of a fingerprint, which stays the same when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Versions of equal size and with an equal end of the fingerprint: the same files, or copies. */
+/** Versions with the size and fingerprint end of a given file: the same file, or a copy. */
 export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -165,7 +162,7 @@ export const versionsLike = (
     ],
   });
 
-/** Records a run's files as in production. Called in the publishing transaction. */
+/** Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)
@@ -184,7 +181,7 @@ export const forgetAllFiles = (schema: string, tables: readonly string[]): Query
   values: [schema, tables],
 });
 
-/** Forgets versions whose rows were deleted, whichever pipeline loaded them. */
+/** Whichever pipeline loaded them. */
 export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
   values: [schema, table, ids],
@@ -198,8 +195,8 @@ export const forgetFiles = (pipeline: string, schema: string, ids: readonly numb
 });
 
 /**
- * Removes versions on request: they are not loaded again until the file changes. Returns the
- * `table` of each.
+ * Marks versions as removed on request: not loaded again until the file changes. Returns the
+ * `table` of each version.
  */
 export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `update etl.published_file set unloaded = true, rows = 0
@@ -226,7 +223,7 @@ export const replaceRows = (
   values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
-/** Rows of files that are not listed, by pipeline: a replaced table would lose them. */
+/** Rows of files that are not listed, by pipeline: replacing the table would lose them. */
 export const rowsOfOthers = async (
   client: Client,
   { schema, table }: FilesOf,

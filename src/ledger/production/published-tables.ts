@@ -1,4 +1,4 @@
-// What a run published: one row for each of its tables.
+// The tables that a run published.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -12,14 +12,14 @@ interface PublishedTable {
   readonly rows: number;
   readonly seconds: number;
   readonly strategy: string;
-  /** null: its rows were not merged. */
+  /** null: the rows were not merged. */
   readonly changes: RowChanges | null;
-  /** null: all partitions were replaced, or there are none. */
+  /** null: not partitioned, or all partitions were replaced. */
   readonly partitions: readonly string[] | null;
   readonly publishedAt: Date;
 }
 
-/** Lists a run's published tables; empty until the run is published. */
+/** Empty until the run is published. */
 export const publishedTables = (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
   rowsOf(client, {
     text: `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
@@ -28,13 +28,13 @@ export const publishedTables = (client: Client, runId: number): Promise<readonly
     values: [runId],
   });
 
-/** SQL: partitions of the table with this oid; null if the table is not partitioned. */
+/** SQL: partitions of the table with this oid; null if it is not partitioned. */
 const partitionOids = (oid: string): string => `(
     select array(select i.inhrelid from pg_inherits i where i.inhparent = d.oid order by 1)
       from pg_class d where d.oid = ${oid} and d.relkind = 'p'
   )`;
 
-/** Must be the last statement before the commit, when all partitions are attached. */
+/** Must run last before the commit, when all partitions are attached. */
 export const recordPartitions = (runId: number): string =>
   `update etl.published_table p set partition_oids = ${partitionOids('p.table_oid')} where p.run_id = ${runId};`;
 
@@ -45,7 +45,7 @@ export interface Recorded {
   readonly isWhole: boolean;
 }
 
-/** One row for an existing table, with null if no run has published exactly this table. */
+/** One row for an existing table; `recorded` is null if no run has published exactly this table. */
 export const selectRecorded = (schema: string, table: string): Query => ({
   text: `select (
       select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
@@ -57,13 +57,13 @@ export const selectRecorded = (schema: string, table: string): Query => ({
   values: [schema, table],
 });
 
-/** Returns for each table a text that changes with every publication of any pipeline. */
+/** Returns for each table a text that changes with every publication, by any pipeline. */
 export const publicationsOf = async (
   client: Client,
   schema: string,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
-  // `sum` beside `count`: if one run is pruned and another publishes, the count stays the same.
+  // Not only `count`: it would stay the same if one run is pruned and another one publishes.
   const { rows } = await client.query<{ name: string; state: string }>(
     `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as state
       from unnest($2::text[]) t (name) left join etl.published_table p on p.schema_name = $1 and p.table_name = t.name

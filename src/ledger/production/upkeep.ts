@@ -1,4 +1,4 @@
-// Kept versions of tables, and results of deleting them. Only types, for the library.
+// Types for the library: kept versions of tables, and the result of deleting them.
 
 /** An earlier version of a table, no longer in production. */
 export interface KeptVersion {

@@ -1,9 +1,9 @@
-// Finds the columns of a CSV of corrections by name: a spreadsheet may move, drop or add columns.
+// Finds the columns of a CSV of corrections by name: spreadsheets move, drop and add columns.
 
 import { inQuotes } from '../../core/wording.ts';
 import { reasonColumns, reasonNames } from './reject-export.ts';
 
-/** Columns that identify the record. The other columns of an export may be missing. */
+/** Columns that identify the record; an export's other columns may be missing. */
 const neededColumns = ['run', 'table', 'file', 'byte', 'record'] as const;
 
 interface Problem {
@@ -22,9 +22,8 @@ export interface CorrectionColumns {
   readonly own: readonly OwnColumn[];
 }
 
-/** Finds the columns of an export in the first line, in any order. */
 export const correctionColumns = (names: readonly string[]): CorrectionColumns | Problem => {
-  // The source file may be an export itself and have such names, too. Our columns come first.
+  // The source file may be an export itself and have such names, too. Ours come first.
   const before = names.find((name) => /^_+run$/.test(name))?.slice(0, -'run'.length);
   if (before === undefined) return { problem: 'it does not have the columns of an export' };
   const missing = neededColumns.find((name) => !names.includes(before + name));
@@ -39,18 +38,17 @@ export const correctionColumns = (names: readonly string[]): CorrectionColumns |
   };
 };
 
-/** Indexes of the source file's fields in the CSV. */
+/** Indexes, in the CSV, of the source file's fields. */
 export interface FieldPlaces {
-  /** In the source file's order; undefined: an unnamed field at the end, empty in every record. */
+  /** In the source file's order; undefined: an unnamed last field, empty in every record. */
   readonly fields: readonly (number | undefined)[];
   /** Unnamed columns that the source file does not have; they must be empty. */
   readonly blank: readonly number[];
 }
 
-/** Fields without a name at the end do not count. */
+/** Counts fields up to the last one that has a name. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
-/** True if the columns are in the order of an export. */
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {
   const known = places.filter((place) => place !== undefined);
   return known.every((place, index) => index === 0 || place > known[index - 1]!);

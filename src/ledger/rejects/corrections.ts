@@ -5,7 +5,7 @@ import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RejectCode, SourceFile } from '../../core/model.ts';
 
-/** Identifies a version of a file; the texts themselves are too long for an index. */
+/** A hash, because the texts are too long for an index. */
 export const correctionKey = ({
   source,
   location,
@@ -16,12 +16,12 @@ export const correctionKey = ({
     .update(JSON.stringify([source, location, member, fingerprint]))
     .digest('hex');
 
-/** SQL condition: a correction c is for any version of a file f of a run u. */
+/** SQL condition: a correction c is for some version of a file f of a run u. */
 const isOfPath = `c.pipeline = u.pipeline and c.table_name = f.table_name and c.source = f.source
   and c.location = f.location and c.member is not distinct from f.member`;
 const isOfFile = `${isOfPath} and c.fingerprint = f.fingerprint and c.header = f.header`;
 
-/** SQL, to join to a reject r of a file f: its run u, and a correction c that u has not tried. */
+/** SQL: joins a reject r of a file f to its run u and to a correction c that u has not tried. */
 export const correctionOfReject = `join etl.run u on u.id = r.run_id
     left join etl.correction c on ${isOfFile} and c.byte = r.byte and c.id is distinct from r.correction`;
 
@@ -37,7 +37,7 @@ export interface Correction {
   readonly fromLine: number;
 }
 
-/** Rejects of a table with a correction that the run has not tried yet. */
+/** Rejects of a table with a correction that the run has not tried. */
 export const selectCorrections = (runId: number, table: string, limit: number): Query => ({
   text: `select c.id::float8 as id, r.id::float8 as reject, r.file_id::float8 as "fileId", r.byte::float8 as byte,
       r.line::float8 as line, r.record::float8 as record, c.fields, c.from_file as "fromFile", c.from_line::float8 as "fromLine"
@@ -53,15 +53,15 @@ export const selectCorrections = (runId: number, table: string, limit: number): 
 export interface CorrectionOutcome {
   readonly correction: Correction;
   readonly outcome: 'copied' | 'filtered' | 'rejected';
-  /** The fault of a rejected correction. It precedes the record's original faults in etl.reject. */
+  /** The fault of a rejected correction; in etl.reject it precedes the record's original faults. */
   readonly column: string | null;
   readonly code: RejectCode | null;
   readonly reason: string | null;
 }
 
 /**
- * Deletes the rejects of loaded corrections, and changes the chunk's counts, in the transaction
- * that loads the corrections. The fault of a refused correction is added to its reject.
+ * Deletes the rejects of loaded corrections, adapts the chunk's counts, and adds the faults of
+ * refused corrections to their rejects. Called in the transaction that loads the corrections.
  */
 export const exchangeRejects = (epoch: string, outcomes: readonly CorrectionOutcome[]): Query => ({
   text: `with outcome as (
@@ -112,7 +112,6 @@ export const hasCorrections = async (client: Client, pipeline: string): Promise<
     ])
   ).rows[0].isThere;
 
-/** Counts the corrections that the run knows, by table. */
 export const correctionsByTable = async (
   client: Client,
   runId: number,
@@ -127,8 +126,8 @@ export const correctionsByTable = async (
 };
 
 /**
- * Files with corrections for another version, if these are news: the previous run loaded them, or
- * did not know them yet.
+ * Files with corrections for another version of the file, unless the previous run already met this
+ * mismatch.
  */
 export const outdatedCorrections = (
   client: Client,
@@ -165,18 +164,18 @@ export const recorrectedTables = async (client: Client, runId: number): Promise<
 
 export interface NewCorrection extends Pick<Correction, 'fileId' | 'byte' | 'fields'> {
   readonly fileKey: string;
-  /** Its line in the file of corrections. */
+  /** Line in the file of corrections. */
   readonly line: number;
 }
 
-/** `unknownLine`: line of the first correction without a reject. */
+/** `unknownLine`: first correction without a reject. */
 interface KeptCorrections {
   readonly given: number;
   readonly added: number;
   readonly unknownLine: number | null;
 }
 
-/** The last correction of a record wins; an unchanged correction keeps its id. */
+/** The last correction of a record counts; an unchanged correction keeps its id. */
 export const keepCorrections = async (
   client: Client,
   runId: number,
@@ -228,8 +227,8 @@ interface WithdrawnCorrections {
 }
 
 /**
- * Deletes nothing if one of the corrections is loaded: in a published run, or in a newest run that
- * could continue.
+ * Deletes nothing if a correction is loaded: in a published run, or in a newest run that may
+ * continue.
  */
 export const withdrawCorrections = async (
   client: Client,

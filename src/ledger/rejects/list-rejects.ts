@@ -1,4 +1,4 @@
-// Lists the rejects of a run: which run, which kinds of faults, and all records, page by page.
+// Lists the rejects of a run, page by page.
 
 import { correctionOfReject } from './corrections.ts';
 import { rowsOf, type Client } from '../../db/client.ts';
@@ -15,13 +15,16 @@ export interface RejectedRun {
   readonly pipeline: string;
   readonly state: RunState;
   readonly startedAt: Date;
-  /** Rejected records, in the table if one is given. */
+  /** Of the chosen table, or of all tables. */
   readonly total: number;
-  /** Rejected records that have a correction by now. */
+  /** Rejects that have a correction now. */
   readonly corrected: number;
 }
 
-/** One rejected record: its first fault, the number of its faults, and the other stored faults. */
+/**
+ * A rejected record: its first fault, the number of its faults (`faults`), and stored further
+ * faults (`more`).
+ */
 export interface RejectRow extends Fault {
   readonly id: number;
   readonly run: number;
@@ -34,18 +37,17 @@ export interface RejectRow extends Fault {
   readonly faults: number;
   readonly more: readonly Fault[];
   readonly raw: string;
-  /** True if the record has a correction by now. */
   readonly isCorrected: boolean;
 }
 
-/** Which rejects. If `runId` is undefined: those of the newest run with rejects. */
+/** `runId` undefined: the newest run with rejects. */
 export interface RejectChoice {
   readonly runId: number | undefined;
   readonly pipeline: string | null;
   readonly table: string | null;
 }
 
-/** A run under way, or the last that ended. */
+/** The run under way, or the last that ended. */
 export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'runId'>): Query => ({
   text: `select r.id::float8 as id from etl.run r
     where ($1::text is null or r.pipeline = $1)
@@ -54,7 +56,6 @@ export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'ru
   values: [pipeline, table],
 });
 
-/** Selects the tables of a run, or of all runs. */
 const selectTableNames = (runId: number | undefined): Query => ({
   text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
     union
@@ -75,7 +76,6 @@ export interface RejectsWanted {
   readonly file?: string | undefined;
 }
 
-/** In the order in which their records count as written. */
 const selectFiles = (runId: number, { table, file }: RejectsWanted): Query => ({
   text: `select f.id, f.table_name as table from etl.source_file f
     where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
@@ -91,7 +91,7 @@ export const rejectColumns = `
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
   r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
-/** Selects rejects in file order, after the reject at (byte, id). */
+/** Rejects in file order, after the reject at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },
@@ -107,10 +107,7 @@ const selectPage = (
   values: [runId, file.table, file.id, ...after, limit],
 });
 
-/**
- * Returns the chosen run; undefined if no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no
- * such table or pipeline).
- */
+/** Undefined if no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE. */
 export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
   const { runId, pipeline, table } = choice;
   if (runId !== undefined) await findSummary(client, runId);
@@ -131,7 +128,7 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   };
 };
 
-/** Yields rejects in file order. Holds one page in memory. */
+/** Yields rejects in file order; holds one page in memory. */
 export async function* rejectPages(
   client: Client,
   runId: number,

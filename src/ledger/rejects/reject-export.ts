@@ -1,13 +1,10 @@
-// Exports rejected records as CSV (RFC 4180) for a spreadsheet; the first columns say what is
-// wrong.
+// Exports rejects as CSV (RFC 4180) for a spreadsheet; the first columns say what is wrong.
 
 import { csvRecord } from '../../format/records/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
-/**
- * First columns of the export. Enough underscores in front make them differ from the file's fields.
- */
+/** First columns of an export. Leading underscores distinguish them from the file's fields. */
 export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
 export const reasonNames = (header: readonly string[]): readonly string[] => {
@@ -38,7 +35,7 @@ interface ExportedLine {
   readonly cut: boolean;
 }
 
-/** If the fields cannot be separated, they are empty, and `_record` is the record's text. */
+/** If the fields cannot be separated, they are empty, and `_record` has the record's text. */
 export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine => {
   const { formats, readings } = shape;
   const dialect = formats.dialects[readings[reject.file] ?? 0]!;

@@ -69,7 +69,7 @@ interface RejectsFound {
   readonly next: RejectPlace | undefined;
 }
 
-/** Returns fewer than `limit` rejects if those of this kind are rare. */
+/** May return fewer than `limit` rejects although more follow, if the wanted kind is rare. */
 export const rejectsAfter = async (
   client: Client,
   runId: number,

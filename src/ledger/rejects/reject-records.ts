@@ -11,32 +11,32 @@ import type { RejectCode } from '../../core/model.ts';
 import { firstOf, plural } from '../../core/wording.ts';
 import { rejectColumns, type RejectRow, type RejectsWanted } from './list-rejects.ts';
 
-/** A file's dialect, and the fields of each column of its table. */
+/** `columns`: the fields that each column is made of. */
 interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
   readonly dialect: Dialect;
 }
 
-/** Files of a table with the same header, and the dialect of each. */
+/** Common shape of a table's files with rejects: one header, possibly several dialects. */
 export interface RecordShape {
   readonly table: string;
   readonly header: readonly string[];
   readonly formats: RecordedFormats;
-  /** Index of the dialect, by file name; 0 if missing. */
+  /** Index of the dialect by file name; 0 if missing. */
   readonly readings: Readonly<Record<string, number>>;
 }
 
 interface ShapeRow extends RecordShape {
-  /** The first file with rejects. */
+  /** First file with rejects. */
   readonly file: string;
 }
 
-/** Number of shapes that an error names. */
+/** Shapes that an error names. */
 const shapesShown = 5;
 
-/** SQL: the formats of a table, as run $1 recorded them. */
+/** SQL: formats of a table, as run $1 recorded them. */
 const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
-/** SQL: the format of a file of run $1. */
+/** SQL: format of a file of run $1. */
 export const formatOf = (file: string): string => `(
       select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${file}.reading)
         from (select ${formatsOf(`${file}.table_name`)} as formats) a
@@ -57,9 +57,7 @@ const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted)
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
-/**
- * The common shape of the chosen rejects. Errors: ETL_USAGE (several tables, or different headers).
- */
+/** Errors: ETL_USAGE (several tables, or different headers). */
 export const shapeOfRejects = async (
   client: Client,
   runId: number,
@@ -85,7 +83,7 @@ export const shapeOfRejects = async (
   return first;
 };
 
-/** Codes of records whose bytes are not stored exactly, or whose fields do not match columns. */
+/** Codes of records whose bytes are not stored exactly, or whose fields do not match the header. */
 const withoutFields: ReadonlySet<RejectCode> = new Set([
   'field_count',
   'invalid_utf8',
@@ -99,7 +97,7 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
-/** Returns the fields, not trimmed; undefined if they cannot be separated, or were not stored. */
+/** Fields, not trimmed; undefined if they cannot be separated, or were not stored. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
   header: readonly string[],
@@ -113,7 +111,7 @@ export interface RejectInFile extends RejectRow, Pick<RecordShape, 'header'> {
   readonly format: RecordedFormat;
 }
 
-/** Rejects whose records contain this line of a file with this name. */
+/** Rejects whose records include this line of the file. */
 export const rejectsAt = (
   client: Client,
   runId: number,
@@ -131,14 +129,14 @@ export const rejectsAt = (
     values: [runId, table, file, line],
   });
 
-/** `isAtFault`: a column with a fault is made of it. */
+/** `isAtFault`: a column with a fault is made of this field. */
 export interface ShownField {
   readonly name: string;
   readonly text: string;
   readonly isAtFault: boolean;
 }
 
-/** Null if the fields cannot be separated, or were not stored. */
+/** null if the fields cannot be separated, or were not stored. */
 export const markedFields = (
   reject: RejectRow,
   header: readonly string[],

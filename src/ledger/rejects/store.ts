@@ -45,7 +45,7 @@ export const keepRejects = async (
     await runQuery(client, insertRejects(source, rejects.slice(from, from + rejectsPerInsertMax)));
 };
 
-/** Faults that differ only in the values in their reasons. */
+/** Faults that differ only in the values that their reasons mention. */
 export interface FaultKind {
   readonly table: string;
   readonly column: string | null;
@@ -59,13 +59,13 @@ export interface FaultKind {
   readonly raw: string;
 }
 
-/** The most frequent first; `total` kinds exist. */
+/** Most frequent first; `total` counts also kinds that are not listed. */
 export interface FaultKinds {
   readonly kinds: readonly FaultKind[];
   readonly total: number;
 }
 
-/** Matches the values in reasons: quoted texts and numbers. */
+/** Matches values in reasons: quoted texts and numbers. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
 /** SQL: every fault of a reject r, as (column_name, code, reason). */
@@ -76,8 +76,8 @@ const faultsOfRejects = `(
   )`;
 
 /**
- * SQL condition for queries in the order of the index reject_run. An equality would let the planner
- * use another index, and read the rejects of all runs until it has enough.
+ * SQL condition that keeps to the index reject_run: with an equality, the planner may choose
+ * another index and read the rejects of all runs.
  */
 export const isOfTable = (column: string, table: string): string =>
   `(${table}::text is null or ${column} between ${table} and ${table})`;
@@ -112,7 +112,7 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number, wi
   values: [runId, table, limit, valuesInReasons],
 });
 
-/** `table` null: all tables. `within`: only of the first rejects. */
+/** `table` null: all tables. `within`: examines only the first rejects. */
 export const faultKinds = async (
   client: Client,
   runId: number,
@@ -137,13 +137,13 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
   limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
 
 /**
- * Loading can stop at this number of rejects: the table is over its limit, and enough rejects show
- * what is wrong. Never for a percentage, because all following records may be good.
+ * Number of rejects that stops a load: the limit is exceeded, and there are enough examples. Never
+ * for a percentage, because all further records may be good.
  */
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;
 
-/** A limit and its table. Without a name, it is the run's limit for all tables together. */
+/** Without a name, the run's limit for all tables together. */
 export interface Limited {
   readonly name?: string;
   readonly rejectLimit: RejectLimit;

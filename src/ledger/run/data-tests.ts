@@ -22,7 +22,6 @@ export const recordTests = async (
   });
 };
 
-/** Returns a run's results in declared order. */
 export const testsOfRun = (client: Client, runId: number): Promise<readonly DataTestResult[]> =>
   rowsOf(client, {
     text: `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
@@ -30,7 +29,7 @@ export const testsOfRun = (client: Client, runId: number): Promise<readonly Data
     values: [runId],
   });
 
-/** Returns the names of files by id, as far as the bookkeeping has them. */
+/** Names of files by id, as far as the bookkeeping has them. */
 export const fileNames = async (
   client: Client,
   ids: readonly string[],
@@ -45,7 +44,7 @@ export const fileNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]));
 };
 
-/** Returns the rows before the newest publication; null: unknown. */
+/** Rows before the newest publication; null: unknown. */
 export const rowsBeforeNewest = async (
   client: Client,
   schema: string,

@@ -1,19 +1,14 @@
-// Decides how a run begins: as a new run, or as the continuation of an unfinished run, wholly or
-// table by table. Pure.
+// Decides how a run begins: as a new run, or by continuing an unfinished run. Pure.
 //
 // The rule is the same whether the unfinished run failed, was stopped or was killed. Rows in
-// staging do not name their file, so what is loaded of a table is kept completely or not at all:
-//
-//   kept           the definition of its staged rows and its files with loaded chunks are unchanged
-//   loaded again   otherwise
-//
-// Files without loaded chunks may change, appear or disappear. If no table keeps anything, a new
-// run begins.
+// staging do not name their file, so a table is kept as a whole or loaded again as a whole. It is
+// kept if the definition of its staged rows and its files with loaded chunks are unchanged; its
+// other files may change, appear or disappear. If no table is kept, a new run begins.
 
 import type { SourceFile } from '../../core/model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
 
-/** A table of an unfinished run that differs from the run's plan. */
+/** A table for which the unfinished run's plan no longer holds. */
 export interface TableChange {
   readonly table: string;
   /** True if its loaded rows are kept, because only files without loaded chunks differ. */
@@ -23,7 +18,7 @@ export interface TableChange {
 
 export type Beginning =
   | { readonly kind: 'resume'; readonly runId: number; readonly changes: readonly TableChange[] }
-  /** `why` tells the user why an unfinished run is not continued. */
+  /** Tells the user why an unfinished run is not continued. */
   | { readonly kind: 'new'; readonly why: string | undefined };
 
 export interface KnownFile extends SourceFile {
@@ -36,7 +31,7 @@ export interface Situation {
   /** Files of the latest run, and files now. */
   readonly before: readonly KnownFile[];
   readonly now: readonly NewFile[];
-  /** Hash of what shapes the staged rows of each table with files. */
+  /** Hash of what shapes each table's staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   /** Tables whose staging table exists. */
   readonly landings: ReadonlySet<string>;
@@ -55,11 +50,9 @@ export const fileKey = ({
 }: Pick<NewFile, 'table' | 'source' | 'location' | 'member'>): string =>
   JSON.stringify([table, source, location, member]);
 
-/** Same content and dialect. */
 export const isSameFile = (one: NewFile, other: NewFile): boolean =>
   fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint && one.reading === other.reading;
 
-/** The first file that is missing or different in `others`. */
 const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): NewFile | undefined => {
   const known = new Map(others.map((file) => [fileKey(file), file]));
   return files.find((file) => {

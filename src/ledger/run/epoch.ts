@@ -1,9 +1,9 @@
 // The crash epoch: a uuid in the unlogged table etl.canary, which the server empties whenever it
 // empties our staging tables.
 //
-// After crash recovery, promotion of a standby or a restore from a physical backup, canary and
-// staging are empty; after a clean restart, both are intact. So reading one row tells if staging is
-// intact, in constant time. A chunk in the ledger counts only under its run's epoch.
+// A crash, the promotion of a standby and a restore from a physical backup empty both; a clean
+// restart keeps both. So reading one row tells if staging is intact. A chunk in the ledger counts
+// only under its run's epoch.
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
@@ -30,7 +30,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** Selects what `judgeLoading` needs. Locks the run's row until the transaction ends. */
+/** Selects what `judgeLoading` needs, and locks the run's row until the transaction ends. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -38,19 +38,17 @@ export const selectLoading = ({ runId }: Lease): Query => ({
   values: [runId],
 });
 
-/** True if a chunk may be loaded; if not, `judgeLoading` throws the reason. */
 export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResult): boolean =>
   run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
 
 /**
  * Throws if a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash;
  * ETL_RUN_TAKEN or ETL_RUN_CANCELLED if the run is no longer loading; ETL_RUN_SUPERSEDED if another
- * coordinator has re-split its files; ETL_LOCK_LOST if the coordinator's session lost the
- * pipeline's lock.
+ * coordinator has re-split its files; ETL_LOCK_LOST if the coordinator lost the pipeline's lock.
  *
- * Called in the chunk's transaction, which locks the run's row until its end. So a process that
- * takes over the run waits for current chunks, and a loader that did not notice the takeover stops
- * here. Proved by test/integration/generation.test.ts.
+ * Called in the chunk's transaction, which holds a lock on the run's row. So a process that takes
+ * over the run waits for current chunks, and a loader that missed the takeover stops here. Proved
+ * by test/integration/generation.test.ts.
  */
 export const judgeLoading = async (
   client: Client,
@@ -64,8 +62,8 @@ export const judgeLoading = async (
 };
 
 /**
- * Throws if tables must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST if
- * this session lost the pipeline's lock. Called in the publishing transaction.
+ * Throws if tables must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST
+ * without the pipeline's lock. Called in the publishing transaction.
  */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
   const { rows } = await client.query(

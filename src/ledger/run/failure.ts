@@ -5,15 +5,15 @@ import { storable, type Query } from '../../db/sql.ts';
 import { isTrusted, readTrust } from '../../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../../core/model.ts';
 
-/** Enough for a bad night of a schedule, and few enough for a window. */
+/** Enough for a bad night of a schedule. */
 export const failuresShown = 10;
 
 /** Weeks of failures, unless something fails all the time. */
 const failuresKept = 1_000;
 
 /**
- * The same failure is recorded once in this time: a job is tried ten times, and a schedule is
- * checked every two seconds.
+ * A failure is recorded once in this time: a job is tried ten times, and a schedule is checked
+ * every two seconds.
  */
 const sameFailureMinutes = 10;
 
@@ -43,15 +43,15 @@ const forgetOld: Query = {
 };
 
 /**
- * Does nothing without a bookkeeping: a refused server must not be written to. `isNew` is called in
- * the same transaction, unless the failure was recorded recently.
+ * Does nothing without a bookkeeping. Calls `isNew`, in the same transaction, unless the failure
+ * was recorded recently.
  */
 export const keepFailure = async (
   client: Client,
   failure: NewFailure,
   isNew: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> => {
-  // The failure may be that an untrusted role owns the table.
+  // The failure may be that the table belongs to an untrusted role.
   if (!isTrusted(await readTrust(client)) || !(await isThere(client, 'etl.failure'))) return;
   await withTransaction(client, async () => {
     const { rowCount } = await runQuery(client, insertFailure(failure));

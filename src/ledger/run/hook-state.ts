@@ -1,16 +1,16 @@
-// Records in the ledger if the hook `published` of a run has ended.
+// Records whether a run's hook `published` has ended.
 
 import type { Client } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
 
-/** Records that the run must call its hook after the commit. */
+/** Records that the hook must be called after the commit. */
 export const setHookPending = (runId: number): Query => ({
   text: 'update etl.run set hook_pending = true where id = $1',
   values: [runId],
 });
 
-/** Records that the hooks of all runs up to this run have ended, perhaps with an error. */
+/** Records that the hooks of this run and of all earlier runs have ended, perhaps with an error. */
 export const hookEnded = (
   pipeline: string,
   runId: number,

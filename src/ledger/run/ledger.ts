@@ -18,13 +18,12 @@ export interface NewRun {
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
-  /** Job on the run queue, if the run was enqueued. */
+  /** Job on the run queue. */
   readonly job?: string | undefined;
   readonly queue: string;
   readonly isFullRefresh: boolean;
 }
 
-/** A file that is not in the ledger yet. */
 export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'>;
 
 export const insertRun = (run: NewRun): Query => ({
@@ -67,8 +66,8 @@ export const insertFiles = (
 });
 
 /**
- * Moves a run back from `publishing` to `loaded`, too, if its tables must be built again; then
- * `loaded_at` stays. Changes no row if the run was cancelled.
+ * Moves a run back from `publishing` to `loaded` if its tables must be built again; `loaded_at`
+ * then stays. Changes no row if the run was cancelled.
  */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
@@ -85,8 +84,8 @@ export interface TableTotals extends Counts {
 }
 
 /**
- * Called in the publishing transaction, with the sums that were verified. Changes no row if another
- * process has taken over or cancelled the run.
+ * Called in the publishing transaction, with verified totals. Changes no row if another process has
+ * taken over or cancelled the run.
  */
 export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
   text: `update etl.run
@@ -104,7 +103,7 @@ export interface LatestRun {
   readonly id: number;
   readonly state: RunState;
   readonly definitionHash: string;
-  /** Hash of the part of each table's definition that shapes its staged rows. */
+  /** Hash of what shapes each table's staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
@@ -122,14 +121,14 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** If a connection is lost during a commit, only this tells if the commit succeeded. */
+/** The only way to learn if a commit succeeded during which the connection was lost. */
 export const runStanding = async (
   client: Client,
   runId: number,
 ): Promise<{ readonly state: RunState; readonly generation: number }> =>
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
-/** Returns a run's files, as they were when the run was planned. */
+/** A run's files, as they were when the run was planned. */
 export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   rowsOf(client, {
     text: `select f.id::float8 as id, f.run_id::float8 as "runId",
@@ -141,7 +140,7 @@ export const runFiles = (client: Client, runId: number): Promise<readonly Source
     values: [runId],
   });
 
-/** The newest run, if unfinished: the lock holder's, once it has started a run. */
+/** The newest run, if it is unfinished. */
 export const selectUnfinished = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run
@@ -151,8 +150,8 @@ export const selectUnfinished = (pipeline: string): Query => ({
 });
 
 /**
- * Before the first byte is copied, so that a second delivery waits for this transaction and finds
- * the chunk loaded: then no row is returned. Takes over a row of an earlier epoch.
+ * Runs before the first byte is copied: a second delivery waits for this transaction, then finds
+ * the chunk loaded and gets no row. Takes over a row of an earlier epoch.
  */
 export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
   text: `insert into etl.chunk as c
@@ -167,7 +166,7 @@ export const claimChunk = (fileId: number, start: Position, epoch: string): Quer
   values: [fileId, start.byte, start.line, start.record, epoch],
 });
 
-/** Completes a claimed chunk, in the same transaction. */
+/** In the transaction that claimed the chunk. */
 export const completeChunk = (fileId: number, start: Position, end: Position, counts: Counts): Query => ({
   text: `update etl.chunk
     set byte_end = $3, lines = $4, records = $5, copied = $6, rejected = $7, filtered = $8,
@@ -185,7 +184,7 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** Recorded by the first loader that reads the end. All readers find the same end. */
+/** Recorded by the first loader that reads the end; all loaders find the same end. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],
@@ -204,7 +203,7 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** Returns all chunks of a run, or of one file, that count under the run's epoch, in file order. */
+/** Chunks of a run, or of one of its files, that count under the run's epoch, in file order. */
 export const loadedChunks = async (
   client: Client,
   runId: number,
@@ -236,9 +235,8 @@ export interface FileTotals
 }
 
 /**
- * Returns totals from the ledger: the data that is proved to be in staging. Looks up chunks by key:
- * statistics do not know a new run, so a plain join would compare thousands of files with every
- * chunk, for minutes.
+ * Totals of the data that is proved to be in staging. Looks up chunks by key: statistics do not
+ * know a new run, so a plain join would compare every file with every chunk, for minutes.
  */
 export const fileTotals = (client: Client, runId: number): Promise<readonly FileTotals[]> =>
   rowsOf(client, {

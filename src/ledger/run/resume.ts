@@ -3,7 +3,6 @@
 import type { Position, Segment, SourceFile } from '../../core/model.ts';
 import type { LoadedChunkRow } from './ledger.ts';
 
-/** A chunk's end position is the start of the gap after it. */
 const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonly Segment[] => {
   const missing: Segment[] = [];
   let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };
@@ -16,9 +15,7 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/**
- * Returns all gaps, in file order. Linear, because a run may have thousands of files and chunks.
- */
+/** In file order. Linear, because a run may have thousands of files and chunks. */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],

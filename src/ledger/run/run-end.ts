@@ -9,11 +9,12 @@ import type { RunState } from '../../core/model.ts';
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**
- * Returns no row if the run was published, or if another process has taken it over. A misread file
- * loses its fingerprint, so that its rows are not kept even if the intact file returns with the
- * same size, time and ends (test/integration/decoded.test.ts, "what was read of a damaged file is
- * loaded again"). On a full disk, the error uses the space of `end_room`; a longer row would need
- * another page (test/fault/disk-full.test.ts).
+ * Returns no row if the run was published, or taken over by another process.
+ *
+ * A misread file loses its fingerprint, so its rows are not kept even if the intact file returns
+ * unchanged (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again").
+ * On a full disk, the error uses the space of `end_room`: a longer row would need another page
+ * (test/fault/disk-full.test.ts).
  */
 export const endRun = (
   runId: number,
@@ -44,8 +45,8 @@ export const endRun = (
 });
 
 /**
- * Cancels a run from any process; its own processes notice at their next chunk or step. Also
- * cancels an ended run whose job will be delivered again. Returns no row if the run has ended for
+ * Cancels a run from any process; the run's processes notice at their next chunk or step. Also
+ * cancels an ended run whose job would be delivered again. Returns no row if the run has ended for
  * good.
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
@@ -66,7 +67,7 @@ interface RunOfJob {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the newest run of a job; undefined before the first delivery. */
+/** The newest run of a job; undefined before the first delivery. */
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(
@@ -76,7 +77,6 @@ export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob 
     )
   ).rows[0];
 
-/** The run was cancelled, or another process took it over. */
 export const whyStopped = async (client: Client, runId: number): Promise<EtlError> => {
   const { rows } = await client.query('select error_code from etl.run where id = $1', [runId]);
   return rows[0]?.error_code === 'ETL_RUN_CANCELLED'

@@ -3,7 +3,7 @@
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 
-/** Steps of a table's plan, in the order in which data is processed. */
+/** Steps of a table's plan, in the order of processing. */
 export interface PlannedRows {
   readonly table: string;
   readonly isDerived: boolean;
@@ -16,7 +16,7 @@ export interface Notice {
   readonly text: string;
 }
 
-/** The newest notices, and the number of all notices. */
+/** The newest notices, and the number of all notices (`said`). */
 export interface Said {
   readonly notices: readonly Notice[];
   readonly said: number;
@@ -25,20 +25,18 @@ export interface Said {
 export interface RunStory extends Said {
   readonly plan: {
     readonly tables: readonly PlannedRows[];
-    /** Number of rows that were not stored because there were too many. */
+    /** Rows that were not stored, because the plan was too long. */
     readonly rowsCut: number;
   };
   /** OpenTelemetry's trace id; null: the run was not traced. */
   readonly traceId: string | null;
 }
 
-/**
- * Only statements that create tables with hundreds of columns are longer; the declaration has them.
- */
+/** Only statements that create tables with hundreds of columns are longer. */
 const textCharsMax = 2_000;
 /** More than anybody reads, and small compared to the run's other rows. */
 const planCharsMax = 64_000;
-/** Only a server that comes and goes causes more notices, and these repeat. */
+/** A run exceeds this only if its server comes and goes, and then the notices are repetitions. */
 export const noticesKept = 200;
 
 const cut = (text: string): string =>
@@ -46,7 +44,7 @@ const cut = (text: string): string =>
     ? text
     : `${text.slice(0, textCharsMax)} … (${text.length - textCharsMax} characters more)`;
 
-/** The first rows that fit. */
+/** Keeps the first rows that fit. */
 export const cutPlan = (tables: readonly PlannedRows[]): RunStory['plan'] => {
   let [chars, rowsCut] = [0, 0];
   const hasRoom = (...texts: readonly string[]): boolean =>
@@ -78,7 +76,6 @@ export const keepPlan = async (
   });
 };
 
-/** Keeps the newest of all notices. */
 export const keepNotices = async (client: Client, runId: number, { notices, said }: Said): Promise<void> => {
   const texts = notices.map(({ at, text }) => ({ at, text: cut(text) }));
   await runQuery(client, {
@@ -93,7 +90,6 @@ export const keepNotices = async (client: Client, runId: number, { notices, said
   });
 };
 
-/** Sentences that say where a run's time went and what would change that. */
 export const keepAdvice = (runId: number, advice: readonly string[]): Query => ({
   text: 'update etl.run set advice = $2 where id = $1',
   values: [runId, advice],

@@ -1,4 +1,4 @@
-// Takes over another process's unfinished run, with the same or another definition and files.
+// Takes over an unfinished run, with the same or another definition and files.
 
 import type { Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
@@ -15,18 +15,18 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
-/** A run that many workers take over probably has few different errors. */
+/** Attempts to remember; further ones probably have the same errors. */
 const earlierMax = 20;
 
-/** SQL: adds the last attempt's end, unless the same process continues after a lost connection. */
+/** SQL: adds the last attempt, unless the same process continues after a lost connection. */
 const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is null then earlier else
         case when jsonb_array_length(earlier) >= ${earlierMax} then earlier - 0 else earlier end || jsonb_build_object(
           'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
 
 /**
- * Continues a run over the session that holds the pipeline's lock, as its next generation: loaders
- * of the last one stop. Waits for their current chunks, whose transactions lock the run's row.
- * Returns no row if the run was cancelled for the same job: only a new request continues it.
+ * Continues a run, as its next generation, over the session that holds the pipeline's lock. Waits
+ * for current chunks of other loaders, whose transactions lock the run's row; then these loaders
+ * stop. Returns no row if the run was cancelled for the same job: only a new request continues it.
  */
 export const adoptRun = (
   runId: number,
@@ -42,7 +42,7 @@ export const adoptRun = (
 });
 
 /**
- * Stops all loaders, after waiting for their current chunks: the loaded data can no longer change.
+ * Stops all loaders after their current chunks, so that the loaded data can no longer change.
  * Called only by the holder of the pipeline's lock.
  */
 export const fenceRun = (runId: number): Query => ({
@@ -69,13 +69,13 @@ export const redefineRun = (
   ],
 });
 
-/** Deletes the run's other files, with their chunks and rejects. */
+/** Deletes all other files of the run, with their chunks and rejects. */
 export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 'id'>[]): Query => ({
   text: 'delete from etl.source_file where run_id = $1 and id <> all ($2)',
   values: [runId, kept.map(({ id }) => id)],
 });
 
-/** Each ordinal must be unique, also while others are being set. */
+/** Makes ordinals negative, so that they stay unique while new ones are set. */
 export const freeOrdinals = (runId: number): Query => ({
   text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
   values: [runId],
@@ -93,8 +93,8 @@ interface LostChunks {
 }
 
 /**
- * Gives a run the server's epoch after a crash. Its chunks no longer count, except those of `kept`
- * tables, which are logged; its rejects will be found again.
+ * Gives a run the server's new epoch after a crash. Its chunks no longer count, except those of
+ * `kept` (logged) tables; its rejects will be found again.
  */
 export const renewEpoch = async (
   client: Client,

@@ -1,4 +1,4 @@
-// Arguments and results of the functions for schedules. Only types, for the library.
+// Types for the library: arguments and results of the functions for schedules.
 
 import type { SiteOptions } from '../options.ts';
 

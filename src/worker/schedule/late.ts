@@ -1,5 +1,4 @@
-// Notifies receivers of late slots, whose run is not published in the declared time, and missed
-// slots.
+// Notifies receivers of late slots (run not published in the declared time) and missed slots.
 
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -12,7 +11,7 @@ import type { Look } from '../watch.ts';
 
 type ReceiversOf = (pipeline: string) => readonly Receiver[];
 
-/** Older late slots are not reported: the schedule was not watched then. */
+/** Older late slots are not reported: nobody watched the schedule then. */
 const newsHours = 24;
 
 interface LateSlot {
@@ -45,10 +44,7 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/**
- * Notifies receivers of one slot; undefined if no slot is late. `isNotified` is false if this
- * worker has no receivers for it.
- */
+/** Returns undefined if no slot is late. `isNotified` is false if this worker has no receivers. */
 const notifyOne = (
   client: Client,
   receiversOf: ReceiversOf,
@@ -59,7 +55,7 @@ const notifyOne = (
     if (slot === undefined) return undefined;
     const { id, schedule: name, pipeline, outcome, state, run, now } = slot;
     const receivers = receiversOf(pipeline).filter(({ on }) => on.includes('late'));
-    // Another worker may have receivers.
+    // Leaves the slot to workers that have receivers.
     if (receivers.length === 0) return { slot, isNotified: false };
     const facts = { pipeline, run, state: state ?? outcome, name, slot: slot.slot.toISOString(), outcome };
     await runQuery(client, insertNotifications(receivers, lateSlot(now, facts)));

@@ -36,13 +36,11 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
   };
 };
 
-/** Lists schedules; none if the database has no bookkeeping. */
 export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
   if (!(await isThere(client, 'etl.schedule'))) return [];
   return (await rowsOf<store.ScheduleRow>(client, store.selectSchedules())).map(scheduleOf);
 };
 
-/** Creates the error, with a suggestion if a similar name exists. */
 export const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
   const names = (await listSchedules(client)).map((schedule) => schedule.name);
   const near = nearest(name, names);
@@ -52,7 +50,7 @@ export const unknownSchedule = async (client: Client, name: string): Promise<Etl
 
 const slotsListed = 20;
 
-/** Lists a schedule's slots, newest first. Errors: ETL_SCHEDULE_UNKNOWN if it never existed. */
+/** Newest first. Errors: ETL_SCHEDULE_UNKNOWN. */
 export const listSlots = async (
   client: Client,
   name: string,
@@ -66,6 +64,5 @@ export const listSlots = async (
   return slots;
 };
 
-/** Returns the next slots of all schedules that are not paused. */
 export const comingSlots = (client: Client): Promise<readonly store.ComingSlot[]> =>
   rowsOf(client, store.selectComingSlots());

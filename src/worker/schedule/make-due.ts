@@ -1,12 +1,10 @@
-// Enqueues the runs of due schedules. Every worker looks; the first worker handles a slot, once:
+// Enqueues the runs of due schedules. Every worker polls; the first one handles a slot:
 //
-//   due -> decided, with the row locked -> pending -> on the queue -> enqueued
+// due -> decided, with the row locked -> pending -> on the queue -> enqueued
 //
-// The job's id contains schedule and slot.
-//
-// If a worker dies between two of these steps, another worker's next look continues from the row. A
-// queue accepts a job id only once (test/services/schedules.test.ts, "a worker died before or
-// after").
+// If a worker dies between two steps, another one continues from the row. Schedule and slot form
+// the job's id, which a queue accepts only once (test/services/schedules.test.ts, "a worker died
+// before or after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../ledger/run/failure.ts';
@@ -28,7 +26,6 @@ import * as store from './store.ts';
 interface SlotOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
-  /** Called for every handled slot. */
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
@@ -37,7 +34,7 @@ export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<bo
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
 /**
- * Handles each row in its own transaction, and reports it after the commit. The next look retries a
+ * Handles each row in its own transaction, and reports it after the commit. The next poll retries a
  * failed row.
  */
 const forEachRow = async (
@@ -71,7 +68,7 @@ const forEachRow = async (
   }
 };
 
-/** Only the newest due slot is enqueued. It is late if no worker ran at its time. */
+/** The slot is late if no worker ran at its time. */
 const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';

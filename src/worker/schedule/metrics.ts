@@ -6,8 +6,8 @@ import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
 /**
- * Calls `readSlots` at every scrape until the signal; paused schedules have no slots. Returns a
- * function to call for every slot that this worker handled.
+ * Calls `readSlots` at every scrape until the signal. Returns a function to call for every handled
+ * slot.
  */
 export const createScheduleMetrics = (
   registry: Registry,
@@ -31,7 +31,7 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
-        // Removed and paused schedules disappear.
+        // Drops removed and paused schedules.
         made.reset();
         for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },

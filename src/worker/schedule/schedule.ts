@@ -17,7 +17,6 @@ import { enqueuePending, isBusy } from './make-due.ts';
 import { readCalendar, type Calendar } from './slots.ts';
 import * as store from './store.ts';
 
-/** Errors: ETL_SCHEDULE_UNKNOWN. */
 const changeOne = async (client: Client, name: string, query: ReturnType<typeof store.pauseSchedule>) => {
   const { rowCount } = await runQuery(client, query);
   if (rowCount === 0) throw await unknownSchedule(client, name);

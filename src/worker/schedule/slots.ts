@@ -1,25 +1,22 @@
-// When a schedule is due: converts a cron expression and a time zone to instants, across clock
-// changes.
+// Converts a schedule's cron expression and time zone to instants, across clock changes:
 //
-// cron-parser computes times on a clock without changes, UTC's. A zone's clock has an offset that
-// changes now and then:
+// a time that the clock skips is due when the clock changes; a repeated time is due the first time;
+// an hourly schedule is due once in every hour that passes.
 //
-//   a time that the clock skips is due when the clock changes
-//   a repeated time is due the first time
-//   an hourly schedule is due once in each hour that passes, also in both hours that look the same
+// cron-parser computes in UTC, which has no changes; the zone's offset is added here.
 
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 
-/** Slots of one schedule. Instants are milliseconds since 1970. */
+/** Instants are milliseconds since 1970. */
 export interface Calendar {
-  /** Returns the first slot after an instant. */
+  /** First slot after an instant. */
   readonly next: (afterMs: number) => number;
-  /** Returns the last slot up to an instant, searched from the slot `firstMs` on. */
+  /** Last slot up to `nowMs`, searched from the slot `firstMs` on. */
   readonly newest: (firstMs: number, nowMs: number) => number;
-  /** Formats an instant in the zone's time, with its offset: '2026-03-29T03:00:00+02:00'. */
+  /** In the zone's time, with its offset: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
 }
 
@@ -34,7 +31,7 @@ const setBackMsMax = 3 * hourMs;
 
 interface Rule {
   readonly offsetAt: OffsetAt;
-  /** The expression's next time, on a clock without changes. */
+  /** Next time of the expression, on a clock without changes. */
   readonly wallAfter: (wallMs: number) => number;
   readonly isEveryHour: boolean;
 }
@@ -45,7 +42,7 @@ interface Start {
   readonly isIncluded: boolean;
 }
 
-/** A repeated time is no slot, except for an hourly schedule. */
+/** Skips repeated times, except for an hourly schedule. */
 const startAt = ({ offsetAt, isEveryHour }: Rule, change: number, offsetBefore: number): Start => ({
   at: change + (isEveryHour ? 0 : Math.max(0, offsetBefore - offsetAt(change))),
   isIncluded: true,
@@ -76,8 +73,7 @@ const nextSlot = (rule: Rule, after: number): number => {
 };
 
 /**
- * Searches back in growing steps, then forward from slot to slot: a schedule of every second may be
- * a year behind.
+ * Searches back in growing steps, then forward: a schedule of every second may be a year behind.
  */
 const newestSlot = (rule: Rule, first: number, now: number): number => {
   let slot = first;
@@ -97,7 +93,7 @@ const showInstant = (offsetAt: OffsetAt, instantMs: number): string => {
   return `${iso(instantMs + offset, 0, 19)}${offset < 0 ? '-' : '+'}${iso(Math.abs(offset), 11, 16)}`;
 };
 
-/** Loaded on demand, because it also loads luxon. */
+/** On demand, because it also loads luxon. */
 const loadCronParser = (): typeof CronParser =>
   createRequire(import.meta.url)('cron-parser') as typeof CronParser;
 
@@ -111,7 +107,7 @@ const readCron = (cron: string): CronParser.CronExpression => {
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };
 
-/** Errors: ETL_SCHEDULE_INVALID, which says what is wrong. */
+/** Errors: ETL_SCHEDULE_INVALID. */
 export const readCalendar = (schedule: string, cron: string, timeZone: string): Calendar => {
   const readOrRefuse = <T>(what: string, read: () => T): T => {
     try {

@@ -1,4 +1,4 @@
-// Schedules as rows of etl.schedule: queries and updates.
+// Queries and updates of etl.schedule.
 
 import type { Query } from '../../db/sql.ts';
 import { frozenMs } from '../../core/limits.ts';
@@ -8,11 +8,10 @@ import type { Schedule, ScheduleOptions, SlotOutcome } from './contract.ts';
 
 export interface ScheduleRow extends Omit<Schedule, 'next' | 'lastSlot'> {
   readonly definition: string;
-  /** All parameters as they were when the schedule was set. */
+  /** All parameters, as they were when the schedule was set. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
-  /** The queue of `job`. */
   readonly jobQueue: string | null;
   /** The server's clock, which all workers share. */
   readonly now: Date;
@@ -43,13 +42,12 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
   values: [except, ms],
 });
 
-/** Selects a due schedule that no other session has locked. */
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
-/** Waits for a lock whose holder may be frozen; the watchdog terminates a frozen holder. */
+/** Waits for a lock whose holder may be frozen; the watchdog terminates frozen holders. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
-/** Selects a schedule whose run may not be on the queue yet. Skips locked schedules. */
+/** A schedule whose run may not be on the queue yet. Skips locked schedules. */
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
@@ -97,7 +95,7 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
   ],
 });
 
-/** The next slot of a schedule; `lateSeconds` if it is due already. */
+/** `lateSeconds`: how long the slot has been due. */
 export interface ComingSlot {
   readonly schedule: string;
   readonly slotSeconds: number;
@@ -130,17 +128,17 @@ export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
 export interface Decision {
   readonly name: string;
   readonly slot: Date;
-  /** The first of the slots that were missed before it; undefined: none. */
+  /** First of the slots that were missed before this one; undefined: none. */
   readonly first: Date | undefined;
   readonly outcome: SlotOutcome | 'asked for';
   /** Added to the queue after the commit; undefined: no run. */
   readonly job: string | undefined;
 }
 
-/** Stored slots of a schedule: years of nightly runs. */
+/** Years of nightly runs. */
 const slotsKept = 1_000;
 
-/** Sets the run to pending: it is added to the queue after the commit. */
+/** Sets the run to pending; it is added to the queue after the commit. */
 export const recordDecision = ({ name, slot, first, outcome, job }: Decision): Query => ({
   text: `with decided as (
       insert into etl.schedule_slot (schedule, slot, first, outcome, job) values ($1, $2, $3, $4, $5)
@@ -175,8 +173,7 @@ export const jobByHand = (name: string, id: string): string => `${jobPrefix}${na
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
 /**
- * A successful end is not changed: a worker that was paused while another worker took its job may
- * fail later.
+ * Never replaces a successful end: a paused worker whose job another one has done may fail later.
  */
 export const recordJobEnd = (job: string, state: string): Query => ({
   text: `with slot as (
