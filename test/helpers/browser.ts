@@ -27,10 +27,7 @@ const findBrowser = (): string => {
 
 /** Starts the browser. As root it has no sandbox, and it meets no pages but ours. */
 const startBrowser = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: findBrowser(),
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
+  chromium.launch({ executablePath: findBrowser(), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 
 /** Runs in the page by the debugger's protocol, which its content security policy does not see. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -36,11 +36,7 @@ export const plainForm: FileForm = { name: 'plain', end: '', pack: (content) => 
 export const fileForms: readonly FileForm[] = [
   plainForm,
   { name: 'gzip', end: '.gz', pack: (content) => gzipSync(content) },
-  {
-    name: 'gzip of many members',
-    end: '.gz',
-    pack: inParts((content) => gzipSync(content, { level: 1 })),
-  },
+  { name: 'gzip of many members', end: '.gz', pack: inParts((content) => gzipSync(content, { level: 1 })) },
   { name: 'zstd of many frames', end: '.zst', pack: inParts(zstdStored) },
   { name: 'brotli', end: '.br', pack: brotli },
   {
@@ -59,16 +55,6 @@ export const fileForms: readonly FileForm[] = [
     encoding: 'detect',
     pack: (content) => utf16(Buffer.from(`\ufeff${content.toString().replace(/^\ufeff/, '')}`)),
   },
-  {
-    name: 'UTF-16BE as declared',
-    end: '',
-    encoding: 'utf-16be',
-    pack: (content) => utf16(content).swap16(),
-  },
-  {
-    name: 'UTF-16LE in gzip',
-    end: '.gz',
-    encoding: 'utf-16le',
-    pack: (content) => gzipSync(utf16(content)),
-  },
+  { name: 'UTF-16BE as declared', end: '', encoding: 'utf-16be', pack: (content) => utf16(content).swap16() },
+  { name: 'UTF-16LE in gzip', end: '.gz', encoding: 'utf-16le', pack: (content) => gzipSync(utf16(content)) },
 ];

@@ -13,11 +13,7 @@ if (process.getuid?.() === 0) {
   process.setgid!(nobody);
   process.setuid!(nobody);
 }
-const said = await listFiles({
-  table: 't',
-  locations: [pattern],
-  workingDirectory: process.cwd(),
-}).then(
+const said = await listFiles({ table: 't', locations: [pattern], workingDirectory: process.cwd() }).then(
   (found) => found.map(({ name }) => name),
   (error: EtlError) => ({ code: error.code, message: error.message }),
 );

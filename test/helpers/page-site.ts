@@ -77,11 +77,7 @@ export const fillSite = async (databaseUrl: string, { directory, write }: TestFi
   writeFileSync(bad, `n,word,day\n100,last,2026-01-01\nx,"${'long '.repeat(200)}",2026-01-01\n`);
   utimesSync(bad, 1, 1);
 
-  await schedule.set('words-nightly', words, {
-    ...here,
-    cron: '0 3 * * *',
-    timeZone: 'Europe/Berlin',
-  });
+  await schedule.set('words-nightly', words, { ...here, cron: '0 3 * * *', timeZone: 'Europe/Berlin' });
   await schedule.set('noaa-weekly', noaa, { ...here, cron: '0 4 * * 1' });
   await schedule.pause('noaa-weekly', place);
   const { job } = await schedule.runNow('words-nightly', place);
@@ -90,12 +86,7 @@ export const fillSite = async (databaseUrl: string, { directory, write }: TestFi
   await until(async () => (await slots()).some((slot) => slot.job === job && slot.state === 'published'));
   await worker.close();
   await enqueue(noaa, here);
-  return {
-    databaseUrl,
-    largeRun: large.runId,
-    rejectsRun: rejects.runId,
-    failedRun: rejects.runId + 1,
-  };
+  return { databaseUrl, largeRun: large.runId, rejectsRun: rejects.runId, failedRun: rejects.runId + 1 };
 };
 
 export interface ServedPage {

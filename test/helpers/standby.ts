@@ -11,11 +11,7 @@ import type { EmbeddedServer } from '../../src/db/embedded/server.ts';
 import { makeServerDirectory, openOwnServer, type OwnServer, type Settings } from './own-server.ts';
 
 /** A primary that a standby can follow. */
-export const primarySettings: Settings = {
-  wal_level: 'replica',
-  max_wal_senders: '5',
-  hot_standby: 'on',
-};
+export const primarySettings: Settings = { wal_level: 'replica', max_wal_senders: '5', hot_standby: 'on' };
 
 /** Makes a standby below `directory`, on a port of its own, for the embedded server to start. Returns the paths of the backup's files. */
 export const makeStandby = async (

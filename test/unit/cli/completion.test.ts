@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { fakeIo } from './fake-io.ts';
+import { words } from '../../helpers/words.ts';
 
 const { directory } = useFiles();
 mkdirSync(join(directory, 'pipelines'));
@@ -33,17 +34,7 @@ const hostile = [
   .map((text) => `evil${text}`);
 const evil = useFiles();
 mkdirSync(join(evil.directory, 'more'));
-for (const name of [
-  ...hostile,
-  '--debug',
-  '-x',
-  '~root',
-  '=made',
-  '#made',
-  '@made',
-  'good-one_1',
-  'данные.v2',
-])
+for (const name of [...hostile, ...words('--debug -x ~root =made #made @made good-one_1 данные.v2')])
   for (const folder of ['.', 'more']) evil.write(join(folder, `${name}.ts`), '');
 for (const name of [...hostile, '--debug']) mkdirSync(join(evil.directory, name));
 

@@ -9,102 +9,62 @@ import { useFiles } from '../../helpers/files.ts';
 import { fakeIo } from './fake-io.ts';
 
 const usageCases = [
-  {
-    name: 'a misspelt command is suggested',
-    args: ['rnu'],
-    says: "unknown command 'rnu'",
-    hint: 'Did you mean run?',
-  },
-  {
-    name: 'a misspelt flag is suggested',
-    args: ['run', '--wrokers', '2'],
-    says: "unknown option '--wrokers'",
-    hint: 'Did you mean --workers? `etl run --help`',
-  },
-  {
-    name: 'a misspelt command of a command is suggested',
-    args: ['rejects', 'lst'],
-    says: "unknown command 'lst'",
-    hint: 'Did you mean list? `etl rejects --help`',
-  },
-  {
-    name: 'a pipeline file is required',
-    args: ['run'],
-    says: "missing required argument 'pipeline'",
-    hint: '`etl run --help`',
-  },
-  {
-    name: 'one pipeline file is enough',
-    args: ['run', 'a.ts', 'b.ts'],
-    says: 'too many arguments',
-    hint: '`etl run --help`',
-  },
-  {
-    name: 'a flag needs its value',
-    args: ['run', 'a.ts', '--workers'],
-    says: "'--workers <n>' argument missing",
-    hint: '`etl run --help`',
-  },
-  {
-    name: 'no workers cannot work',
-    args: ['run', 'a.ts', '--workers', '0'],
-    says: "--workers: '0' is not a whole number from 1 to 100",
-    hint: '`--workers <n>`',
-  },
-  {
-    name: 'workers are counted in whole numbers',
-    args: ['run', 'a.ts', '--workers', '1.5'],
-    says: "'1.5' is not a whole number",
-    hint: '`--workers <n>`',
-  },
-  {
-    name: 'a parameter has a name and a value',
-    args: ['run', 'a.ts', '--param', 'year'],
-    says: "--param: 'year' is not of the form name=value",
-    hint: '`--param <name=value>`',
-  },
-  {
-    name: 'progress has four ways',
-    args: ['run', 'a.ts', '--progress', 'loud'],
-    says: "'loud' is not one of auto, bar, log, none",
-    hint: '`--progress <how>`',
-  },
-  {
-    name: 'quiet is not verbose',
-    args: ['run', 'a.ts', '-q', '-v'],
-    says: 'contradict each other',
-    hint: 'Leave one out.',
-  },
-  {
-    name: 'a run has a number',
-    args: ['status', 'last'],
-    says: "'last' is not the number of a run",
-    hint: '`etl status` lists the runs.',
-  },
-  {
-    name: 'there is no help of a command that there is not',
-    args: ['help', 'rn'],
-    says: "unknown command 'rn'",
-    hint: 'Did you mean run?',
-  },
-  {
-    name: 'completion knows four shells',
-    args: ['completion', 'tcsh'],
-    says: 'Allowed choices are bash, zsh, fish, powershell',
-    hint: '`etl completion --help`',
-  },
-  {
-    name: 'a pipeline file must exist',
-    args: ['run', 'missing.ts'],
-    says: 'error ETL_PIPELINE_FILE',
-    hint: '',
-  },
+  ['a misspelt command is suggested', 'rnu', "unknown command 'rnu'", 'Did you mean run?'],
+  [
+    'a misspelt flag is suggested',
+    'run --wrokers 2',
+    "unknown option '--wrokers'",
+    'Did you mean --workers? `etl run --help`',
+  ],
+  [
+    'a misspelt command of a command is suggested',
+    'rejects lst',
+    "unknown command 'lst'",
+    'Did you mean list? `etl rejects --help`',
+  ],
+  ['a pipeline file is required', 'run', "missing required argument 'pipeline'", '`etl run --help`'],
+  ['one pipeline file is enough', 'run a.ts b.ts', 'too many arguments', '`etl run --help`'],
+  ['a flag needs its value', 'run a.ts --workers', "'--workers <n>' argument missing", '`etl run --help`'],
+  [
+    'no workers cannot work',
+    'run a.ts --workers 0',
+    "--workers: '0' is not a whole number from 1 to 100",
+    '`--workers <n>`',
+  ],
+  [
+    'workers are counted in whole numbers',
+    'run a.ts --workers 1.5',
+    "'1.5' is not a whole number",
+    '`--workers <n>`',
+  ],
+  [
+    'a parameter has a name and a value',
+    'run a.ts --param year',
+    "--param: 'year' is not of the form name=value",
+    '`--param <name=value>`',
+  ],
+  [
+    'progress has four ways',
+    'run a.ts --progress loud',
+    "'loud' is not one of auto, bar, log, none",
+    '`--progress <how>`',
+  ],
+  ['quiet is not verbose', 'run a.ts -q -v', 'contradict each other', 'Leave one out.'],
+  ['a run has a number', 'status last', "'last' is not the number of a run", '`etl status` lists the runs.'],
+  ['there is no help of a command that there is not', 'help rn', "unknown command 'rn'", 'Did you mean run?'],
+  [
+    'completion knows four shells',
+    'completion tcsh',
+    'Allowed choices are bash, zsh, fish, powershell',
+    '`etl completion --help`',
+  ],
+  ['a pipeline file must exist', 'run missing.ts', 'error ETL_PIPELINE_FILE', ''],
 ];
 
 describe('usage errors: exit 2, one line, one hint', () => {
-  it.each(usageCases)('$name', async ({ args, says, hint }) => {
+  it.each(usageCases)('%s', async (_, args, says, hint) => {
     const io = fakeIo();
-    expect(await main(args, io)).toBe(2);
+    expect(await main(args.split(' '), io)).toBe(2);
     expect(io.stdout.text).toBe('');
     expect(io.stderr.text).toContain(says);
     expect(io.stderr.text).toContain(hint);
@@ -112,23 +72,15 @@ describe('usage errors: exit 2, one line, one hint', () => {
   });
 });
 
-const variableCases = [
-  { name: 'a count', env: { ETL_WORKERS: 'many' }, says: "ETL_WORKERS: 'many' is not a whole number" },
-  {
-    name: 'a switch',
-    env: { ETL_FULL_REFRESH: 'maybe' },
-    says: "ETL_FULL_REFRESH: 'maybe' is neither true nor false",
-  },
-  { name: 'a choice', env: { ETL_PROGRESS: 'loud' }, says: "ETL_PROGRESS: 'loud' is not one of" },
-  {
-    name: 'pairs, one a line',
-    env: { ETL_PARAM: 'year=2011\nmonth' },
-    says: "ETL_PARAM: 'month' is not of the form",
-  },
+const variableCases: [name: string, env: Record<string, string>, says: string][] = [
+  ['a count', { ETL_WORKERS: 'many' }, "ETL_WORKERS: 'many' is not a whole number"],
+  ['a switch', { ETL_FULL_REFRESH: 'maybe' }, "ETL_FULL_REFRESH: 'maybe' is neither true nor false"],
+  ['a choice', { ETL_PROGRESS: 'loud' }, "ETL_PROGRESS: 'loud' is not one of"],
+  ['pairs, one a line', { ETL_PARAM: 'year=2011\nmonth' }, "ETL_PARAM: 'month' is not of the form"],
 ];
 
 describe('variables are checked as flags are, and named in the error', () => {
-  it.each(variableCases)('$name', async ({ env, says }) => {
+  it.each(variableCases)('%s', async (_, env, says) => {
     const io = fakeIo({ env });
     expect(await main(['run', 'a.ts'], io)).toBe(2);
     expect(io.stderr.text).toContain(`error ETL_ENVIRONMENT: environment variable ${says}`);

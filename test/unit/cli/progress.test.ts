@@ -288,22 +288,16 @@ describe('lines', () => {
 });
 
 const choices = [
-  { name: 'a terminal gets bars', stderr: terminal, env: { TERM: 'xterm' }, mode: 'auto', bars: true },
-  { name: 'a pipe gets lines', stderr: {}, env: {}, mode: 'auto', bars: false },
-  { name: 'CI gets lines', stderr: terminal, env: { TERM: 'xterm', CI: 'true' }, mode: 'auto', bars: false },
-  { name: 'a dumb terminal gets lines', stderr: terminal, env: { TERM: 'dumb' }, mode: 'auto', bars: false },
-  {
-    name: '--progress log gives lines on a terminal',
-    stderr: terminal,
-    env: { TERM: 'xterm' },
-    mode: 'log',
-    bars: false,
-  },
-  { name: '--progress bar gives bars on a pipe', stderr: {}, env: {}, mode: 'bar', bars: true },
+  ['a terminal gets bars', terminal, { TERM: 'xterm' }, 'auto', true],
+  ['a pipe gets lines', {}, {}, 'auto', false],
+  ['CI gets lines', terminal, { TERM: 'xterm', CI: 'true' }, 'auto', false],
+  ['a dumb terminal gets lines', terminal, { TERM: 'dumb' }, 'auto', false],
+  ['--progress log gives lines on a terminal', terminal, { TERM: 'xterm' }, 'log', false],
+  ['--progress bar gives bars on a pipe', {}, {}, 'bar', true],
 ] as const;
 
 describe('choosing', () => {
-  it.each(choices)('$name', ({ stderr, env, mode, bars }) => {
+  it.each(choices)('%s', (_, stderr, env, mode, bars) => {
     const io = fakeIo({ stderr, env });
     const display = open(io, mode);
     send(io, display, ['started']);
@@ -351,20 +345,10 @@ describe('choosing', () => {
 
 describe('the logger', () => {
   it.each([
-    { name: 'warnings are always shown', verbose: false, debug: false, says: ['warning: w {"a":1}'] },
-    {
-      name: 'information with --verbose',
-      verbose: true,
-      debug: false,
-      says: ['info: i', 'warning: w {"a":1}'],
-    },
-    {
-      name: 'everything with --debug',
-      verbose: false,
-      debug: true,
-      says: ['debug: d', 'info: i', 'warning: w {"a":1}'],
-    },
-  ])('$name', ({ verbose, debug, says }) => {
+    ['warnings are always shown', false, false, ['warning: w {"a":1}']],
+    ['information with --verbose', true, false, ['info: i', 'warning: w {"a":1}']],
+    ['everything with --debug', false, true, ['debug: d', 'info: i', 'warning: w {"a":1}']],
+  ])('%s', (_, verbose, debug, says) => {
     const io = fakeIo();
     const logger = displayLogger(open(io, 'none'), { verbose, debug });
     logger.debug({}, 'd');

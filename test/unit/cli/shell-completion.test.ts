@@ -53,67 +53,61 @@ const press = async (line: string, answer: string): Promise<{ offers: string[]; 
   return { offers: said.split('\n').filter(Boolean), asked: asked.split('\n').slice(0, -1) };
 };
 
-const cases = [
-  {
-    name: 'commands',
-    line: 'etl st',
-    answer: 'status\tthe newest runs\n:4\n',
-    asked: ['complete', 'blanks', '--', 'st'],
-    offers: ['status'],
-  },
-  {
-    name: 'a new word',
-    line: 'etl db ',
-    answer: 'start\t\nstop\t\n:4\n',
-    asked: ['complete', 'blanks', '--', 'db', ''],
-    offers: ['start', 'stop'],
-  },
-  {
-    name: 'a folder, after which no blank comes',
-    line: 'etl run pip',
-    answer: 'pipelines/\t\n:6\n',
-    asked: ['complete', 'blanks', '--', 'run', 'pip'],
-    offers: ['compopt -o nospace', 'pipelines/'],
-  },
-  {
-    name: 'the value of a flag after =',
-    line: 'etl run --progress=b',
-    answer: 'bar\t\n:4\n',
-    asked: ['complete', 'blanks', '--', 'run', '--progress=b'],
-    offers: ['bar'],
-  },
-  {
-    name: 'a file after a colon, of which bash holds the end only',
-    line: 'etl run a:b/c',
-    answer: 'a:b/cd.ts\t\n:4\n',
-    asked: ['complete', 'blanks', '--', 'run', 'a:b/c'],
-    offers: ['b/cd.ts'],
-  },
-  {
-    name: 'a file with blanks in its name',
-    line: String.raw`etl run my\ dir/a\ `,
-    answer: 'my dir/a b.ts\t\nmy dir/a c/\t\n:4\n',
-    asked: ['complete', 'blanks', '--', 'run', 'my dir/a '],
-    offers: [String.raw`my\ dir/a\ b.ts`, String.raw`my\ dir/a\ c/`],
-  },
-  {
-    name: 'nothing, for want of anything',
-    line: 'etl run nowhere/',
-    answer: ':4\n',
-    asked: ['complete', 'blanks', '--', 'run', 'nowhere/'],
-    offers: [],
-  },
-  {
-    name: 'what is typed is never run',
-    line: 'etl run $(touch${IFS}made)',
-    answer: ':4\n',
-    asked: ['complete', 'blanks', '--', 'run', '$(touch${IFS}made)'],
-    offers: [],
-  },
+const cases: [name: string, line: string, answer: string, asked: string[], offers: string[]][] = [
+  ['commands', 'etl st', 'status\tthe newest runs\n:4\n', ['complete', 'blanks', '--', 'st'], ['status']],
+  [
+    'a new word',
+    'etl db ',
+    'start\t\nstop\t\n:4\n',
+    ['complete', 'blanks', '--', 'db', ''],
+    ['start', 'stop'],
+  ],
+  [
+    'a folder, after which no blank comes',
+    'etl run pip',
+    'pipelines/\t\n:6\n',
+    ['complete', 'blanks', '--', 'run', 'pip'],
+    ['compopt -o nospace', 'pipelines/'],
+  ],
+  [
+    'the value of a flag after =',
+    'etl run --progress=b',
+    'bar\t\n:4\n',
+    ['complete', 'blanks', '--', 'run', '--progress=b'],
+    ['bar'],
+  ],
+  [
+    'a file after a colon, of which bash holds the end only',
+    'etl run a:b/c',
+    'a:b/cd.ts\t\n:4\n',
+    ['complete', 'blanks', '--', 'run', 'a:b/c'],
+    ['b/cd.ts'],
+  ],
+  [
+    'a file with blanks in its name',
+    String.raw`etl run my\ dir/a\ `,
+    'my dir/a b.ts\t\nmy dir/a c/\t\n:4\n',
+    ['complete', 'blanks', '--', 'run', 'my dir/a '],
+    [String.raw`my\ dir/a\ b.ts`, String.raw`my\ dir/a\ c/`],
+  ],
+  [
+    'nothing, for want of anything',
+    'etl run nowhere/',
+    ':4\n',
+    ['complete', 'blanks', '--', 'run', 'nowhere/'],
+    [],
+  ],
+  [
+    'what is typed is never run',
+    'etl run $(touch${IFS}made)',
+    ':4\n',
+    ['complete', 'blanks', '--', 'run', '$(touch${IFS}made)'],
+    [],
+  ],
 ];
 
 describe('the script, read twice, offers', () => {
-  it.each(cases)('$name', async ({ line, answer, asked, offers }) => {
+  it.each(cases)('%s', async (_, line, answer, asked, offers) => {
     expect(await press(line, answer)).toEqual({ offers, asked });
   });
 });
@@ -122,21 +116,11 @@ const hasZsh = process.env['CI'] !== undefined || spawnSync('zsh', ['--version']
 
 describe.runIf(hasZsh)('in zsh', () => {
   it.each([
-    {
-      name: 'a command',
-      typed: ['st'],
-      answer: 'status\tthe: newest\n:4\n',
-      offers: ['status:the\\: newest'],
-    },
-    {
-      name: 'a folder',
-      typed: ['run', 'pip'],
-      answer: 'pipelines/\t\n:6\n',
-      offers: ['pipelines/:', '<-S>', '<>'],
-    },
-    { name: 'a colon', typed: ['run', 'a:'], answer: 'a:b.ts\t\n:4\n', offers: ['a\\:b.ts:'] },
-    { name: 'a value', typed: ['--progress=b'], answer: 'bar\t\n:4\n', offers: ['compset -P *=', 'bar:'] },
-  ])('$name is offered', async ({ typed, answer, offers }) => {
+    ['a command', ['st'], 'status\tthe: newest\n:4\n', ['status:the\\: newest']],
+    ['a folder', ['run', 'pip'], 'pipelines/\t\n:6\n', ['pipelines/:', '<-S>', '<>']],
+    ['a colon', ['run', 'a:'], 'a:b.ts\t\n:4\n', ['a\\:b.ts:']],
+    ['a value', ['--progress=b'], 'bar\t\n:4\n', ['compset -P *=', 'bar:']],
+  ])('%s is offered', async (_, typed, answer, offers) => {
     expect(await pressInZsh(typed, answer)).toEqual(offers);
   });
 

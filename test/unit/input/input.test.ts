@@ -52,11 +52,7 @@ const openFiles = (): number =>
 describe.each([
   { name: 'a file as it is', file: plain, seekable: true },
   { name: 'a file that is decoded', file: zipped, seekable: false },
-  {
-    name: 'a file in zstd',
-    file: fileOf('zipped.csv.zst', zstdStored(content), 'zstd'),
-    seekable: false,
-  },
+  { name: 'a file in zstd', file: fileOf('zipped.csv.zst', zstdStored(content), 'zstd'), seekable: false },
   {
     name: 'a file in another encoding',
     file: fileOf('utf16.csv', Buffer.from(content.toString(), 'utf16le'), null, 'utf-16le'),

@@ -12,10 +12,7 @@ describe('parameters', () => {
   const yearly = definePipeline({
     name: 'yearly',
     schema: 's',
-    params: z.object({
-      year: z.coerce.number().int().min(1900),
-      region: z.string().default('all'),
-    }),
+    params: z.object({ year: z.coerce.number().int().min(1900), region: z.string().default('all') }),
     tables: ({ year, region }) => ({
       [`t_${region}`]: { source: csv(`${year}.csv`), columns: { a: column.text('A') } },
     }),
@@ -84,12 +81,7 @@ describe('parameters', () => {
   });
 
   it.each([
-    {
-      name: 'missing',
-      pipeline: yearly,
-      params: {},
-      message: 'pipeline yearly: parameter year: is missing',
-    },
+    { name: 'missing', pipeline: yearly, params: {}, message: 'pipeline yearly: parameter year: is missing' },
     {
       name: 'unknown',
       pipeline: yearly,
@@ -125,10 +117,7 @@ describe('parameters', () => {
     },
   ])('$name', ({ region, problem }) =>
     expect(() => bindPipeline(yearly, { params: { year: '2011', region }, directory: '/d' })).toThrow(
-      expect.objectContaining({
-        code: 'ETL_DEFINITION',
-        message: `pipeline yearly is not valid:${problem}`,
-      }),
+      expect.objectContaining({ code: 'ETL_DEFINITION', message: `pipeline yearly is not valid:${problem}` }),
     ),
   );
 

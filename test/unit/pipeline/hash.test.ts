@@ -77,14 +77,8 @@ describe('definitionHash', () => {
     { name: 'a length', made: column.text('A').length({ min: 1 }) },
     { name: 'a schema', made: column.text('A').zod(z.string().min(1)) },
     { name: 'a bound of the schema', made: column.text('A').zod(z.string().min(2)) },
-    {
-      name: 'a refinement of the schema',
-      made: column.text('A').zod(z.string().refine((a) => a !== 'x')),
-    },
-    {
-      name: 'the body of a refinement',
-      made: column.text('A').zod(z.string().refine((a) => a !== 'y')),
-    },
+    { name: 'a refinement of the schema', made: column.text('A').zod(z.string().refine((a) => a !== 'x')) },
+    { name: 'the body of a refinement', made: column.text('A').zod(z.string().refine((a) => a !== 'y')) },
     { name: 'a pattern of the schema', made: column.text('A').zod(z.string().regex(/a/)) },
     { name: 'the flags of a pattern', made: column.text('A').zod(z.string().regex(/a/i)) },
     { name: 'values of the schema', made: column.text('A').zod(z.enum(['a', 'b'])) },

@@ -61,20 +61,14 @@ describe('readSegmentJob', () => {
     expect(readSegmentJob(traced, 'file-1-10')).toEqual(traced);
   });
 
-  it.each<{ name: string; data: object }>([
-    { name: 'no generation', data: { segments } },
-    { name: 'no segment', data: { segments: [], generation: 1 } },
-    {
-      name: 'more segments than a job has',
-      data: { segments: Array.from({ length: 101 }, () => segment), generation: 1 },
-    },
-    { name: 'a negative byte', data: { segments: [{ ...segment, byteEnd: -1 }], generation: 1 } },
-    { name: 'a text for a number', data: { segments: [{ ...segment, fileId: '1' }], generation: 1 } },
-    {
-      name: 'a key that nobody knows',
-      data: { segments: [{ ...segment, path: '/etc/passwd' }], generation: 1 },
-    },
-  ])('refuses $name', ({ data }) =>
+  it.each<[name: string, data: object]>([
+    ['no generation', { segments }],
+    ['no segment', { segments: [], generation: 1 }],
+    ['more segments than a job has', { segments: Array.from({ length: 101 }, () => segment), generation: 1 }],
+    ['a negative byte', { segments: [{ ...segment, byteEnd: -1 }], generation: 1 }],
+    ['a text for a number', { segments: [{ ...segment, fileId: '1' }], generation: 1 }],
+    ['a key that nobody knows', { segments: [{ ...segment, path: '/etc/passwd' }], generation: 1 }],
+  ])('refuses %s', (_, data) =>
     expect(() => readSegmentJob(data, 'file-1-10')).toThrow(
       expect.objectContaining({ code: 'ETL_JOB_INVALID' }),
     ),

@@ -87,74 +87,59 @@ describe('a file that is no pipeline', () => {
   const exportHint = 'End the file with `export default definePipeline({ … })`.';
   const mendHint = 'Fix the file; `npx tsc --noEmit` shows more.';
   it.each([
-    { name: 'empty', text: '', problem: 'it has no default export', hint: exportHint },
-    {
-      name: 'a named export only',
-      text: `${head}export const noaa = ${declared};`,
-      problem: 'it has no default export, only `noaa`',
-      hint: 'Add `export default noaa;`.',
-    },
-    {
-      name: 'the definition without definePipeline',
-      text: `export default { name: 'p', schema: 's', tables: {} };`,
-      problem: 'its default export was not made by definePipeline',
-      hint: exportHint,
-    },
-    {
-      name: 'a syntax error',
-      text: `${head}export default {\n  name: (;\n};`,
-      problem: 'Unexpected token (FILE:3)',
-      hint: mendHint,
-    },
-    {
-      name: 'code that throws',
-      text: `${head}\nconst fail = (): never => {\n  throw new Error('no data today');\n};\nfail();\nexport default ${declared};`,
-      problem: 'no data today (FILE:4:9)',
-      hint: mendHint,
-    },
-    {
-      name: 'a function that does not exist',
-      text: `${head}const made = definePipelin({});\nexport default made;`,
-      problem: 'definePipelin is not defined (FILE:2:14)',
-      hint: mendHint,
-    },
-    {
-      name: 'a line that transpiling moved',
-      text: `${head}export default definePipelin({});`,
-      problem: 'definePipelin is not defined (FILE:2:16)',
-      hint: mendHint,
-    },
-    {
-      name: 'a function that sluice does not export',
-      text: `import { tsv } from 'sluice';\nexport default tsv('a');`,
-      problem: 'tsv is not a function (FILE:2:19)',
-      hint: mendHint,
-    },
-    {
-      name: 'an import that does not exist',
-      text: `import { a } from './elsewhere.ts';\nexport default a;`,
-      problem: "Cannot find module './elsewhere.ts'",
-      hint: mendHint,
-    },
-    {
-      name: 'an error in the first line',
-      text: `throw new Error('no data today');`,
-      problem: 'no data today (FILE:1)',
-      hint: mendHint,
-    },
-    {
-      name: 'an error in the middle of a declaration',
-      text: `${head}export default definePipeline({\n  name: missing,\n});`,
-      problem: 'missing is not defined (FILE:3:9)',
-      hint: mendHint,
-    },
-    {
-      name: 'something thrown that is no error',
-      text: `throw 'tomatoes';`,
-      problem: 'tomatoes',
-      hint: mendHint,
-    },
-  ])('$name', async ({ text, problem, hint }) =>
+    ['empty', '', 'it has no default export', exportHint],
+    [
+      'a named export only',
+      `${head}export const noaa = ${declared};`,
+      'it has no default export, only `noaa`',
+      'Add `export default noaa;`.',
+    ],
+    [
+      'the definition without definePipeline',
+      `export default { name: 'p', schema: 's', tables: {} };`,
+      'its default export was not made by definePipeline',
+      exportHint,
+    ],
+    ['a syntax error', `${head}export default {\n  name: (;\n};`, 'Unexpected token (FILE:3)', mendHint],
+    [
+      'code that throws',
+      `${head}\nconst fail = (): never => {\n  throw new Error('no data today');\n};\nfail();\nexport default ${declared};`,
+      'no data today (FILE:4:9)',
+      mendHint,
+    ],
+    [
+      'a function that does not exist',
+      `${head}const made = definePipelin({});\nexport default made;`,
+      'definePipelin is not defined (FILE:2:14)',
+      mendHint,
+    ],
+    [
+      'a line that transpiling moved',
+      `${head}export default definePipelin({});`,
+      'definePipelin is not defined (FILE:2:16)',
+      mendHint,
+    ],
+    [
+      'a function that sluice does not export',
+      `import { tsv } from 'sluice';\nexport default tsv('a');`,
+      'tsv is not a function (FILE:2:19)',
+      mendHint,
+    ],
+    [
+      'an import that does not exist',
+      `import { a } from './elsewhere.ts';\nexport default a;`,
+      "Cannot find module './elsewhere.ts'",
+      mendHint,
+    ],
+    ['an error in the first line', `throw new Error('no data today');`, 'no data today (FILE:1)', mendHint],
+    [
+      'an error in the middle of a declaration',
+      `${head}export default definePipeline({\n  name: missing,\n});`,
+      'missing is not defined (FILE:3:9)',
+      mendHint,
+    ],
+    ['something thrown that is no error', `throw 'tomatoes';`, 'tomatoes', mendHint],
+  ])('%s', async (_, text, problem, hint) =>
     expect(await problemOf(text)).toEqual({ code: 'ETL_PIPELINE_FILE', problem, hint }),
   );
 
@@ -181,31 +166,26 @@ describe('a file that is no pipeline', () => {
     }));
 
   it.each([
-    {
-      name: 'a misspelt name',
-      path: join(fixtures, 'nooa.ts'),
-      problem: 'there is no such file',
-      hint: `Did you mean ${relative(process.cwd(), join(fixtures, 'noaa.ts'))}?`,
-    },
-    {
-      name: 'a name like no other',
-      path: join(fixtures, 'something-else-entirely.ts'),
-      problem: 'there is no such file',
-      hint: `Paths are relative to the working directory, ${process.cwd()}.`,
-    },
-    {
-      name: 'a directory that does not exist',
-      path: join(fixtures, 'nowhere', 'noaa.ts'),
-      problem: `the directory ${join(fixtures, 'nowhere')} does not exist`,
-      hint: 'Paths are relative to the working directory.',
-    },
-    {
-      name: 'a directory',
-      path: fixtures,
-      problem: 'it is not a file',
-      hint: `Name the file itself, such as ${fixtures}/pipeline.ts.`,
-    },
-  ])('$name', async ({ path, problem, hint }) => {
+    [
+      'a misspelt name',
+      join(fixtures, 'nooa.ts'),
+      'there is no such file',
+      `Did you mean ${relative(process.cwd(), join(fixtures, 'noaa.ts'))}?`,
+    ],
+    [
+      'a name like no other',
+      join(fixtures, 'something-else-entirely.ts'),
+      'there is no such file',
+      `Paths are relative to the working directory, ${process.cwd()}.`,
+    ],
+    [
+      'a directory that does not exist',
+      join(fixtures, 'nowhere', 'noaa.ts'),
+      `the directory ${join(fixtures, 'nowhere')} does not exist`,
+      'Paths are relative to the working directory.',
+    ],
+    ['a directory', fixtures, 'it is not a file', `Name the file itself, such as ${fixtures}/pipeline.ts.`],
+  ])('%s', async (_, path, problem, hint) => {
     const error = await errorOf(path);
     expect(error).toMatchObject({
       code: 'ETL_PIPELINE_FILE',

@@ -106,27 +106,11 @@ describe('defaults', () => {
   });
 
   it.each([
-    {
-      name: 'the escape follows the quote',
-      options: { quote: "'" },
-      dialect: { quote: "'", escape: "'" },
-    },
-    {
-      name: 'without quotes there is no escape',
-      options: { quote: null },
-      dialect: { quote: null, escape: null },
-    },
-    {
-      name: 'UTF-8 may be said',
-      options: { encoding: 'utf-8' as const },
-      dialect: { delimiter: ',' },
-    },
-    {
-      name: 'names for a file without header',
-      options: { header: ['A', 'B'] },
-      dialect: { header: ['A', 'B'] },
-    },
-  ])('csv: $name', ({ options, dialect }) => {
+    ['the escape follows the quote', { quote: "'" }, { quote: "'", escape: "'" }],
+    ['without quotes there is no escape', { quote: null }, { quote: null, escape: null }],
+    ['UTF-8 may be said', { encoding: 'utf-8' as const }, { delimiter: ',' }],
+    ['names for a file without header', { header: ['A', 'B'] }, { header: ['A', 'B'] }],
+  ])('csv: %s', (_, options, dialect) => {
     expect(sourceTable({ source: csv(['a.csv', 'b.csv'], options) })).toMatchObject({
       readings: [{ source: { locations: ['a.csv', 'b.csv'] }, format: { dialect } }],
     });
@@ -150,72 +134,68 @@ describe('defaults', () => {
 describe('columns', () => {
   const schema = z.enum(['AA', 'SP']);
   it.each([
-    {
-      name: 'glued headers',
-      made: column.date(['Y', 'M'], { separator: '-' }),
-      is: { headers: ['Y', 'M'], separator: '-', options: {} },
-    },
-    {
-      name: 'options of the type',
-      made: column.numeric('A', { precision: 8, scale: 5 }),
-      is: { options: { precision: 8, scale: 5 } },
-    },
-    {
-      name: 'the name of another type',
-      made: column.of('citext', 'A'),
-      is: { type: 'of', options: { sqlType: 'citext' } },
-    },
-    {
-      name: 'nulls as option and modifier',
-      made: column
+    [
+      'glued headers',
+      column.date(['Y', 'M'], { separator: '-' }),
+      { headers: ['Y', 'M'], separator: '-', options: {} },
+    ],
+    [
+      'options of the type',
+      column.numeric('A', { precision: 8, scale: 5 }),
+      { options: { precision: 8, scale: 5 } },
+    ],
+    ['the name of another type', column.of('citext', 'A'), { type: 'of', options: { sqlType: 'citext' } }],
+    [
+      'nulls as option and modifier',
+      column
         .text('A', { nulls: ['M'] })
         .nulls(['VR'])
         .nulls(['M']),
-      is: { nulls: ['M', 'VR'], options: {} },
-    },
-    {
-      name: 'tokens as option and modifier',
-      made: column.real('A', { tokens: { T: '0' } }).tokens({ M: '1' }),
-      is: { tokens: { T: '0', M: '1' } },
-    },
-    { name: 'a default as text', made: column.integer('A').default(7), is: { default: '7' } },
-    {
-      name: 'a default in the server’s own spelling, whatever the file uses',
-      made: column.numeric('A', { decimal: ',' }).default('1.5'),
-      is: { default: '1.5' },
-    },
-    {
-      name: 'a default and bounds of values, not of texts in per cent',
-      made: column.numeric('A', { percent: 'share' }).default('0.5').min(0).max('1'),
-      is: {
+      { nulls: ['M', 'VR'], options: {} },
+    ],
+    [
+      'tokens as option and modifier',
+      column.real('A', { tokens: { T: '0' } }).tokens({ M: '1' }),
+      { tokens: { T: '0', M: '1' } },
+    ],
+    ['a default as text', column.integer('A').default(7), { default: '7' }],
+    [
+      'a default in the server’s own spelling, whatever the file uses',
+      column.numeric('A', { decimal: ',' }).default('1.5'),
+      { default: '1.5' },
+    ],
+    [
+      'a default and bounds of values, not of texts in per cent',
+      column.numeric('A', { percent: 'share' }).default('0.5').min(0).max('1'),
+      {
         default: '0.5',
         rules: [
           { kind: 'min', bound: '0' },
           { kind: 'max', bound: '1' },
         ],
       },
-    },
-    {
-      name: 'a default and a bound in ISO 8601, whatever the formats',
-      made: column
+    ],
+    [
+      'a default and a bound in ISO 8601, whatever the formats',
+      column
         .date('A', { format: ['M/D/YYYY', 'M/D/YYYY H:mm'], time: 'drop' })
         .default('2011-01-31')
         .min('2011-01-01'),
-      is: { default: '2011-01-31', rules: [{ kind: 'min', bound: '2011-01-01' }] },
-    },
-    {
-      name: 'checks in order',
-      made: column.text('A').check(test, 'one').check(test, 'two'),
-      is: {
+      { default: '2011-01-31', rules: [{ kind: 'min', bound: '2011-01-01' }] },
+    ],
+    [
+      'checks in order',
+      column.text('A').check(test, 'one').check(test, 'two'),
+      {
         checks: [
           { test, message: 'one' },
           { test, message: 'two' },
         ],
       },
-    },
-    { name: 'map and schema', made: column.text('A').map(map).zod(schema), is: { map, schema } },
-    { name: 'a nullable column', made: column.text('A').nullable(), is: { nullable: true } },
-  ])('$name', ({ made, is }) => expect(columnOf(made as AnyColumn)).toMatchObject(is));
+    ],
+    ['map and schema', column.text('A').map(map).zod(schema), { map, schema }],
+    ['a nullable column', column.text('A').nullable(), { nullable: true }],
+  ])('%s', (_, made, is) => expect(columnOf(made as AnyColumn)).toMatchObject(is));
 
   it('modifiers do not change the column on which they are called', () => {
     const plain = column.text('A');

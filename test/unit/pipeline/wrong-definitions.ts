@@ -1,11 +1,11 @@
 // Helpers for the tests of mistakes in declarations: definitions to vary, and their problems.
 
-import { expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, sqlFile } from '../../../src/pipeline/authoring.ts';
-import { EtlError } from '../../../src/core/errors/errors.ts';
+import { refusalOf } from '../../helpers/failure.ts';
 
 // Without types, because the tests make mistakes that the compiler would refuse.
-const define = definePipeline as (definition: unknown) => unknown;
+export const define = definePipeline as (definition: unknown) => unknown;
 export const js = column as unknown as Record<string, (...args: unknown[]) => unknown>;
 const looseCsv = csv as (...args: unknown[]) => unknown;
 const looseIndex = index as (...args: unknown[]) => unknown;
@@ -14,36 +14,46 @@ export const columns = { wban: column.text('WBAN'), wind: column.smallint('Wind'
 export const source = csv('a.csv');
 export const sql = sqlFile('a.sql');
 
-export const problemsOf = (definition: unknown): string[] => {
-  try {
-    define(definition);
-  } catch (error) {
-    expect(error).toBeInstanceOf(EtlError);
-    expect((error as EtlError).code).toBe('ETL_DEFINITION');
-    return String((error as EtlError).details.problems)
-      .split('\n  ')
-      .slice(1);
-  }
-  return [];
+export const problemsOf = (definition: unknown): readonly string[] => {
+  const { code, details } = refusalOf(() => define(definition));
+  expect(code).toBe('ETL_DEFINITION');
+  return String(details.problems).split('\n  ').slice(1);
 };
 
 export const knownTypes =
   'known types: text, varchar, smallint, integer, bigint, real, double, numeric, boolean, date, time, timestamp, ' +
   'timestamptz, uuid, json, jsonb, of';
 
-export const withTable = (table: object): unknown => ({
+/** A table instead of `obs`. */
+export const withTable = (table: object): object => ({
   name: 'noaa',
   schema: 'noaa',
   tables: { obs: table },
 });
-export const withColumn = (made: unknown): unknown => withTable({ source, columns: { wind: made } });
-export const withCsv = (...args: unknown[]): unknown => withTable({ source: looseCsv(...args), columns });
-export const withIndex = (...args: unknown[]): unknown =>
-  withTable({ source, columns, indexes: [looseIndex(...args)] });
-export const good = withTable({ source, columns });
+export const withColumn = (made: unknown): object => withTable({ source, columns: { wind: made } });
+export const withCsv = (...args: unknown[]): object => withTable({ source: looseCsv(...args), columns });
+export const withIndex = (args: unknown[]): object => withKeys({ indexes: [looseIndex(...args)] });
+/** The table `obs` with other keys. */
+export const withKeys = (keys: object): object => withTable({ source, columns, ...keys });
+export const good = withKeys({});
 
-export interface Case {
-  readonly name: string;
-  readonly definition: unknown;
-  readonly problems: readonly string[];
-}
+/** What is given, and the problems of the definition with it, without what all of them begin with. */
+type Mistake<Given> = readonly [given: Given, ...problems: readonly string[]];
+
+/** A suite of mistakes, each named by its first problem. */
+export const describeMistakes = <Given>(
+  name: string,
+  definitionOf: (given: Given) => unknown,
+  before: string,
+  mistakes: readonly Mistake<Given>[],
+): void => {
+  describe(name, () => {
+    it.each(mistakes.map(([given, ...problems]) => ({ name: problems[0], given, problems })))(
+      '$name',
+      ({ given, problems }) =>
+        expect(problemsOf(definitionOf(given))).toEqual(
+          problems.map((problem) => (typeof problem === 'string' ? before + problem : problem)),
+        ),
+    );
+  });
+};

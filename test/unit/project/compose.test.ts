@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readProjectFile, root } from './source-files.ts';
+import { words } from '../../helpers/words.ts';
 
 /** What the tests below look at; `docker compose config` checks the rest. */
 interface Service {
@@ -90,14 +91,11 @@ it('takes passwords from the environment, with a default for development', () =>
   expect(redis.command?.join(' ')).toContain('--requirepass ${REDIS_PASSWORD:-etl-development}');
 });
 
-it.each([
-  'max_wal_size',
-  'checkpoint_timeout',
-  'wal_compression',
-  'maintenance_work_mem',
-  'max_parallel_maintenance_workers',
-  'shared_buffers',
-])('sets %s, with the reason in the line above', (name) => {
+it.each(
+  words(`
+    max_wal_size checkpoint_timeout wal_compression maintenance_work_mem
+    max_parallel_maintenance_workers shared_buffers`),
+)('sets %s, with the reason in the line above', (name) => {
   expect(settings.get(name)).toMatch(/^\w+$/);
   expect(text).toMatch(new RegExp(`# [^\\n]+\\n      - -c\\n      - ${name}=`));
 });

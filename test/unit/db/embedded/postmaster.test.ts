@@ -18,23 +18,14 @@ const pidFile = (pid: number, directory: string): string =>
   `${pid}\n${directory}\n1763690239\n26798\n\n127.0.0.1\n  1234   5\nready   \n`;
 
 describe('parsePostmaster', () => {
-  const rows = [
-    {
-      name: 'a server that is ready',
-      text: pidFile(42, '/d'),
-      found: { pid: 42, directory: '/d', port: 26798, status: 'ready' },
-    },
-    {
-      name: 'a server that has just begun to write',
-      text: '42\n/d\n',
-      found: { pid: 42, directory: '/d', port: 0, status: '' },
-    },
-    { name: 'half a pid', text: '4', found: undefined },
-    { name: 'an empty file', text: '', found: undefined },
-    { name: 'a single-user server', text: '-42\n/d\n', found: undefined },
-    { name: 'anything else', text: 'hello\nworld\n', found: undefined },
-  ];
-  it.each(rows)('$name', ({ text, found }) => expect(parsePostmaster(text)).toEqual(found));
+  it.each([
+    ['a server that is ready', pidFile(42, '/d'), { pid: 42, directory: '/d', port: 26798, status: 'ready' }],
+    ['a server that has just begun to write', '42\n/d\n', { pid: 42, directory: '/d', port: 0, status: '' }],
+    ['half a pid', '4', undefined],
+    ['an empty file', '', undefined],
+    ['a single-user server', '-42\n/d\n', undefined],
+    ['anything else', 'hello\nworld\n', undefined],
+  ])('%s', (_, text, found) => expect(parsePostmaster(text)).toEqual(found));
 });
 
 const deadPid = async (): Promise<number> => {

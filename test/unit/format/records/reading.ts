@@ -99,10 +99,7 @@ const recordsOf = ({ bytes, spans, position }: RecordBlock): SplitRecord[] =>
 export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): Promise<SplitFile> => {
   const blocks = await blocksOf(pieces, split);
   const last = blocks.at(-1);
-  return {
-    records: blocks.flatMap(recordsOf),
-    end: last === undefined ? startOfFile : positionAfter(last),
-  };
+  return { records: blocks.flatMap(recordsOf), end: last === undefined ? startOfFile : positionAfter(last) };
 };
 
 /** Cuts bytes at these offsets, which are in order. */

@@ -7,78 +7,70 @@ import { createVerbatimDecoder } from '../../../../src/format/rows/verbatim-deco
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';
 import { blocksOf, tableOf } from '../records/reading.ts';
 
-interface Case {
-  readonly name: string;
-  readonly input: string | Buffer;
-  /** Bytes for COPY. Default: the bytes of the file. */
-  readonly sent?: string;
-  readonly rejects?: readonly string[];
-  readonly options?: CsvOptions;
-  readonly fields?: number;
-}
-
 const latin1 = Buffer.from('é,x\n', 'latin1');
-const cases: readonly Case[] = [
-  { name: 'plain records go untouched', input: 'a,b\n c ,\n' },
-  { name: 'bytes that are not UTF-8 are the server’s to judge', input: latin1 },
-  { name: 'another number of fields is the server’s to judge', input: 'a\na,b,c\n' },
-  { name: 'a missing last newline is written', input: 'a,b', sent: 'a,b\n' },
-  { name: 'blank lines are left out', input: '\na,b\n\r\n\nc,d\n', sent: 'a,b\nc,d\n' },
-  { name: 'blank lines of one field are kept', input: '\na\n\n', fields: 1 },
-  { name: 'newlines become LF', input: 'a,b\r\nc,d\r\r\ne,f\n', sent: 'a,b\nc,d\ne,f\n' },
-  {
-    name: 'a CR, which COPY would take for the end of every line, is rejected',
-    input: 'a\r,b\nc,d\n',
-    sent: 'c,d\n',
-    rejects: ['line_end@0:1'],
-  },
-  { name: 'quoted newlines stay', input: '"a\r\nb\r",c\r\n', sent: '"a\r\nb\r",c\n' },
-  { name: 'comments are left out', input: '#x\na,b\n', options: { comment: '#' }, sent: 'a,b\n' },
-  { name: 'a lone \\. of one field is quoted', input: 'a\n\\.\nb\n', fields: 1, sent: 'a\n"\\."\nb\n' },
-  {
-    name: 'and in the stand-in quote when there is none',
-    input: '\\.\n',
-    fields: 1,
-    options: { quote: null },
-    sent: '\u0001\\.\u0001\n',
-  },
-  {
-    name: 'a lone \\. of several fields is rejected',
-    input: 'a,b\n\\.\n',
-    sent: 'a,b\n',
-    rejects: ['field_count@4:2'],
-  },
-  { name: '\\. within a record is data', input: 'a,\\.\n\\.b,c\n' },
-  {
-    name: 'the stand-in quote is rejected when there is no quote',
-    input: 'a,"\nb,\u0001\n',
-    options: { quote: null },
-    sent: 'a,"\n',
-    rejects: ['quote@4:2'],
-  },
-  { name: 'and is data when there is', input: 'a,\u0001\n' },
-  {
-    name: 'an unclosed quote is rejected',
-    input: 'a,b\n"c,d\ne,f\n',
-    sent: 'a,b\ne,f\n',
-    rejects: ['quote@4:2'],
-  },
-  {
-    name: 'stray quotes, which COPY would read over the record’s end, are rejected',
-    input: 'a"b,c\nd"e,f\ng,h\n',
-    sent: 'g,h\n',
-    rejects: ['quote@0:1', 'quote@6:2'],
-  },
-  {
-    name: 'stray quotes, which COPY would drop, are rejected',
-    input: '5" pipe",x\n"a"b,c\n',
-    sent: '',
-    rejects: ['quote@0:1', 'quote@11:2'],
-  },
+const cases: [
+  name: string,
+  input: string | Buffer,
+  sent?: string,
+  fields?: number,
+  rejects?: readonly string[],
+  options?: CsvOptions,
+][] = [
+  ['plain records go untouched', 'a,b\n c ,\n'],
+  ['bytes that are not UTF-8 are the server’s to judge', latin1],
+  ['another number of fields is the server’s to judge', 'a\na,b,c\n'],
+  ['a missing last newline is written', 'a,b', 'a,b\n'],
+  ['blank lines are left out', '\na,b\n\r\n\nc,d\n', 'a,b\nc,d\n'],
+  ['blank lines of one field are kept', '\na\n\n', undefined, 1],
+  ['newlines become LF', 'a,b\r\nc,d\r\r\ne,f\n', 'a,b\nc,d\ne,f\n'],
+  [
+    'a CR, which COPY would take for the end of every line, is rejected',
+    'a\r,b\nc,d\n',
+    'c,d\n',
+    undefined,
+    ['line_end@0:1'],
+  ],
+  ['quoted newlines stay', '"a\r\nb\r",c\r\n', '"a\r\nb\r",c\n'],
+  ['comments are left out', '#x\na,b\n', 'a,b\n', undefined, undefined, { comment: '#' }],
+  ['a lone \\. of one field is quoted', 'a\n\\.\nb\n', 'a\n"\\."\nb\n', 1],
+  [
+    'and in the stand-in quote when there is none',
+    '\\.\n',
+    '\u0001\\.\u0001\n',
+    1,
+    undefined,
+    { quote: null },
+  ],
+  ['a lone \\. of several fields is rejected', 'a,b\n\\.\n', 'a,b\n', undefined, ['field_count@4:2']],
+  ['\\. within a record is data', 'a,\\.\n\\.b,c\n'],
+  [
+    'the stand-in quote is rejected when there is no quote',
+    'a,"\nb,\u0001\n',
+    'a,"\n',
+    undefined,
+    ['quote@4:2'],
+    { quote: null },
+  ],
+  ['and is data when there is', 'a,\u0001\n'],
+  ['an unclosed quote is rejected', 'a,b\n"c,d\ne,f\n', 'a,b\ne,f\n', undefined, ['quote@4:2']],
+  [
+    'stray quotes, which COPY would read over the record’s end, are rejected',
+    'a"b,c\nd"e,f\ng,h\n',
+    'g,h\n',
+    undefined,
+    ['quote@0:1', 'quote@6:2'],
+  ],
+  [
+    'stray quotes, which COPY would drop, are rejected',
+    '5" pipe",x\n"a"b,c\n',
+    '',
+    undefined,
+    ['quote@0:1', 'quote@11:2'],
+  ],
 ];
 
 describe('verbatim decoder', () => {
-  it.each(cases)('$name', async ({ input, sent, rejects = [], options = {}, fields = 2 }) => {
+  it.each(cases)('%s', async (_, input, sent, fields = 2, rejects = [], options = {}) => {
     const table = tableOf(options);
     const decode = createVerbatimDecoder(table, fields, noQuote);
     const bytes = Buffer.from(input as string);

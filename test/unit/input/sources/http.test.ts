@@ -18,24 +18,13 @@ import { failureOf } from '../../../helpers/failure.ts';
 import { useHttpFiles } from '../../../helpers/http-files.ts';
 import { runTypeScript } from '../../../helpers/run-typescript.ts';
 import { accessWith } from '../../../helpers/source-access.ts';
+import { words } from '../../../helpers/words.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-http-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const certificate = () => {
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const fresh = [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-keyout',
-    'key',
-    '-out',
-    'cert',
-  ];
+  const fresh = words('req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key -out cert');
   execFileSync('openssl', [...fresh, ...names], { cwd: directory, stdio: 'pipe' });
   return { key: readFileSync(join(directory, 'key')), cert: readFileSync(join(directory, 'cert')) };
 };
@@ -179,66 +168,34 @@ describe('a connection that is not made', () => {
     );
   });
 
-  it.each([
-    'http://127.0.0.1:1/a',
-    'http://localhost:1/a',
-    'http://[::1]/a',
-    'http://2130706433/a',
-    'http://[::ffff:7f00:1]/a',
-  ])('because %s is private', async (location) => {
+  it.each(
+    words(`
+    http://127.0.0.1:1/a http://localhost:1/a http://[::1]/a http://2130706433/a
+    http://[::ffff:7f00:1]/a`),
+  )('because %s is private', async (location) => {
     const error = await addressError(location, { timeouts: { retryMs: 0 } });
     expect(error.message).toContain('private address');
     expect(error.hint).toContain('allowPrivate');
   });
 
-  it.each([
-    '10.1.2.3',
-    '172.31.0.1',
-    '192.168.1.1',
-    '169.254.169.254',
-    '100.64.0.1',
-    '0.0.0.0',
-    '::1',
-    '::',
-    'fd00::1',
-    'fe80::1',
-    '::ffff:10.0.0.1',
-    '64:ff9b::7f00:1',
-    '64:ff9b::a9fe:a9fe',
-    '2002:7f00:1::',
-  ])('%s is a private address', (address) => expect(isPrivate(address)).toBe(true));
+  it.each(
+    words(`
+    10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 ::1 :: fd00::1 fe80::1
+    ::ffff:10.0.0.1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 2002:7f00:1::`),
+  )('%s is a private address', (address) => expect(isPrivate(address)).toBe(true));
 
-  it.each([
-    '93.184.216.34',
-    '172.32.0.1',
-    '2606:2800:220:1::1',
-    '64:ff9b::5db8:d822',
-    '::ffff:93.184.216.34',
-  ])('%s is a public address', (address) => expect(isPrivate(address)).toBe(false));
+  it.each(words('93.184.216.34 172.32.0.1 2606:2800:220:1::1 64:ff9b::5db8:d822 ::ffff:93.184.216.34'))(
+    '%s is a public address',
+    (address) => expect(isPrivate(address)).toBe(false),
+  );
 });
 
 describe('a server that is silent', () => {
   it.each([
-    {
-      name: 'before its answer',
-      timeouts: { headersMs: 50 },
-      problem: 'no answer within 0.05 s',
-      begins: false,
-    },
-    {
-      name: 'in the middle of it',
-      timeouts: { idleMs: 50 },
-      problem: 'nothing more came within 0.05 s',
-      begins: true,
-    },
-    {
-      name: 'in the middle of a long one',
-      timeouts: { idleMs: 50 },
-      problem: 'nothing more came within 0.05 s',
-      begins: true,
-      bytes: 100_000_000,
-    },
-  ])('$name is left', async ({ timeouts, problem, begins, bytes = 100 }) => {
+    ['before its answer', { headersMs: 50 }, 'no answer within 0.05 s', false],
+    ['in the middle of it', { idleMs: 50 }, 'nothing more came within 0.05 s', true],
+    ['in the middle of a long one', { idleMs: 50 }, 'nothing more came within 0.05 s', true, 100_000_000],
+  ])('%s is left', async (_, timeouts, problem, begins, bytes = 100) => {
     const location = server.url('/a.csv');
     const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
     server.trouble = (_, response) => {

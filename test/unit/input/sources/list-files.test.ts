@@ -12,28 +12,16 @@ import { EtlError } from '../../../../src/core/errors/errors.ts';
 import { listFiles } from '../../../../src/input/sources/list-files.ts';
 import { lookAtFile } from '../../../../src/input/sources/read-file.ts';
 import { runTypeScript } from '../../../helpers/run-typescript.ts';
+import { words } from '../../../helpers/words.ts';
 
 const listIn = (workingDirectory: string, locations: readonly string[]) =>
   listFiles({ table: 't', locations, workingDirectory });
 
 const files = [
-  'b.csv',
-  'a.csv',
-  'B.csv',
-  'a10.csv',
-  'a2.csv',
-  'c.txt',
-  '.hidden.csv',
-  'a[1].csv',
-  'a1.csv',
-  'what?.csv',
-  '*.csv',
-  'ä.csv',
-  'sub/d.csv',
-  'sub/deep/e.csv',
-  '-x.csv',
-  '!x.csv',
   'two words.csv',
+  ...words(`
+    b.csv a.csv B.csv a10.csv a2.csv c.txt .hidden.csv a[1].csv a1.csv what?.csv *.csv ä.csv
+    sub/d.csv sub/deep/e.csv -x.csv !x.csv`),
 ];
 
 let directory: string;

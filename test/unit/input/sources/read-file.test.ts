@@ -83,33 +83,15 @@ const blocksOf = async (...range: Parameters<typeof readRange>): Promise<Buffer[
 };
 
 describe('readRange', () => {
-  const ranges: readonly {
-    name: string;
-    start: number;
-    end: number;
-    block: number;
-    lengths: readonly number[];
-  }[] = [
-    { name: 'in blocks, the last one shorter', start: 5, end: 30, block: 10, lengths: [10, 10, 5] },
-    { name: 'in whole blocks', start: 0, end: 20, block: 10, lengths: [10, 10] },
-    { name: 'in one block', start: 7, end: 8, block: 10, lengths: [1] },
-    { name: 'of nothing', start: 7, end: 7, block: 10, lengths: [] },
-    {
-      name: 'that ends after the end of the file',
-      start: content.length - 4,
-      end: content.length + 50,
-      block: 10,
-      lengths: [4],
-    },
-    {
-      name: 'after the end of the file',
-      start: content.length + 1,
-      end: content.length + 50,
-      block: 10,
-      lengths: [],
-    },
+  const ranges: [name: string, start: number, end: number, block: number, lengths: readonly number[]][] = [
+    ['in blocks, the last one shorter', 5, 30, 10, [10, 10, 5]],
+    ['in whole blocks', 0, 20, 10, [10, 10]],
+    ['in one block', 7, 8, 10, [1]],
+    ['of nothing', 7, 7, 10, []],
+    ['that ends after the end of the file', content.length - 4, content.length + 50, 10, [4]],
+    ['after the end of the file', content.length + 1, content.length + 50, 10, []],
   ];
-  it.each(ranges)('$name', async ({ start, end, block, lengths }) => {
+  it.each(ranges)('%s', async (_, start, end, block, lengths) => {
     const blocks = await blocksOf(named(path), start, end, block);
     expect(blocks.map(({ length }) => length)).toEqual(lengths);
     expect(Buffer.concat(blocks).equals(content.subarray(start, end))).toBe(true);

@@ -17,37 +17,27 @@ const found = (header: readonly string[], names: readonly string[]): unknown => 
 };
 
 it.each([
-  { of: 'as written', header: ['a', 'b'], names: ['a', 'b'], is: [[0, 1], []] },
-  { of: 'in another order', header: ['a', '', 'b'], names: ['b', 'a', ''], is: [[1, 2, 0], []] },
-  { of: 'a name twice', header: ['a', 'a', 'b'], names: ['a', 'a', 'b'], is: [[0, 1, 2], []] },
-  {
-    of: 'a name twice, in another order',
-    header: ['a', 'a', 'b'],
-    names: ['b', 'a', 'a'],
-    is: 'its columns are in another order, and two of them have the name "a"',
-  },
-  {
-    of: 'without the empty ones at the end',
-    header: ['a', '', ''],
-    names: ['a'],
-    is: [[0, undefined, undefined], []],
-  },
-  {
-    of: 'with more empty ones at the end',
-    header: ['a', ''],
-    names: ['a', '', '', ''],
-    is: [
+  ['as written', ['a', 'b'], ['a', 'b'], [[0, 1], []]],
+  ['in another order', ['a', '', 'b'], ['b', 'a', ''], [[1, 2, 0], []]],
+  ['a name twice', ['a', 'a', 'b'], ['a', 'a', 'b'], [[0, 1, 2], []]],
+  [
+    'a name twice, in another order',
+    ['a', 'a', 'b'],
+    ['b', 'a', 'a'],
+    'its columns are in another order, and two of them have the name "a"',
+  ],
+  ['without the empty ones at the end', ['a', '', ''], ['a'], [[0, undefined, undefined], []]],
+  [
+    'with more empty ones at the end',
+    ['a', ''],
+    ['a', '', '', ''],
+    [
       [0, 1],
       [2, 3],
     ],
-  },
-  {
-    of: 'without one in the middle',
-    header: ['a', '', 'b'],
-    names: ['a', 'b'],
-    is: 'it has no column for field 2',
-  },
-  { of: 'without one', header: ['a', 'b'], names: ['a'], is: 'it has no column "b"' },
-  { of: 'with another', header: ['a'], names: ['a', 'x'], is: 'its column "x" is not one of the file' },
-  { of: 'of a file that is an export', header: ['_run', 'id'], names: ['_run', 'id'], is: [[0, 1], []] },
-])('$of', ({ header, names, is }) => expect(found(header, names)).toEqual(is));
+  ],
+  ['without one in the middle', ['a', '', 'b'], ['a', 'b'], 'it has no column for field 2'],
+  ['without one', ['a', 'b'], ['a'], 'it has no column "b"'],
+  ['with another', ['a'], ['a', 'x'], 'its column "x" is not one of the file'],
+  ['of a file that is an export', ['_run', 'id'], ['_run', 'id'], [[0, 1], []]],
+])('%s', (_, header, names, is) => expect(found(header, names)).toEqual(is));

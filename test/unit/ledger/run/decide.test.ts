@@ -58,14 +58,6 @@ const situation = (change: Partial<Situation> = {}): Situation => ({
   ...change,
 });
 
-interface Case {
-  readonly name: string;
-  readonly given: Partial<Situation>;
-  readonly kind: 'new' | 'resume';
-  readonly why?: string;
-  readonly changes?: readonly object[];
-}
-
 /** Adds a second table whose files are loaded and unchanged. */
 const besideAnother = (given: Partial<Situation>): Partial<Situation> => ({
   ...given,
@@ -75,122 +67,101 @@ const besideAnother = (given: Partial<Situation>): Partial<Situation> => ({
   now: [...(given.now ?? [file('a.csv')]), { ...file('u.csv'), table: 'u' }],
 });
 
-const cases: readonly Case[] = [
-  { name: 'the first run of a pipeline', given: { latest: undefined, before: [] }, kind: 'new' },
-  { name: 'after a published run', given: { latest: latest({ state: 'published' }) }, kind: 'new' },
-  { name: 'an interrupted run', given: {}, kind: 'resume' },
-  {
-    name: 'an interrupted run of which nothing is loaded',
-    given: { before: [stored('a.csv', false)] },
-    kind: 'resume',
-  },
-  { name: 'a run that was stopped', given: { latest: latest({ state: 'cancelled' }) }, kind: 'resume' },
-  { name: 'a run that failed', given: { latest: latest({ state: 'failed' }) }, kind: 'resume' },
-  {
-    name: 'a run that died while publishing',
-    given: { latest: latest({ state: 'publishing' }) },
-    kind: 'resume',
-  },
-  {
-    name: 'another definition that shapes the same rows',
-    given: { latest: latest({ definitionHash: 'other' }) },
-    kind: 'resume',
-  },
-  { name: '--fresh', given: { fresh: true }, kind: 'new', why: 'you asked for it' },
-  {
-    name: 'another definition',
-    given: { stagedHashes: { t: 'changed' } },
-    kind: 'new',
-    why: 'the definition changed since then (table t)',
-  },
-  {
-    name: 'another definition of one of two tables',
-    given: besideAnother({ stagedHashes: { t: 'changed' } }),
-    kind: 'resume',
-    changes: [{ table: 't', isKept: false, why: 'the definition changed since then (table t)' }],
-  },
-  {
-    name: 'a new file',
-    given: { now: [file('a.csv'), file('b.csv')] },
-    kind: 'resume',
-    changes: [{ table: 't', isKept: true, why: 'there is a new file, b.csv' }],
-  },
-  {
-    name: 'a file that is gone, of which something is loaded',
-    given: { now: [] },
-    kind: 'new',
-    why: 'a.csv is no longer there',
-  },
-  {
-    name: 'a file that is gone, of which nothing is loaded',
-    given: { before: [stored('a.csv'), stored('b.csv', false)] },
-    kind: 'resume',
-    changes: [{ table: 't', isKept: true, why: 'b.csv is no longer there' }],
-  },
-  {
-    name: 'staging dropped by hand',
-    given: { landings: new Set() },
-    kind: 'new',
-    why: 'the staging table of t is gone',
-  },
-  {
-    name: 'staging of one of two tables dropped by hand',
-    given: besideAnother({ landings: new Set(['u']) }),
-    kind: 'resume',
-    changes: [{ table: 't', isKept: false, why: 'the staging table of t is gone' }],
-  },
-  {
-    name: 'a run that lost count',
-    given: { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }) },
-    kind: 'new',
-    why: 'its staging tables do not hold what the ledger says',
-  },
-  {
-    name: 'a changed file of an interrupted run',
-    given: { now: [file('a.csv', 'other')] },
-    kind: 'new',
-    why: 'a.csv has changed',
-  },
-  {
-    name: 'a file that is read in another way',
-    given: { now: [{ ...file('a.csv'), reading: 1 }] },
-    kind: 'new',
-    why: 'a.csv has changed',
-  },
-  {
-    name: 'a changed file of a failed run',
-    given: { latest: latest({ state: 'failed' }), now: [file('a.csv', 'other')] },
-    kind: 'new',
-    why: 'a.csv has changed',
-  },
-  {
-    name: 'a changed file of one of two tables',
-    given: besideAnother({ now: [file('a.csv', 'other')] }),
-    kind: 'resume',
-    changes: [{ table: 't', isKept: false, why: 'a.csv has changed' }],
-  },
-  {
-    name: 'a changed file of which nothing is loaded',
-    given: {
-      before: [stored('a.csv'), stored('b.csv', false)],
-      now: [file('a.csv'), file('b.csv', 'other')],
-    },
-    kind: 'resume',
-    changes: [{ table: 't', isKept: true, why: 'b.csv has changed' }],
-  },
-  {
-    name: 'a table that is gone, and another one of which nothing is left',
-    given: {
-      before: [of('gone', stored('a.csv')), stored('a.csv')],
-      now: [file('a.csv', 'other')],
-    },
-    kind: 'new',
-    why: 'a.csv has changed',
-  },
+const cases: [
+  name: string,
+  kind: 'new' | 'resume',
+  given: Partial<Situation>,
+  why?: string,
+  changes?: readonly object[],
+][] = [
+  ['the first run of a pipeline', 'new', { latest: undefined, before: [] }],
+  ['after a published run', 'new', { latest: latest({ state: 'published' }) }],
+  ['an interrupted run', 'resume', {}],
+  ['an interrupted run of which nothing is loaded', 'resume', { before: [stored('a.csv', false)] }],
+  ['a run that was stopped', 'resume', { latest: latest({ state: 'cancelled' }) }],
+  ['a run that failed', 'resume', { latest: latest({ state: 'failed' }) }],
+  ['a run that died while publishing', 'resume', { latest: latest({ state: 'publishing' }) }],
+  ['another definition that shapes the same rows', 'resume', { latest: latest({ definitionHash: 'other' }) }],
+  ['--fresh', 'new', { fresh: true }, 'you asked for it'],
+  [
+    'another definition',
+    'new',
+    { stagedHashes: { t: 'changed' } },
+    'the definition changed since then (table t)',
+  ],
+  [
+    'another definition of one of two tables',
+    'resume',
+    besideAnother({ stagedHashes: { t: 'changed' } }),
+    undefined,
+    [{ table: 't', isKept: false, why: 'the definition changed since then (table t)' }],
+  ],
+  [
+    'a new file',
+    'resume',
+    { now: [file('a.csv'), file('b.csv')] },
+    undefined,
+    [{ table: 't', isKept: true, why: 'there is a new file, b.csv' }],
+  ],
+  ['a file that is gone, of which something is loaded', 'new', { now: [] }, 'a.csv is no longer there'],
+  [
+    'a file that is gone, of which nothing is loaded',
+    'resume',
+    { before: [stored('a.csv'), stored('b.csv', false)] },
+    undefined,
+    [{ table: 't', isKept: true, why: 'b.csv is no longer there' }],
+  ],
+  ['staging dropped by hand', 'new', { landings: new Set() }, 'the staging table of t is gone'],
+  [
+    'staging of one of two tables dropped by hand',
+    'resume',
+    besideAnother({ landings: new Set(['u']) }),
+    undefined,
+    [{ table: 't', isKept: false, why: 'the staging table of t is gone' }],
+  ],
+  [
+    'a run that lost count',
+    'new',
+    { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }) },
+    'its staging tables do not hold what the ledger says',
+  ],
+  ['a changed file of an interrupted run', 'new', { now: [file('a.csv', 'other')] }, 'a.csv has changed'],
+  [
+    'a file that is read in another way',
+    'new',
+    { now: [{ ...file('a.csv'), reading: 1 }] },
+    'a.csv has changed',
+  ],
+  [
+    'a changed file of a failed run',
+    'new',
+    { latest: latest({ state: 'failed' }), now: [file('a.csv', 'other')] },
+    'a.csv has changed',
+  ],
+  [
+    'a changed file of one of two tables',
+    'resume',
+    besideAnother({ now: [file('a.csv', 'other')] }),
+    undefined,
+    [{ table: 't', isKept: false, why: 'a.csv has changed' }],
+  ],
+  [
+    'a changed file of which nothing is loaded',
+    'resume',
+    { before: [stored('a.csv'), stored('b.csv', false)], now: [file('a.csv'), file('b.csv', 'other')] },
+    undefined,
+    [{ table: 't', isKept: true, why: 'b.csv has changed' }],
+  ],
+  [
+    'a table that is gone, and another one of which nothing is left',
+    'new',
+    { before: [of('gone', stored('a.csv')), stored('a.csv')], now: [file('a.csv', 'other')] },
+    'a.csv has changed',
+  ],
 ];
 
 describe('decideBeginning', () => {
-  it.each(cases)('$name: $kind', ({ given, kind, why, changes = [] }) => {
+  it.each(cases)('%s: %s', (_, kind, given, why, changes = []) => {
     const because = why && `run 7 is unfinished; everything is loaded again, because ${why}`;
     expect(decideBeginning(situation(given))).toEqual(
       kind === 'new' ? { kind, why: because } : { kind, runId: 7, changes },

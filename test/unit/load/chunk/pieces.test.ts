@@ -114,33 +114,21 @@ describe('pieces of a stream', () => {
   const comments = `#${'z'.repeat(99_998)}\n`.repeat(45);
 
   it.each([
-    {
-      name: 'a record that a piece has no room for',
-      text: `a,b\nc,${long}\nd,e\n`,
-      starts: [0, 7 + long.length],
-    },
-    {
-      name: 'a record that is too long',
-      text: `a,b\n${tooLong}\nd,e\nf,g\n`,
-      starts: [0, 5 + tooLong.length],
-    },
-    { name: 'two of them', text: `${tooLong}\n\n${tooLong}\n`, starts: [0, tooLong.length + 2] },
-    {
-      name: 'one, with comments after it',
-      text: `${tooLong}\n${comments}a,b\n`,
-      starts: [0, tooLong.length + 1 + comments.length],
-    },
-    {
-      name: 'a comment that is too long',
-      text: `a,b\n#${tooLong}\nd,e\n`,
-      starts: [0, 4 + tooLong.length + 2],
-    },
-    { name: 'many comments', text: `a,b\n${comments}d,e\n`, starts: [0, 4 + comments.length] },
-    { name: 'many comments at the beginning', text: `${comments}d,e\n`, starts: [0, comments.length] },
-    { name: 'many comments at the end', text: `a,b\n${comments}`, starts: [0] },
-    { name: 'nothing', text: '', starts: [0] },
-    { name: 'no last line end', text: `a,b\nc,${long}`, starts: [0] },
-  ])('$name: cuts where its content says, and holds no more than it needs', async ({ text, starts }) => {
+    ['a record that a piece has no room for', `a,b\nc,${long}\nd,e\n`, [0, 7 + long.length]],
+    ['a record that is too long', `a,b\n${tooLong}\nd,e\nf,g\n`, [0, 5 + tooLong.length]],
+    ['two of them', `${tooLong}\n\n${tooLong}\n`, [0, tooLong.length + 2]],
+    [
+      'one, with comments after it',
+      `${tooLong}\n${comments}a,b\n`,
+      [0, tooLong.length + 1 + comments.length],
+    ],
+    ['a comment that is too long', `a,b\n#${tooLong}\nd,e\n`, [0, 4 + tooLong.length + 2]],
+    ['many comments', `a,b\n${comments}d,e\n`, [0, 4 + comments.length]],
+    ['many comments at the beginning', `${comments}d,e\n`, [0, comments.length]],
+    ['many comments at the end', `a,b\n${comments}`, [0]],
+    ['nothing', '', [0]],
+    ['no last line end', `a,b\nc,${long}`, [0]],
+  ])('%s: cuts where its content says, and holds no more than it needs', async (_, text, starts) => {
     const bytes = Buffer.from(text);
     const whole = (await blocksOf([bytes], splitter)).flatMap((block) =>
       Array.from(block.spans.starts, (start, index) => [

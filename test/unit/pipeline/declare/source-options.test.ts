@@ -32,67 +32,27 @@ describe('options of a source', () => {
   });
 
   it.each([
-    {
-      name: 'of another source',
-      paths: 'a.csv',
-      options: { bearer: env('TOKEN') },
-      problem: 'bearer is only for http, and no location is one',
-    },
-    {
-      name: 'of no source',
-      paths: url,
-      options: { barer: env('TOKEN') },
-      problem: 'unknown key `barer`; did you mean `bearer`?',
-    },
-    {
-      name: 'that is a secret itself',
-      paths: url,
-      options: { bearer: 'hidden' },
-      problem: "bearer must be env('NAME')",
-    },
-    {
-      name: 'whose variable has no name',
-      paths: url,
-      options: { bearer: env('') },
-      problem: "bearer must be env('NAME')",
-    },
-    {
-      name: 'with a secret as a text',
-      paths: url,
-      options: { headers: { 'X-Api-Key': 'hidden' } },
-      problem: "with env('NAME') for secrets",
-    },
-    {
-      name: 'with a header of ours',
-      paths: url,
-      options: { headers: { Range: 'bytes=1-' } },
-      problem: 'without headers for ranges',
-    },
-    {
-      name: 'with a line break',
-      paths: url,
-      options: { headers: { a: 'b\r\nc: d' } },
-      problem: 'headers must be',
-    },
-    {
-      name: 'with a password as a text',
-      paths: url,
-      options: { basic: { user: 'u', password: 'hidden' } },
-      problem: 'basic must be',
-    },
-    {
-      name: 'with a misspelt timeout',
-      paths: url,
-      options: { timeouts: { idleMS: 1 } },
-      problem: 'timeouts must be an object of connectMs',
-    },
-    {
-      name: 'with a password in the URL',
-      paths: ['a.csv', 'https://u:hidden@h/a'],
-      options: {},
-      problem: 'path 2 has a user or password in it',
-    },
-  ])('$name: an error of the declaration', async ({ paths, options, problem }) => {
+    [
+      'of another source',
+      'a.csv',
+      { bearer: env('TOKEN') },
+      'bearer is only for http, and no location is one',
+    ],
+    ['of no source', url, { barer: env('TOKEN') }, 'unknown key `barer`; did you mean `bearer`?'],
+    ['that is a secret itself', url, { bearer: 'hidden' }, "bearer must be env('NAME')"],
+    ['whose variable has no name', url, { bearer: env('') }, "bearer must be env('NAME')"],
+    ['with a secret as a text', url, { headers: { 'X-Api-Key': 'hidden' } }, "with env('NAME') for secrets"],
+    ['with a header of ours', url, { headers: { Range: 'bytes=1-' } }, 'without headers for ranges'],
+    ['with a line break', url, { headers: { a: 'b\r\nc: d' } }, 'headers must be'],
+    ['with a password as a text', url, { basic: { user: 'u', password: 'hidden' } }, 'basic must be'],
+    ['with a misspelt timeout', url, { timeouts: { idleMS: 1 } }, 'timeouts must be an object of connectMs'],
+    [
+      'with a password in the URL',
+      ['a.csv', 'https://u:hidden@h/a'],
+      {},
+      'path 2 has a user or password in it',
+    ],
+  ])('%s: an error of the declaration', async (_, paths, options, problem) => {
     const message = await problemsOf(paths, options);
     expect(message).toContain(problem);
     expect(message).not.toContain('hidden');

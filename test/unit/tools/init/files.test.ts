@@ -187,22 +187,18 @@ describe('the dialect of a file', () => {
   });
 
   it.each([
-    {
-      name: 'records that leave out their last fields',
-      text: 'a,b\n1,2\n3\n4,5\n',
-      dialect: { ragged: 'pad' },
-    },
-    {
-      name: 'a header with more fields than any record',
-      text: 'a,b,c\n1,x\n2,y\n3,z\n',
-      dialect: { ragged: 'pad', skipLines: 0, header: true },
-    },
-    {
-      name: 'comments after the header',
-      text: 'name,n\n# one\nx,1\n# two, three\ny,2\nz,3\n',
-      dialect: { comment: '#', header: true },
-    },
-  ])('knows $name, and says so', async ({ text, dialect }) => {
+    ['records that leave out their last fields', 'a,b\n1,2\n3\n4,5\n', { ragged: 'pad' }],
+    [
+      'a header with more fields than any record',
+      'a,b,c\n1,x\n2,y\n3,z\n',
+      { ragged: 'pad', skipLines: 0, header: true },
+    ],
+    [
+      'comments after the header',
+      'name,n\n# one\nx,1\n# two, three\ny,2\nz,3\n',
+      { comment: '#', header: true },
+    ],
+  ])('knows %s, and says so', async (_, text, dialect) => {
     const { tables } = await read(text);
     expect(tables[0]).toMatchObject({ records: 3, dialect });
     expect(tables[0]!.remarks.join()).toMatch(/are comments|missing fields are empty/);
@@ -218,24 +214,19 @@ describe('the dialect of a file', () => {
 describe('the encoding of a file', () => {
   const text = 'id,name\n1,Zoë\n2,Zürich\n';
   it.each([
-    { name: 'UTF-8', bytes: Buffer.from(text), encoding: undefined, says: '' },
-    { name: 'UTF-8 with a mark', bytes: Buffer.from(`\uFEFF${text}`), encoding: undefined, says: '' },
-    {
-      name: 'UTF-16 with a mark',
-      bytes: Buffer.from(`\uFEFF${text}`, 'utf16le'),
-      encoding: 'utf-16le',
-      says: '',
-    },
-    { name: 'UTF-16 without a mark', bytes: Buffer.from(text, 'utf16le'), encoding: 'utf-16le', says: '' },
-    { name: 'none of these', bytes: Buffer.from(text, 'latin1'), encoding: 'windows-1252', says: 'a guess' },
-    {
-      name: 'none of these, far from the beginning',
-      bytes: Buffer.from(`${people(24_000)}\n7,Zoë`, 'latin1'),
-      encoding: 'windows-1252',
-      says: 'a guess',
-    },
-    { name: 'gzip', bytes: gzipSync(text), encoding: undefined, says: '' },
-  ])('$name', async ({ bytes, encoding, says }) => {
+    ['UTF-8', Buffer.from(text), undefined, ''],
+    ['UTF-8 with a mark', Buffer.from(`\uFEFF${text}`), undefined, ''],
+    ['UTF-16 with a mark', Buffer.from(`\uFEFF${text}`, 'utf16le'), 'utf-16le', ''],
+    ['UTF-16 without a mark', Buffer.from(text, 'utf16le'), 'utf-16le', ''],
+    ['none of these', Buffer.from(text, 'latin1'), 'windows-1252', 'a guess'],
+    [
+      'none of these, far from the beginning',
+      Buffer.from(`${people(24_000)}\n7,Zoë`, 'latin1'),
+      'windows-1252',
+      'a guess',
+    ],
+    ['gzip', gzipSync(text), undefined, ''],
+  ])('%s', async (_, bytes, encoding, says) => {
     const { tables } = await read(bytes);
     expect(tables[0]).toMatchObject({ encoding, header: ['id', 'name'] });
     expect(tables[0]!.decisions.map(({ type }) => type)).toEqual([expect.stringMatching(/int/), 'text']);
@@ -276,36 +267,14 @@ describe('tables and keys', () => {
   });
 
   it.each([
-    { name: 'a column that is unique', lineOf: (at: number) => `${at},x`, key: [0] },
-    {
-      name: 'two columns that are unique together',
-      lineOf: (at: number) => `${at % 7},n${Math.floor(at / 7)}`,
-      key: [0, 1],
-    },
-    {
-      name: 'a first column that never changes belongs to it',
-      lineOf: (at: number) => `7,n${at}`,
-      key: [0, 1],
-    },
-    {
-      name: 'the first records are not enough',
-      lineOf: (at: number) => `${at % 10_400},x`,
-      key: undefined,
-      records: 10_401,
-    },
-    { name: 'a missing value is no key', lineOf: (at: number) => `${at === 50 ? '' : at},x`, key: undefined },
-    {
-      name: 'two spellings of one number are no key',
-      lineOf: (at: number) => `${at === 50 ? '+1' : at},x`,
-      key: undefined,
-    },
-    {
-      name: 'ten records are unique by accident',
-      lineOf: (at: number) => `${at},x`,
-      key: undefined,
-      records: 10,
-    },
-  ])('$name', async ({ lineOf, key, records = 100 }) => {
+    ['a column that is unique', (at: number) => `${at},x`, [0]],
+    ['two columns that are unique together', (at: number) => `${at % 7},n${Math.floor(at / 7)}`, [0, 1]],
+    ['a first column that never changes belongs to it', (at: number) => `7,n${at}`, [0, 1]],
+    ['the first records are not enough', (at: number) => `${at % 10_400},x`, undefined, 10_401],
+    ['a missing value is no key', (at: number) => `${at === 50 ? '' : at},x`, undefined],
+    ['two spellings of one number are no key', (at: number) => `${at === 50 ? '+1' : at},x`, undefined],
+    ['ten records are unique by accident', (at: number) => `${at},x`, undefined, 10],
+  ])('%s', async (_, lineOf, key, records = 100) => {
     const { tables } = await read(people(records, lineOf));
     expect(tables[0]!.key).toEqual(key);
   });
@@ -345,14 +314,10 @@ describe('the file that is written', () => {
   });
 
   it.each([
-    { name: 'stdin', args: ['-'], says: 'read only once' },
-    {
-      name: 'an address with a mistake',
-      args: ['http://localhost:1x/a.csv'],
-      says: 'is not a valid address',
-    },
-    { name: 'a file that is not there', args: ['nowhere.csv'], says: 'nowhere.csv' },
-  ])('$name is an error', async ({ args, says }) => {
+    ['stdin', ['-'], 'read only once'],
+    ['an address with a mistake', ['http://localhost:1x/a.csv'], 'is not a valid address'],
+    ['a file that is not there', ['nowhere.csv'], 'nowhere.csv'],
+  ])('%s is an error', async (_, args, says) => {
     const io = fakeIo({ workingDirectory: files.directory });
     expect(await main(['init', ...args, '--yes'], io)).not.toBe(0);
     expect(io.stderr.text).toContain(says);
