@@ -48,33 +48,23 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 const cases = [
-  { name: 'commands', words: ['st'], offers: ['status'] },
-  { name: 'commands of commands', words: ['db', 's'], offers: ['status', 'stop'] },
-  { name: 'flags', words: ['run', '--full'], offers: ['--full-refresh'] },
-  { name: 'choices of a flag', words: ['run', '--progress', 'b'], offers: ['bar'] },
-  { name: 'folders', words: ['run', 'pipe'], offers: ['pipelines/'] },
-  { name: 'pipeline files, and no other files', words: ['run', 'pipelines/'], offers: ['pipelines/noaa.ts'] },
-  { name: 'pipeline files to enqueue', words: ['enqueue', 'pipelines/n'], offers: ['pipelines/noaa.ts'] },
-  {
-    name: 'pipeline files to schedule',
-    words: ['schedule', 'set', 'nightly', 'pipelines/'],
-    offers: ['pipelines/noaa.ts'],
-  },
-  {
-    name: 'folders, and pipelines by name, before anything is typed',
-    words: ['run', ''],
-    offers: ['pipelines/', 'noaa'],
-  },
-  { name: 'pipelines by name', words: ['enqueue', 'no'], offers: ['noaa'] },
-  { name: 'nothing in a folder that does not exist', words: ['run', 'nowhere/'], offers: [] },
-  { name: 'shells', words: ['completion', 'z'], offers: ['zsh'] },
+  ['commands', ['st'], ['status']],
+  ['commands of commands', ['db', 's'], ['status', 'stop']],
+  ['flags', ['run', '--full'], ['--full-refresh']],
+  ['choices of a flag', ['run', '--progress', 'b'], ['bar']],
+  ['folders', ['run', 'pipe'], ['pipelines/']],
+  ['pipeline files, and no other files', ['run', 'pipelines/'], ['pipelines/noaa.ts']],
+  ['pipeline files to enqueue', ['enqueue', 'pipelines/n'], ['pipelines/noaa.ts']],
+  ['pipeline files to schedule', ['schedule', 'set', 'nightly', 'pipelines/'], ['pipelines/noaa.ts']],
+  ['folders, and pipelines by name, before anything is typed', ['run', ''], ['pipelines/', 'noaa']],
+  ['pipelines by name', ['enqueue', 'no'], ['noaa']],
+  ['nothing in a folder that does not exist', ['run', 'nowhere/'], []],
+  ['shells', ['completion', 'z'], ['zsh']],
 ];
 
-describe('etl complete offers', () => {
-  it.each(cases)('$name', async ({ words, offers }) => {
-    expect(await main(['complete', '--', ...words], fakeIo({ workingDirectory: directory }))).toBe(0);
-    expect(printed.slice(0, -1).map((line) => line.split('\t')[0])).toEqual(offers);
-  });
+it.each(cases)('etl complete offers %s', async (_, typed, offers) => {
+  expect(await main(['complete', '--', ...typed], fakeIo({ workingDirectory: directory }))).toBe(0);
+  expect(printed.slice(0, -1).map((line) => line.split('\t')[0])).toEqual(offers);
 });
 
 it('offers only what every shell reads as one word', async () => {
@@ -98,16 +88,14 @@ it('offers only what every shell reads as one word', async () => {
   ]);
 });
 
-describe('the last line directs the shell', () => {
-  it.each([
-    { name: 'that a folder goes on', words: ['run', 'pipe'], directive: ':6' },
-    { name: 'that a file does not', words: ['run', 'pipelines/'], directive: ':4' },
-    { name: 'that a command does not', words: ['st'], directive: ':4' },
-    { name: 'nothing of nothing', words: ['run', 'nowhere/'], directive: ':4' },
-  ])('$name', async ({ words, directive }) => {
-    await main(['complete', '--', ...words], fakeIo({ workingDirectory: directory }));
-    expect(printed.at(-1)).toBe(directive);
-  });
+it.each([
+  { name: 'that a folder goes on', typed: ['run', 'pipe'], directive: ':6' },
+  { name: 'that a file does not', typed: ['run', 'pipelines/'], directive: ':4' },
+  { name: 'that a command does not', typed: ['st'], directive: ':4' },
+  { name: 'nothing of nothing', typed: ['run', 'nowhere/'], directive: ':4' },
+])('the last line directs the shell $name', async ({ typed, directive }) => {
+  await main(['complete', '--', ...typed], fakeIo({ workingDirectory: directory }));
+  expect(printed.at(-1)).toBe(directive);
 });
 
 describe('etl completion prints a script that asks `etl complete`', () => {

@@ -74,205 +74,122 @@ const staged = (count: number) =>
 const inPostgres = { databaseConnectionsMax: 6 };
 const inRedis = { databaseConnectionsMax: 0 };
 
-/**
- * Title, facts and demand that differ from a fit server's, the finding, and a part of its advice.
- */
-type Row = [string, Partial<ServerFacts & Demand>, string, string?];
+/** A finding, the facts and demand that differ from a fit server's, and a part of its advice. */
+type Row = [finding: string, facts: Partial<ServerFacts & Demand>, advice?: string];
 
 const rows: readonly Row[] = [
-  ['a pooler in session mode', { pooling: 'session' }, 'ok: pooler: in session mode'],
+  ['ok: pooler: in session mode', { pooling: 'session' }],
+  ['problem: pooler: shares a session among clients', { pooling: 'shared' }, 'pool_mode = session'],
   [
-    'a pooler in another mode',
-    { pooling: 'shared' },
-    'problem: pooler: shares a session among clients',
-    'pool_mode = session',
-  ],
-  [
-    'a server that is too old',
-    access({ version: '13.20', versionNumber: 130_020 }),
     'problem: server: PostgreSQL 13.20',
+    access({ version: '13.20', versionNumber: 130_020 }),
     'PostgreSQL 14 or later',
   ],
+  ['problem: role: standby', access({ isStandby: true, isReadOnly: true }), 'connect to the primary'],
+  ['ok: user: loader', access({ isStandby: true, isReadOnly: true })],
   [
-    'a standby',
-    access({ isStandby: true, isReadOnly: true }),
-    'problem: role: standby',
-    'connect to the primary',
-  ],
-  [
-    'the user of a standby is not blamed for it',
-    access({ isStandby: true, isReadOnly: true }),
-    'ok: user: loader',
-  ],
-  [
-    'a user with read-only transactions',
-    access({ isReadOnly: true }),
     'problem: user: loader, read-only',
+    access({ isReadOnly: true }),
     'alter role loader in database weather set default_transaction_read_only = off',
   ],
   [
-    'a user who lacks privileges',
-    access({ missing: ['create schema etl in database weather', 'use schema noaa'] }),
     'problem: user: loader',
+    access({ missing: ['create schema etl in database weather', 'use schema noaa'] }),
     'may not create schema etl in database weather; use schema noaa',
   ],
   [
-    'more workers than the server has connections',
-    { workers: 91 },
     'problem: max_connections: limit 97, 3 in use, 98 needed for --workers 91',
+    { workers: 91 },
     'raise it by 4 or load with --workers 87',
   ],
   [
-    'more workers than there are connections left',
-    { workers: 88 },
     'advice: max_connections: limit 97, 3 in use, 95 needed for --workers 88',
+    { workers: 88 },
     'raise it by 1 or load with --workers 87',
   ],
+  ['ok: max_connections: limit 97, 3 in use, 94 needed for --workers 87', { workers: 87 }],
+  ['ok: max_connections: limit 97, 3 in use, 94 needed for --workers 93', { workers: 93, backend: inRedis }],
   [
-    'just enough connections',
-    { workers: 87 },
-    'ok: max_connections: limit 97, 3 in use, 94 needed for --workers 87',
-  ],
-  [
-    'as many workers, whose queue is in Redis and takes none',
-    { workers: 93, backend: inRedis },
-    'ok: max_connections: limit 97, 3 in use, 94 needed for --workers 93',
-  ],
-  [
-    'one worker more than that',
-    { workers: 94, backend: inRedis },
     'advice: max_connections: limit 97, 3 in use, 95 needed for --workers 94',
+    { workers: 94, backend: inRedis },
     'raise it by 1 or load with --workers 93',
   ],
   [
-    'a limit of the user below what even one worker needs',
+    'problem: connection limit of loader: limit 5, 0 in use, 8 needed for --workers 1',
     {
       workers: 1,
       connectionLimits: [...fit.connectionLimits, { name: 'connection limit of loader', limit: 5, used: 0 }],
     },
-    'problem: connection limit of loader: limit 5, 0 in use, 8 needed for --workers 1',
     'raise it by 3: ',
   ],
   [
-    'a log that nobody reads',
-    setting('wal_level', word('replica')),
     'advice: wal_level: replica',
+    setting('wal_level', word('replica')),
     'wal_level = minimal and max_wal_senders = 0',
   ],
+  ['ok: wal_level: replica', { ...setting('wal_level', word('replica')), logIsUsed: true }],
+  ['advice: fsync: off', setting('fsync', word('off')), 'set fsync = on'],
+  ['advice: full_page_writes: off', setting('full_page_writes', word('off')), 'set full_page_writes = on'],
+  ['advice: max_wal_size: 1GB', setting('max_wal_size', amount('1GB', GiB)), 'set max_wal_size = 4GB'],
   [
-    'a log that a standby or an archive reads',
-    { ...setting('wal_level', word('replica')), logIsUsed: true },
-    'ok: wal_level: replica',
-  ],
-  ['a server that never flushes', setting('fsync', word('off')), 'advice: fsync: off', 'set fsync = on'],
-  [
-    'torn pages',
-    setting('full_page_writes', word('off')),
-    'advice: full_page_writes: off',
-    'set full_page_writes = on',
-  ],
-  [
-    'the default of max_wal_size',
-    setting('max_wal_size', amount('1GB', GiB)),
-    'advice: max_wal_size: 1GB',
-    'set max_wal_size = 4GB',
-  ],
-  [
-    'the default of checkpoint_timeout',
-    setting('checkpoint_timeout', amount('5min', 300)),
     'advice: checkpoint_timeout: 5min',
+    setting('checkpoint_timeout', amount('5min', 300)),
     'set checkpoint_timeout = 15min',
   ],
+  ['advice: shared_buffers: 128MB', setting('shared_buffers', amount('128MB', 128 * MiB)), '256MB at least'],
   [
-    'the default of shared_buffers',
-    setting('shared_buffers', amount('128MB', 128 * MiB)),
-    'advice: shared_buffers: 128MB',
-    '256MB at least',
-  ],
-  [
-    'index builds by one process',
-    setting('max_parallel_maintenance_workers', amount('0', 0)),
     'advice: max_parallel_maintenance_workers: 0',
+    setting('max_parallel_maintenance_workers', amount('0', 0)),
     'the number of cores less one',
   ],
+  ['ok: free disk: unknown: it can only be read on the server’s machine', { freeBytes: undefined }],
+  ['advice: free disk: 20GB', { freeBytes: 20 * GiB - 1 }, 'free some space'],
+  ['ok: bookkeeping schema: none yet: the first run creates it', { bookkeeping: undefined }],
   [
-    'the disk of a server elsewhere',
-    { freeBytes: undefined },
-    'ok: free disk: unknown: it can only be read on the server’s machine',
-  ],
-  [
-    'a disk that does not hold the database three times',
-    { freeBytes: 20 * GiB - 1 },
-    'advice: free disk: 20GB',
-    'free some space',
-  ],
-  [
-    'a database without bookkeeping',
-    { bookkeeping: undefined },
-    'ok: bookkeeping schema: none yet: the first run creates it',
-  ],
-  [
-    'bookkeeping that is closed to this user',
-    { ...access({ missing: ['use schema etl'] }), bookkeeping: undefined },
     'ok: bookkeeping schema: cannot be read by this user',
+    { ...access({ missing: ['use schema etl'] }), bookkeeping: undefined },
   ],
   [
-    'bookkeeping of an older version',
-    { bookkeeping: { ...fit.bookkeeping!, known: 3 } },
     'ok: bookkeeping schema: version 1; the next run upgrades it to 3',
+    { bookkeeping: { ...fit.bookkeeping!, known: 3 } },
   ],
   [
-    'bookkeeping of a newer version',
-    { bookkeeping: { ...fit.bookkeeping!, found: 2 } },
     'problem: bookkeeping schema: version 2',
+    { bookkeeping: { ...fit.bookkeeping!, found: 2 } },
     'upgrade sluice',
   ],
   [
-    'bookkeeping that a stranger made',
-    { trust: { foreign: ['schema etl belongs to mallory'], strange: [], foreignOfPipelines: [] } },
     'problem: owners: schema etl belongs to mallory',
+    { trust: { foreign: ['schema etl belongs to mallory'], strange: [], foreignOfPipelines: [] } },
     'a run of this user would be refused',
   ],
   [
-    'bookkeeping in which a view is in place of a table',
-    { trust: { foreign: [], strange: ['etl.run is not a plain table'], foreignOfPipelines: [] } },
     'problem: created by others: etl.run is not a plain table',
+    { trust: { foreign: [], strange: ['etl.run is not a plain table'], foreignOfPipelines: [] } },
     'a run would be refused',
   ],
-  ['an epoch', {}, `ok: crash epoch: ${epoch}`],
+  [`ok: crash epoch: ${epoch}`, {}],
   [
-    'an epoch that nobody has written since the crash',
-    crashes({ epoch: null, lost: [{ run: 12, pipeline: 'noaa' }] }),
     'advice: crash epoch: none yet: unlogged tables were emptied, or never filled',
+    crashes({ epoch: null, lost: [{ run: 12, pipeline: 'noaa' }] }),
     'run the pipeline again to continue run 12 (noaa)',
   ],
   [
-    'an epoch on a standby',
-    { bookkeeping: { found: 1, known: 1, crashes: undefined, stale: [] } },
     'ok: crash epoch: unknown: a standby does not show it',
+    { bookkeeping: { found: 1, known: 1, crashes: undefined, stale: [] } },
   ],
+  ['ok: crashes seen by runs: 3, the last by run 12', crashes({ crashesSeen: 3, lastSeenBy: 12 })],
+  ['ok: unlogged staging: 1 table, 1MB: noaa__t0 1MB', { staging: staged(1) }],
   [
-    'crashes that runs have seen',
-    crashes({ crashesSeen: 3, lastSeenBy: 12 }),
-    'ok: crashes seen by runs: 3, the last by run 12',
-  ],
-  ['one staging table', { staging: staged(1) }, 'ok: unlogged staging: 1 table, 1MB: noaa__t0 1MB'],
-  [
-    'many staging tables',
-    { staging: staged(7) },
     'ok: unlogged staging: 7 tables, 7MB: noaa__t0 1MB, noaa__t1 1MB, noaa__t2 1MB, noaa__t3 1MB, noaa__t4 1MB, and 2 more',
+    { staging: staged(7) },
   ],
   [
-    'a server that has recovered from a crash by itself',
-    { checkpointerStartedAt: new Date('2026-03-01T11:00:07Z') },
     'advice: up since: 2026-03-01 09:05:00 UTC, recovered from a crash at 2026-03-01 11:00:07 UTC',
+    { checkpointerStartedAt: new Date('2026-03-01T11:00:07Z') },
     'check the server’s log',
   ],
-  [
-    'a user who may not see when the checkpointer started',
-    { checkpointerStartedAt: null },
-    'ok: up since: 2026-03-01 09:05:00 UTC',
-  ],
+  ['ok: up since: 2026-03-01 09:05:00 UTC', { checkpointerStartedAt: null }],
 ];
 
 describe('findings', () => {
@@ -282,7 +199,7 @@ describe('findings', () => {
     expect(findings.filter(({ advice }) => advice !== undefined)).toEqual([]);
   });
 
-  it.each(rows)('%s', (_, { workers = 4, backend = inPostgres, ...facts }, expected, part) => {
+  it.each(rows)('%s', (expected, { workers = 4, backend = inPostgres, ...facts }, part) => {
     const findings = findingsOf({ ...fit, ...facts }, { workers, backend });
     const lines = findings.map(({ verdict, name, value }) => `${verdict}: ${name}: ${value}`);
     expect(lines).toContain(expected);

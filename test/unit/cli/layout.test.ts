@@ -5,32 +5,28 @@ import { alignRows, clip, textWidth, visibleText } from '../../../src/cli/layout
 
 const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
-describe('textWidth', () => {
-  it.each([
-    { name: 'letters take one cell', text: 'abc', width: 3 },
-    { name: 'colours take none', text: red('abc'), width: 3 },
-    { name: 'Chinese characters take two', text: '气象', width: 4 },
-    { name: 'so do rare ones', text: '𠀀', width: 2 },
-    { name: 'half-wide kana take one, and so does their mark', text: 'ｶﾞ', width: 2 },
-    { name: 'Hangul from its parts takes two', text: '\u1100\u1161\u11a8', width: 2 },
-    { name: 'Indic vowels beside their consonant take one', text: 'தமிழ்', width: 4 },
-    { name: 'a Thai vowel may take one of its own', text: 'กำ', width: 2 },
-    { name: 'combining accents take none', text: 'e\u0301', width: 1 },
-    { name: 'emoji take two', text: '🚀', width: 2 },
-    { name: 'an emoji that is joined from several takes two', text: '👩‍👩‍👧', width: 2 },
-  ])('$name', ({ text, width }) => expect(textWidth(text)).toBe(width));
-});
+it.each([
+  { name: 'letters take one cell', text: 'abc', width: 3 },
+  { name: 'colours take none', text: red('abc'), width: 3 },
+  { name: 'Chinese characters take two', text: '气象', width: 4 },
+  { name: 'so do rare ones', text: '𠀀', width: 2 },
+  { name: 'half-wide kana take one, and so does their mark', text: 'ｶﾞ', width: 2 },
+  { name: 'Hangul from its parts takes two', text: '\u1100\u1161\u11a8', width: 2 },
+  { name: 'Indic vowels beside their consonant take one', text: 'தமிழ்', width: 4 },
+  { name: 'a Thai vowel may take one of its own', text: 'กำ', width: 2 },
+  { name: 'combining accents take none', text: 'e\u0301', width: 1 },
+  { name: 'emoji take two', text: '🚀', width: 2 },
+  { name: 'an emoji that is joined from several takes two', text: '👩‍👩‍👧', width: 2 },
+])('textWidth $name', ({ text, width }) => expect(textWidth(text)).toBe(width));
 
-describe('clip', () => {
-  it.each([
-    { name: 'what fits stays', text: 'abc', width: 3, wanted: 'abc' },
-    { name: 'what does not is cut', text: 'abcd', width: 3, wanted: 'ab…' },
-    { name: 'colours are closed after the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
-    { name: 'a wide character is not halved', text: '气象台', width: 4, wanted: '气…' },
-    { name: 'nor is a joined emoji', text: '👩‍👩‍👧👩‍👩‍👧', width: 3, wanted: '👩‍👩‍👧…' },
-    { name: 'without bound nothing is cut', text: 'abcd', width: Number.POSITIVE_INFINITY, wanted: 'abcd' },
-  ])('$name', ({ text, width, wanted }) => expect(clip(text, width)).toBe(wanted));
-});
+it.each([
+  { name: 'what fits stays', text: 'abc', width: 3, wanted: 'abc' },
+  { name: 'what does not is cut', text: 'abcd', width: 3, wanted: 'ab…' },
+  { name: 'colours are closed after the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
+  { name: 'a wide character is not halved', text: '气象台', width: 4, wanted: '气…' },
+  { name: 'nor is a joined emoji', text: '👩‍👩‍👧👩‍👩‍👧', width: 3, wanted: '👩‍👩‍👧…' },
+  { name: 'without bound nothing is cut', text: 'abcd', width: Number.POSITIVE_INFINITY, wanted: 'abcd' },
+])('clip $name', ({ text, width, wanted }) => expect(clip(text, width)).toBe(wanted));
 
 describe('alignRows', () => {
   it('pads to the widest cell, right and left', () =>
@@ -66,13 +62,11 @@ describe('alignRows', () => {
     ).toEqual(['a  x', 'b  y']));
 });
 
-describe('visibleText', () => {
-  it.each([
-    { name: 'escape sequences are shown, not obeyed', text: '\u001b[2J', wanted: '\\u001b[2J' },
-    { name: 'line ends and tabs have names', text: 'a\tb\r\n', wanted: 'a\\tb\\r\\n' },
-    { name: 'C1 controls are shown', text: '\u009b', wanted: '\\u009b' },
-    { name: 'text direction cannot be turned', text: '\u202eabc', wanted: '\\u202eabc' },
-    { name: 'a lone surrogate is shown', text: '\ud800', wanted: '\\ud800' },
-    { name: 'other writing stays', text: 'Köln 气象 🚀', wanted: 'Köln 气象 🚀' },
-  ])('$name', ({ text, wanted }) => expect(visibleText(text)).toBe(wanted));
-});
+it.each([
+  { name: 'escape sequences are shown, not obeyed', text: '\u001b[2J', wanted: '\\u001b[2J' },
+  { name: 'line ends and tabs have names', text: 'a\tb\r\n', wanted: 'a\\tb\\r\\n' },
+  { name: 'C1 controls are shown', text: '\u009b', wanted: '\\u009b' },
+  { name: 'text direction cannot be turned', text: '\u202eabc', wanted: '\\u202eabc' },
+  { name: 'a lone surrogate is shown', text: '\ud800', wanted: '\\ud800' },
+  { name: 'other writing stays', text: 'Köln 气象 🚀', wanted: 'Köln 气象 🚀' },
+])('visibleText $name', ({ text, wanted }) => expect(visibleText(text)).toBe(wanted));

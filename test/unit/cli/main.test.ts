@@ -61,15 +61,13 @@ const usageCases = [
   ['a pipeline file must exist', 'run missing.ts', 'error ETL_PIPELINE_FILE', ''],
 ];
 
-describe('usage errors: exit 2, one line, one hint', () => {
-  it.each(usageCases)('%s', async (_, args, says, hint) => {
-    const io = fakeIo();
-    expect(await main(args.split(' '), io)).toBe(2);
-    expect(io.stdout.text).toBe('');
-    expect(io.stderr.text).toContain(says);
-    expect(io.stderr.text).toContain(hint);
-    expect(io.stderr.text).toMatch(/^error ETL_\w+: .+\n {2}.+\n$/);
-  });
+it.each(usageCases)('usage errors: exit 2, one line, one hint %s', async (_, args, says, hint) => {
+  const io = fakeIo();
+  expect(await main(args.split(' '), io)).toBe(2);
+  expect(io.stdout.text).toBe('');
+  expect(io.stderr.text).toContain(says);
+  expect(io.stderr.text).toContain(hint);
+  expect(io.stderr.text).toMatch(/^error ETL_\w+: .+\n {2}.+\n$/);
 });
 
 const variableCases: [name: string, env: Record<string, string>, says: string][] = [

@@ -33,9 +33,7 @@ describe('a pipeline is found', () => {
     { by: 'the name of its file', given: 'night', found: ['night_sales', 'pipelines/night.ts'] },
     { by: 'its own name', given: 'night_sales', found: ['night_sales', 'pipelines/night.ts'] },
     { by: 'a name that a folder has as well', given: 'day', found: ['day', 'pipelines/day.ts'] },
-  ])('by $by', async ({ given, found }) => {
-    expect(await load(given)).toEqual(found);
-  });
+  ])('by $by', async ({ given, found }) => expect(await load(given)).toEqual(found));
 
   it('in the folder that ETL_PIPELINES names, and by a path from anywhere', async () => {
     expect(await load('hourly', { ETL_PIPELINES: 'jobs' })).toEqual(['hourly', 'jobs/hourly.ts']);

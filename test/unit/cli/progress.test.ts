@@ -343,17 +343,15 @@ describe('choosing', () => {
   });
 });
 
-describe('the logger', () => {
-  it.each([
-    ['warnings are always shown', false, false, ['warning: w {"a":1}']],
-    ['information with --verbose', true, false, ['info: i', 'warning: w {"a":1}']],
-    ['everything with --debug', false, true, ['debug: d', 'info: i', 'warning: w {"a":1}']],
-  ])('%s', (_, verbose, debug, says) => {
-    const io = fakeIo();
-    const logger = displayLogger(open(io, 'none'), { verbose, debug });
-    logger.debug({}, 'd');
-    logger.info({}, 'i');
-    logger.warn({ a: 1 }, 'w');
-    expect(io.stderr.text.trimEnd().split('\n')).toEqual(says);
-  });
+it.each([
+  ['warnings are always shown', false, false, ['warning: w {"a":1}']],
+  ['information with --verbose', true, false, ['info: i', 'warning: w {"a":1}']],
+  ['everything with --debug', false, true, ['debug: d', 'info: i', 'warning: w {"a":1}']],
+])('the logger %s', (_, verbose, debug, says) => {
+  const io = fakeIo();
+  const logger = displayLogger(open(io, 'none'), { verbose, debug });
+  logger.debug({}, 'd');
+  logger.info({}, 'i');
+  logger.warn({ a: 1 }, 'w');
+  expect(io.stderr.text.trimEnd().split('\n')).toEqual(says);
 });

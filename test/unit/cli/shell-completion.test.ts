@@ -106,10 +106,8 @@ const cases: [name: string, line: string, answer: string, asked: string[], offer
   ],
 ];
 
-describe('the script, read twice, offers', () => {
-  it.each(cases)('%s', async (_, line, answer, asked, offers) => {
-    expect(await press(line, answer)).toEqual({ offers, asked });
-  });
+it.each(cases)('the script, read twice, offers %s', async (_, line, answer, asked, offers) => {
+  expect(await press(line, answer)).toEqual({ offers, asked });
 });
 
 const hasZsh = process.env['CI'] !== undefined || spawnSync('zsh', ['--version']).status === 0;

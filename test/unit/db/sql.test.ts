@@ -12,10 +12,7 @@ it.each([
     sent: `select "a""$2", '''$3', 'x'`,
   },
   { query: { text: "select 1 -- the author's $1" }, sent: "select 1 -- the author's $1" },
-])('$query.text', ({ query, sent }) => {
-  expect(inline(query)).toBe(sent);
-});
+])('$query.text', ({ query, sent }) => expect(inline(query)).toBe(sent));
 
-it('a value that no literal can be is refused', () => {
-  expect(() => inline({ text: 'select $1', values: [undefined] })).toThrow('no literal for a undefined');
-});
+it('a value that no literal can be is refused', () =>
+  expect(() => inline({ text: 'select $1', values: [undefined] })).toThrow('no literal for a undefined'));

@@ -55,9 +55,8 @@ describe('a key', () => {
   const key = (): string => forms.keyOf('ann', path);
   afterEach(() => vi.useRealTimers());
 
-  it('is valid for its session and action, and each is another form', () => {
-    expect(forms.check(key(), 'ann', path)).not.toBe(forms.check(key(), 'ann', path));
-  });
+  it('is valid for its session and action, and each is another form', () =>
+    expect(forms.check(key(), 'ann', path)).not.toBe(forms.check(key(), 'ann', path)));
 
   it.each<[string, () => unknown]>([
     ['of another session', () => forms.check(key(), 'bob', path)],

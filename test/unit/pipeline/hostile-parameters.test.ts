@@ -189,9 +189,8 @@ describe('a path', () => {
     );
   });
 
-  it('leads anywhere where that is declared', async () => {
-    expect(await find(({ a }) => a, { a: outside }, { anywhere: true })).toEqual([outside]);
-  });
+  it('leads anywhere where that is declared', async () =>
+    expect(await find(({ a }) => a, { a: outside }, { anywhere: true })).toEqual([outside]));
 });
 
 describe('a URL', () => {
@@ -251,16 +250,14 @@ describe('a URL', () => {
   });
 });
 
-describe('an object', () => {
-  it.each<Case>([
-    { written: 's3://${a}/x.csv', path: ({ a }) => `s3://${a}/x.csv`, values: { a: 'other' } },
-    { written: 's3://${a}-data/x.csv', path: ({ a }) => `s3://${a}-data/x.csv`, values: { a: 'other/' } },
-    { written: 's3://data${a}/x.csv', path: ({ a }) => `s3://data${a}/x.csv`, values: { a: '-other' } },
-    { written: '${a}/x.csv', path: ({ a }) => `${a}/x.csv`, values: { a: 's3://other' } },
-    { written: 's3://${a}/${b}', path: ({ a, b }) => `s3://${a}/${b}`, values: { a: 'other', b: 'x.csv' } },
-  ])('$written keeps its bucket: $values', async ({ path, values }) => {
-    expect(await failureOf(find(path, values))).toMatchObject({ code: 'ETL_SOURCE_OUTSIDE' });
-  });
+it.each<Case>([
+  { written: 's3://${a}/x.csv', path: ({ a }) => `s3://${a}/x.csv`, values: { a: 'other' } },
+  { written: 's3://${a}-data/x.csv', path: ({ a }) => `s3://${a}-data/x.csv`, values: { a: 'other/' } },
+  { written: 's3://data${a}/x.csv', path: ({ a }) => `s3://data${a}/x.csv`, values: { a: '-other' } },
+  { written: '${a}/x.csv', path: ({ a }) => `${a}/x.csv`, values: { a: 's3://other' } },
+  { written: 's3://${a}/${b}', path: ({ a, b }) => `s3://${a}/${b}`, values: { a: 'other', b: 'x.csv' } },
+])('an object $written keeps its bucket: $values', async ({ path, values }) => {
+  expect(await failureOf(find(path, values))).toMatchObject({ code: 'ETL_SOURCE_OUTSIDE' });
 });
 
 describe('a SQL file', () => {
@@ -286,9 +283,8 @@ describe('a SQL file', () => {
     expect(() => bind(path, a)).toThrow('a parameter turns the path into');
   });
 
-  it('is chosen below', () => {
+  it('is chosen below', () =>
     expect(bind((a) => `sql/${a}.sql`, 'v2/daily').tables[1]).toMatchObject({
       transform: { path: 'sql/v2/daily.sql' },
-    });
-  });
+    }));
 });

@@ -35,7 +35,7 @@ const test = (): boolean => true;
 const map = (text: string): string => text;
 
 describe('defaults', () => {
-  it('fills in every key of a table', () => {
+  it('fills in every key of a table', () =>
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
@@ -102,8 +102,7 @@ describe('defaults', () => {
       missing: 'error',
       extra: 'ignore',
       guard: { rowsMin: 0, shrinkMaxPercent: 50 },
-    });
-  });
+    }));
 
   it.each([
     ['the escape follows the quote', { quote: "'" }, { quote: "'", escape: "'" }],

@@ -61,9 +61,7 @@ it(`${page} lists the catalogue as it is`, async () => {
 
 it.each(codes.filter((code) => catalogue[code].hint === '{hint}'))(
   `${page} explains %s, whose hint differs from case to case`,
-  (code) => {
-    expect(explanationOf(code)).not.toBe('');
-  },
+  (code) => expect(explanationOf(code)).not.toBe(''),
 );
 
 /** Codes that a documentation page mentions. */
@@ -84,11 +82,10 @@ describe('documentation', () => {
   }));
   it.each([...pages, ...filesBelow('docs', '.md')].map(({ path, text: markdown }) => ({ path, markdown })))(
     '$path names no code that does not exist',
-    ({ markdown }) => {
+    ({ markdown }) =>
       expect(
         mentioned(markdown).filter((code) => !Object.hasOwn(catalogue, code) && !isVariable(code)),
-      ).toEqual([]);
-    },
+      ).toEqual([]),
   );
 });
 

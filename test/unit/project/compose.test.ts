@@ -42,12 +42,12 @@ const settings = new Map(
 
 // It knows every key. Not every machine has it, as a plugin or by itself; CI installs it.
 const programs = [['docker', 'compose'] as const, ['docker-compose'] as const];
-const compose = programs.find(([name, ...words]) => spawnSync(name, [...words, 'version']).status === 0);
+const compose = programs.find(([name, ...args]) => spawnSync(name, [...args, 'version']).status === 0);
 it.skipIf(compose === undefined && process.env['CI'] === undefined)(
   '`docker compose config` accepts the file',
   () => {
-    const [name, ...words] = compose ?? ['no docker compose'];
-    const { status, stderr } = spawnSync(name, [...words, 'config', '--quiet'], { cwd: root });
+    const [name, ...args] = compose ?? ['no docker compose'];
+    const { status, stderr } = spawnSync(name, [...args, 'config', '--quiet'], { cwd: root });
     expect({ status, stderr: String(stderr) }).toEqual({ status: 0, stderr: '' });
   },
 );
@@ -100,19 +100,15 @@ it.each(
   expect(text).toMatch(new RegExp(`# [^\\n]+\\n      - -c\\n      - ${name}=`));
 });
 
-it('leaves durability alone', () => {
+it('leaves durability alone', () =>
   expect([...settings.keys()]).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/fsync|full_page_writes|synchronous_commit/)]),
-  );
-});
+  ));
 
-it('gives parallel index builds shared memory', () => {
-  expect(postgres.shm_size).toBe('1gb');
-});
+it('gives parallel index builds shared memory', () => expect(postgres.shm_size).toBe('1gb'));
 
-it('lets Redis refuse writes rather than drop jobs, and keep them over a restart', () => {
-  expect(redis.command?.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/);
-});
+it('lets Redis refuse writes rather than drop jobs, and keep them over a restart', () =>
+  expect(redis.command?.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/));
 
 /** Programs of ours. */
 const ours = Object.entries({ worker, page });
@@ -120,21 +116,19 @@ const ours = Object.entries({ worker, page });
 describe.each(ours)(
   '%s',
   (_, { environment, volumes: mounts, read_only, cap_drop, security_opt, ...service }) => {
-    it('begins when both servers are ready', () => {
-      expect(Object.keys(service.depends_on ?? {})).toEqual(['postgres', 'redis']);
-    });
+    it('begins when both servers are ready', () =>
+      expect(Object.keys(service.depends_on ?? {})).toEqual(['postgres', 'redis']));
 
-    it('knows both servers by the users and passwords that these have', () => {
+    it('knows both servers by the users and passwords that these have', () =>
       expect(environment).toMatchObject({
         PGHOST: 'postgres',
         PGUSER: postgres.environment['POSTGRES_USER'],
         PGDATABASE: postgres.environment['POSTGRES_DB'],
         PGPASSWORD: postgres.environment['POSTGRES_PASSWORD'],
         REDIS_URL: `redis://:${redis.environment['REDISCLI_AUTH']}@redis:6379`,
-      });
-    });
+      }));
 
-    it('writes nothing, and cannot gain privileges', () => {
+    it('writes nothing, and cannot gain privileges', () =>
       expect({
         readOnly: mounts.every((mount) => mount.endsWith(':ro')),
         read_only,
@@ -145,8 +139,7 @@ describe.each(ours)(
         read_only: true,
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
-      });
-    });
+      }));
   },
 );
 
@@ -158,15 +151,11 @@ describe('the page', () => {
     expect(page.command).not.toContain('--control');
   });
 
-  it('has no token that others know', () => {
-    expect(page.environment['ETL_TOKEN']).toBe('${ETL_TOKEN:-}');
-  });
+  it('has no token that others know', () => expect(page.environment['ETL_TOKEN']).toBe('${ETL_TOKEN:-}'));
 });
 
 describe('the workers', () => {
-  it('are two', () => {
-    expect(worker.deploy?.replicas).toBe(2);
-  });
+  it('are two', () => expect(worker.deploy?.replicas).toBe(2));
 
   it('report whether they take work at the address of their health check', () => {
     const port = worker.command?.[worker.command.indexOf('--health-port') + 1];

@@ -13,9 +13,8 @@ const allowed = readProjectFile('.dockerignore')
   .filter((line) => line.startsWith('!'))
   .map((line) => line.slice(1));
 
-it('has a stage that builds and one that runs, on the same Node', () => {
-  expect(stages.map(({ image }) => image)).toEqual([build.image, build.image]);
-});
+it('has a stage that builds and one that runs, on the same Node', () =>
+  expect(stages.map(({ image }) => image)).toEqual([build.image, build.image]));
 
 it('runs on a Node that the package is tested on', () => {
   const major = /^node:(\d+)-/.exec(final.image)?.[1];
@@ -32,16 +31,13 @@ it('sends the builder nothing else', () => {
   expect(allowed.toSorted()).toEqual(sources.toSorted());
 });
 
-it('takes nothing but results into the image', () => {
-  expect(saidBy(final, 'COPY').filter((text) => !text.startsWith('--from=build '))).toEqual([]);
-});
+it('takes nothing but results into the image', () =>
+  expect(saidBy(final, 'COPY').filter((text) => !text.startsWith('--from=build '))).toEqual([]));
 
-it('runs as a numbered user that is not root', () => {
-  expect(saidBy(final, 'USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
-});
+it('runs as a numbered user that is not root', () =>
+  expect(saidBy(final, 'USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]));
 
-it('holds no secret', () => {
+it('holds no secret', () =>
   expect(stages.flatMap((stage) => [...saidBy(stage, 'ARG'), ...saidBy(stage, 'ENV')])).toEqual([
     'NODE_ENV=production',
-  ]);
-});
+  ]));

@@ -184,11 +184,10 @@ describe('reference pages', () => {
     },
   );
 
-  it('columns.md describes every option of numbers', () => {
+  it('columns.md describes every option of numbers', () =>
     expect(describedKeys(columns, '## Options of numbers').toSorted()).toEqual(
       Object.keys(columnTypes.numeric.options).toSorted(),
-    );
-  });
+    ));
 });
 
 describe('tests.md', () => {

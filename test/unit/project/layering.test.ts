@@ -34,39 +34,33 @@ describe('the code', () => {
 
 const source = (path: string, text: string) => ({ path: `src/${path}`, text });
 
-describe('the check of rooms', () => {
-  it.each([
-    { name: 'a room may import one below', file: source('cli/a.ts', `import '../core/b.ts';`), found: [] },
-    { name: 'a file may import its own room', file: source('db/a.ts', `import './b.ts';`), found: [] },
-    {
-      name: 'a type import is an import',
-      file: source('db/a.ts', `import type {\n  B,\n} from '../run/b.ts';`),
-      found: ['db/a.ts imports run/b.ts, which is above it'],
-    },
-    {
-      name: 'so is one at run time',
-      file: source('run/a.ts', `const b = await import('../cli/b.ts');`),
-      found: ['run/a.ts imports cli/b.ts, which is above it'],
-    },
-    {
-      name: 'and one that exports',
-      file: source('core/a.ts', `export { a } from '../db/b.ts';`),
-      found: ['core/a.ts imports db/b.ts, which is above it'],
-    },
-    {
-      name: 'a room that is not listed',
-      file: source('misc/a.ts', ''),
-      found: ['src/misc/a.ts is in no room'],
-    },
-    {
-      name: 'an import in a comment is none',
-      file: source('db/a.ts', `// import '../run/b.ts'\n/* from '../run/b.ts' */`),
-      found: [],
-    },
-  ])('$name', ({ file, found }) =>
-    expect(upwardImports([file], ['cli', 'run', 'db', 'core'])).toEqual(found),
-  );
-});
+it.each([
+  ['a room may import one below', source('cli/a.ts', `import '../core/b.ts';`), []],
+  ['a file may import its own room', source('db/a.ts', `import './b.ts';`), []],
+  [
+    'a type import is an import',
+    source('db/a.ts', `import type {\n  B,\n} from '../run/b.ts';`),
+    ['db/a.ts imports run/b.ts, which is above it'],
+  ],
+  [
+    'so is one at run time',
+    source('run/a.ts', `const b = await import('../cli/b.ts');`),
+    ['run/a.ts imports cli/b.ts, which is above it'],
+  ],
+  [
+    'and one that exports',
+    source('core/a.ts', `export { a } from '../db/b.ts';`),
+    ['core/a.ts imports db/b.ts, which is above it'],
+  ],
+  ['a room that is not listed', source('misc/a.ts', ''), ['src/misc/a.ts is in no room']],
+  [
+    'an import in a comment is none',
+    source('db/a.ts', `// import '../run/b.ts'\n/* from '../run/b.ts' */`),
+    [],
+  ],
+])('the check of rooms %s', (_, file, found) =>
+  expect(upwardImports([file], ['cli', 'run', 'db', 'core'])).toEqual(found),
+);
 
 describe('the check of what is loaded', () => {
   const texts = { 'pipeline/a.ts': '../b/c.ts', 'b/c.ts': './modes/d.ts', 'run/e.ts': '../b/modes/f.ts' };
@@ -75,25 +69,23 @@ describe('the check of what is loaded', () => {
     expect(loadedBy(files, 'pipeline/', 'b/modes/')).toEqual(['b/modes/d.ts']));
 });
 
-describe('the check of circles', () => {
-  it.each([
-    ['two files', { 'db/a.ts': './b.ts', 'db/b.ts': './a.ts' }, ['db: a.ts, b.ts']],
-    [
-      'two folders, by other files of theirs',
-      { 'db/x/a.ts': '../y/b.ts', 'db/y/c.ts': '../x/d.ts' },
-      ['db: x, y'],
-    ],
-    ['a folder and a file beside it', { 'db/x/a.ts': '../b.ts', 'db/b.ts': './x/c.ts' }, ['db: b.ts, x']],
-    [
-      'three of them',
-      { 'a/1.ts': '../b/1.ts', 'b/2.ts': '../c/1.ts', 'c/2.ts': '../a/2.ts' },
-      ['src: a, b, c'],
-    ],
-    ['none in a line', { 'db/x/a.ts': '../y/b.ts', 'db/y/b.ts': '../z.ts' }, []],
-  ])('%s', (_, texts, found) => {
-    const files = Object.entries(texts).map(([path, imported]) => source(path, `import '${imported}';`));
-    expect(circles(files)).toEqual(found);
-  });
+it.each([
+  ['two files', { 'db/a.ts': './b.ts', 'db/b.ts': './a.ts' }, ['db: a.ts, b.ts']],
+  [
+    'two folders, by other files of theirs',
+    { 'db/x/a.ts': '../y/b.ts', 'db/y/c.ts': '../x/d.ts' },
+    ['db: x, y'],
+  ],
+  ['a folder and a file beside it', { 'db/x/a.ts': '../b.ts', 'db/b.ts': './x/c.ts' }, ['db: b.ts, x']],
+  [
+    'three of them',
+    { 'a/1.ts': '../b/1.ts', 'b/2.ts': '../c/1.ts', 'c/2.ts': '../a/2.ts' },
+    ['src: a, b, c'],
+  ],
+  ['none in a line', { 'db/x/a.ts': '../y/b.ts', 'db/y/b.ts': '../z.ts' }, []],
+])('the check of circles %s', (_, texts, found) => {
+  const files = Object.entries(texts).map(([path, imported]) => source(path, `import '${imported}';`));
+  expect(circles(files)).toEqual(found);
 });
 
 describe('the check of owners', () => {

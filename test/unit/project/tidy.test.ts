@@ -47,23 +47,19 @@ describe('src/', () => {
     ]);
   });
 
-  it('has no drawer for odds and ends', () => {
+  it('has no drawer for odds and ends', () =>
     expect(
       sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|types|lib|misc|common)\./.test(path)),
-    ).toEqual([]);
-  });
+    ).toEqual([]));
 
-  it('names no directory of the machine it was written on', () => {
-    expect(textLines(sources, /(?:^|[\s'"`(])\/(?:work|tmp|home|root|Users)\//)).toEqual([]);
-  });
+  it('names no directory of the machine it was written on', () =>
+    expect(textLines(sources, /(?:^|[\s'"`(])\/(?:work|tmp|home|root|Users)\//)).toEqual([]));
 });
 
 describe('src/ and test/', () => {
   const others = [...sources, ...tests].filter(({ path }) => !path.startsWith('test/unit/project/'));
 
-  it('leave nothing for later', () => {
-    expect(textLines(others, /\b(?:TODO|FIXME|XXX)\b/)).toEqual([]);
-  });
+  it('leave nothing for later', () => expect(textLines(others, /\b(?:TODO|FIXME|XXX)\b/)).toEqual([]));
 
   it('skip no test and single none out', () => {
     const passed = /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:only|skip|todo|fails)\b/;
@@ -71,8 +67,7 @@ describe('src/ and test/', () => {
   });
 });
 
-it(`README.md has at most ${readmeLinesMax} lines`, () => {
+it(`README.md has at most ${readmeLinesMax} lines`, () =>
   expect(lineCount({ path: 'README.md', text: readProjectFile('README.md') })).toBeLessThanOrEqual(
     readmeLinesMax,
-  );
-});
+  ));

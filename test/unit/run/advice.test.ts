@@ -42,46 +42,44 @@ const measured = (
 });
 
 it.each([
-  { name: 'decoding', facts: measured(1, 80, 18), limit: /^Decoding is the limit: 80 % .* 60 % idle/ },
-  { name: 'reading', facts: measured(80, 1, 18), limit: /^Reading is the limit: 80 %/ },
-  {
-    name: 'a server that computes',
-    facts: measured(1, 18, 80),
-    limit: /^The server is the limit: 80 % .* computing in 90 % of the samples/,
-  },
-  {
-    name: 'a server that waits itself',
-    facts: measured(1, 18, 80, { server: [{ step: 'load', doing: 'IO WALSync', share: 0.8 }] }),
-    limit: /^The server is the limit: .* mostly IO WALSync\. Check its disk/,
-  },
-  {
-    name: 'sessions on a machine without idle cores',
-    facts: measured(1, 18, 80, { machine: [{ ...machine, busy: 0.92, own: 0.3, server: 0.6 }] }),
-    limit: /^This machine is the limit: its 4 cores were 92 % busy while loading: 60 % by the run's sessions/,
-  },
-  {
-    name: 'other programs on such a machine',
-    facts: measured(1, 80, 18, { machine: [{ ...machine, busy: 1 }] }),
-    limit: /70 % by other programs, .* Without them the run is faster\.$/,
-  },
-  {
-    name: 'a server that was not looked at',
-    facts: measured(1, 18, 80, { server: [] }),
-    limit: /waiting for COPY\. .* A run with --profile also looks at what the server's sessions are doing\.$/,
-  },
-  {
-    name: 'such a machine, with a server that was not looked at',
-    facts: measured(1, 80, 18, { server: [], machine: [{ ...machine, busy: 1, server: 0 }] }),
-    limit:
-      /: 90 % by other programs, among them a server on this machine, 10 % by this process\. A run with --profile tells/,
-  },
-  {
-    name: 'workers that had nothing to do, because the server was away',
-    facts: measured(1, 8, 5),
-    limit:
-      /^Waiting is the limit: workers of this process were busy for 1\.5 s of the 6\.0 s that loading took\./,
-  },
-])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
+  ['decoding', measured(1, 80, 18), /^Decoding is the limit: 80 % .* 60 % idle/],
+  ['reading', measured(80, 1, 18), /^Reading is the limit: 80 %/],
+  [
+    'a server that computes',
+    measured(1, 18, 80),
+    /^The server is the limit: 80 % .* computing in 90 % of the samples/,
+  ],
+  [
+    'a server that waits itself',
+    measured(1, 18, 80, { server: [{ step: 'load', doing: 'IO WALSync', share: 0.8 }] }),
+    /^The server is the limit: .* mostly IO WALSync\. Check its disk/,
+  ],
+  [
+    'sessions on a machine without idle cores',
+    measured(1, 18, 80, { machine: [{ ...machine, busy: 0.92, own: 0.3, server: 0.6 }] }),
+    /^This machine is the limit: its 4 cores were 92 % busy while loading: 60 % by the run's sessions/,
+  ],
+  [
+    'other programs on such a machine',
+    measured(1, 80, 18, { machine: [{ ...machine, busy: 1 }] }),
+    /70 % by other programs, .* Without them the run is faster\.$/,
+  ],
+  [
+    'a server that was not looked at',
+    measured(1, 18, 80, { server: [] }),
+    /waiting for COPY\. .* A run with --profile also looks at what the server's sessions are doing\.$/,
+  ],
+  [
+    'such a machine, with a server that was not looked at',
+    measured(1, 80, 18, { server: [], machine: [{ ...machine, busy: 1, server: 0 }] }),
+    /: 90 % by other programs, among them a server on this machine, 10 % by this process\. A run with --profile tells/,
+  ],
+  [
+    'workers that had nothing to do, because the server was away',
+    measured(1, 8, 5),
+    /^Waiting is the limit: workers of this process were busy for 1\.5 s of the 6\.0 s that loading took\./,
+  ],
+])('%s: the limit is named, with what was measured', (_, facts, limit) => {
   expect(adviceOf(facts, steps, specOf('typed'), 10.5)[0]).toMatch(limit);
 });
 
@@ -94,8 +92,7 @@ it('says what staging costs where it could be left out, and only there', () => {
   expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
 });
 
-it('of a run that mostly waited only that is said', () => {
+it('of a run that mostly waited only that is said', () =>
   expect(adviceOf(measured(9, 80, 10), steps, specOf('typed'), 25)).toEqual([
     expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s passed outside the steps of the run/),
-  ]);
-});
+  ]));

@@ -53,7 +53,7 @@ const preview = async (args: readonly string[], stdout = {}) => {
 };
 
 describe('a preview', () => {
-  it('shows rows as the server prints them, null and an empty text as two things, and rejects with line and reason', async () => {
+  it('shows rows as the server prints them, null and an empty text as two things, and rejects with line and reason', async () =>
     expect((await preview([])).split('\n')).toEqual([
       'sale  in/a.csv',
       'line        id  name           price  day',
@@ -71,8 +71,7 @@ describe('a preview', () => {
       '   2         7  Zoë             1.00  2024-01-01',
       '1 row, 0 rejects in all',
       '',
-    ]);
-  });
+    ]));
 
   it('has a column a record where the terminal is narrow', async () => {
     const text = await preview(['-n', '1'], { isTTY: true, columns: 40 });

@@ -63,23 +63,19 @@ describe('errorLines', () => {
     expect(errorLines('boom', plain, false)[0]).toBe('error ETL_INTERNAL: unexpected failure: boom'));
 });
 
-describe('errorJson', () => {
-  it('has code, message, hint and details', () =>
-    expect(JSON.parse(errorJson(copyError, 1_700_000_000_000, false))).toMatchObject({
-      type: 'error',
-      time: '2023-11-14T22:13:20.000Z',
-      code: 'ETL_PUBLISH_REFUSED',
-      hint: 'Production tables are unchanged. Look.',
-      details: { table: 't' },
-    }));
-});
+it('errorJson has code, message, hint and details', () =>
+  expect(JSON.parse(errorJson(copyError, 1_700_000_000_000, false))).toMatchObject({
+    type: 'error',
+    time: '2023-11-14T22:13:20.000Z',
+    code: 'ETL_PUBLISH_REFUSED',
+    hint: 'Production tables are unchanged. Look.',
+    details: { table: 't' },
+  }));
 
-describe('exitOf', () => {
-  it.each([
-    { name: 'a failed run', error: copyError, exit: 1 },
-    { name: 'a usage error', error: new EtlError('ETL_USAGE'), exit: 2 },
-    { name: 'too many rejects', error: new EtlError('ETL_REJECT_LIMIT'), exit: 3 },
-    { name: 'SIGINT', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' }), exit: 130 },
-    { name: 'SIGTERM', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGTERM' }), exit: 143 },
-  ])('$name exits $exit', ({ error, exit }) => expect(exitOf(error)).toBe(exit));
-});
+it.each([
+  { name: 'a failed run', error: copyError, exit: 1 },
+  { name: 'a usage error', error: new EtlError('ETL_USAGE'), exit: 2 },
+  { name: 'too many rejects', error: new EtlError('ETL_REJECT_LIMIT'), exit: 3 },
+  { name: 'SIGINT', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' }), exit: 130 },
+  { name: 'SIGTERM', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGTERM' }), exit: 143 },
+])('exitOf $name exits $exit', ({ error, exit }) => expect(exitOf(error)).toBe(exit));

@@ -246,13 +246,11 @@ describe('settings from JavaScript', () => {
   });
 });
 
-describe('the embedded server is refused', () => {
-  it.each([
-    [{ NODE_ENV: 'production' }, 'ETL_EMBEDDED_REFUSED', /NODE_ENV=production/],
-    [{ ETL_EMBEDDED: 'never' }, 'ETL_EMBEDDED_REFUSED', /ETL_EMBEDDED=never/],
-    [{ ETL_EMBEDDED: 'nevr' }, 'ETL_ENVIRONMENT', /ETL_EMBEDDED/],
-  ])('%j', async (env, code, message) => {
-    const error = await resolveServer({ env, etlDirectory: '/nowhere' }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code, exit: 2, message: expect.stringMatching(message) });
-  });
+it.each([
+  [{ NODE_ENV: 'production' }, 'ETL_EMBEDDED_REFUSED', /NODE_ENV=production/],
+  [{ ETL_EMBEDDED: 'never' }, 'ETL_EMBEDDED_REFUSED', /ETL_EMBEDDED=never/],
+  [{ ETL_EMBEDDED: 'nevr' }, 'ETL_ENVIRONMENT', /ETL_EMBEDDED/],
+])('the embedded server is refused %j', async (env, code, message) => {
+  const error = await resolveServer({ env, etlDirectory: '/nowhere' }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code, exit: 2, message: expect.stringMatching(message) });
 });

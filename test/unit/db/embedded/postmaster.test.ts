@@ -17,16 +17,14 @@ import {
 const pidFile = (pid: number, directory: string): string =>
   `${pid}\n${directory}\n1763690239\n26798\n\n127.0.0.1\n  1234   5\nready   \n`;
 
-describe('parsePostmaster', () => {
-  it.each([
-    ['a server that is ready', pidFile(42, '/d'), { pid: 42, directory: '/d', port: 26798, status: 'ready' }],
-    ['a server that has just begun to write', '42\n/d\n', { pid: 42, directory: '/d', port: 0, status: '' }],
-    ['half a pid', '4', undefined],
-    ['an empty file', '', undefined],
-    ['a single-user server', '-42\n/d\n', undefined],
-    ['anything else', 'hello\nworld\n', undefined],
-  ])('%s', (_, text, found) => expect(parsePostmaster(text)).toEqual(found));
-});
+it.each([
+  ['a server that is ready', pidFile(42, '/d'), { pid: 42, directory: '/d', port: 26798, status: 'ready' }],
+  ['a server that has just begun to write', '42\n/d\n', { pid: 42, directory: '/d', port: 0, status: '' }],
+  ['half a pid', '4', undefined],
+  ['an empty file', '', undefined],
+  ['a single-user server', '-42\n/d\n', undefined],
+  ['anything else', 'hello\nworld\n', undefined],
+])('parsePostmaster %s', (_, text, found) => expect(parsePostmaster(text)).toEqual(found));
 
 const deadPid = async (): Promise<number> => {
   const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });

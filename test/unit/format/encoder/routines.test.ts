@@ -97,9 +97,7 @@ describe('scanDecimal', () => {
       text,
       result: -1n,
     })),
-  ])('"$text"', ({ text, result }) => {
-    expect(routines.scanDecimal(...putText(text))).toBe(result);
-  });
+  ])('"$text"', ({ text, result }) => expect(routines.scanDecimal(...putText(text))).toBe(result));
 });
 
 /** The routine of each kind, and a column that uses the kind. */
@@ -469,9 +467,7 @@ it.each([
   ['5x', -1],
   ['/0', -1],
   ['é', -1],
-])('readTwo of "%s" gives %d', (text, value) => {
-  expect(routines.readTwo(putText(text)[0])).toBe(value);
-});
+])('readTwo of "%s" gives %d', (text, value) => expect(routines.readTwo(putText(text)[0])).toBe(value));
 
 it.each([
   ['2000-01-01', 0],
@@ -492,9 +488,7 @@ it.each([
 
 it.each(['2000-01.01', '2000.01-01', '200a-01-01', 'a000-01-01', '2000-0:-01', '2000-01-0\u0080'])(
   'scanDay of "%s" gives no day',
-  (text) => {
-    expect(routines.scanDay(putText(text)[0])).toBe(noDay);
-  },
+  (text) => expect(routines.scanDay(putText(text)[0])).toBe(noDay),
 );
 
 it.each([
@@ -519,9 +513,7 @@ it.each([
   [`00:00:01.${'0'.repeat(40)}`, (1_000_000n << 5n) | 31n],
   ['00:00:01.', -1n],
   ['00:0', -1n],
-])('scanTime of "%s" gives %d', (text, scanned) => {
-  expect(routines.scanTime(...putText(text))).toBe(scanned);
-});
+])('scanTime of "%s" gives %d', (text, scanned) => expect(routines.scanTime(...putText(text))).toBe(scanned));
 
 it.each([
   ['Z', 0, 1],
@@ -547,11 +539,10 @@ it.each([
   expect(routines.scanInfinity(...putText(text))).toBe(scanned);
 });
 
-it('putMoment writes microseconds from 2000', () => {
+it('putMoment writes microseconds from 2000', () =>
   expect(written(routines.putMoment(outAt, 1, 3600, 5n))).toBe(
     encoded('timestamp', '2000-01-01T23:00:00.000005'),
-  );
-});
+  ));
 
 it.each([
   ['plain', 'plain'],
@@ -636,19 +627,17 @@ it.each([
   expect(get(end)).toBe(0x7fffffff);
 });
 
-describe('scanFields and placeFields', () => {
-  it.each([
-    ['1,2,3', 34, 'none', ['1', '2', '3']],
-    [',,', 34, 'none', ['', '', '']],
-    ['"a,b","c""d",e', 34, 'none', ['a,b', 'c"d', 'e']],
-    ['"a,"x,c', -1, 'none', ['"a', '"x', 'c']],
-    [' 1 ," 2 ",3\t', 34, 'outside', ['1', ' 2 ', '3']],
-    [' " 2 ",b ,', 34, 'whole', [' 2 ', 'b ', '']],
-    [`${'x'.repeat(70)},"${','.repeat(70)}",z`, 34, 'none', ['x'.repeat(70), ','.repeat(70), 'z']],
-  ] as const)('%s', (text, quote, trim, fields) => {
-    putPlan({ a: columnOf.text('a'), b: columnOf.text('b'), c: columnOf.text('c') });
-    expect(placeRecord(text, quote, trim)).toEqual(fields);
-  });
+it.each([
+  ['1,2,3', 34, 'none', ['1', '2', '3']],
+  [',,', 34, 'none', ['', '', '']],
+  ['"a,b","c""d",e', 34, 'none', ['a,b', 'c"d', 'e']],
+  ['"a,"x,c', -1, 'none', ['"a', '"x', 'c']],
+  [' 1 ," 2 ",3\t', 34, 'outside', ['1', ' 2 ', '3']],
+  [' " 2 ",b ,', 34, 'whole', [' 2 ', 'b ', '']],
+  [`${'x'.repeat(70)},"${','.repeat(70)}",z`, 34, 'none', ['x'.repeat(70), ','.repeat(70), 'z']],
+] as const)('scanFields and placeFields %s', (text, quote, trim, fields) => {
+  putPlan({ a: columnOf.text('a'), b: columnOf.text('b'), c: columnOf.text('c') });
+  expect(placeRecord(text, quote, trim)).toEqual(fields);
 });
 
 describe('encodeColumn', () => {

@@ -107,30 +107,28 @@ const longDelimiters = [
   { delimiter: '||', escape: '\\', nulls: ['', 'M'] },
 ];
 
-describe('compiled and record decoder', () => {
-  it.each(
-    dialects.flatMap((options) => [
-      { options, filter: [] },
-      { options, filter: [present('a'), oneOf('d', ['s', 'x'])] },
-    ]),
-  )('$options with $filter.length filters', async ({ options, filter }) => {
-    const table = tableOf(options, { columns, filter });
-    const split = createSplitter(table.format.dialect, header.length, 'lf');
-    await fc.assert(
-      fc.asyncProperty(files, fc.nat(300), async (file, place) => {
-        // Tries every cut of a short file, but only this cut of a longer file.
-        const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
-        const expected = outcomeOf(
-          await blocksOf([file], split),
-          binaryRecordDecoder(table, decodedFile(header)),
-        );
-        const decode = createCompiledDecoder(table, decodedFile(header));
-        for (const cut of places)
-          expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
-      }),
-      { numRuns: searched(40) },
-    );
-  });
+it.each(
+  dialects.flatMap((options) => [
+    { options, filter: [] },
+    { options, filter: [present('a'), oneOf('d', ['s', 'x'])] },
+  ]),
+)('compiled and record decoder $options with $filter.length filters', async ({ options, filter }) => {
+  const table = tableOf(options, { columns, filter });
+  const split = createSplitter(table.format.dialect, header.length, 'lf');
+  await fc.assert(
+    fc.asyncProperty(files, fc.nat(300), async (file, place) => {
+      // Tries every cut of a short file, but only this cut of a longer file.
+      const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
+      const expected = outcomeOf(
+        await blocksOf([file], split),
+        binaryRecordDecoder(table, decodedFile(header)),
+      );
+      const decode = createCompiledDecoder(table, decodedFile(header));
+      for (const cut of places)
+        expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
+    }),
+    { numRuns: searched(40) },
+  );
 });
 
 describe('compiled and record decoder of delimiters of several bytes', () => {
@@ -305,26 +303,24 @@ it('more blank lines of one field than the memory holds are decoded', async () =
   expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
 
-describe('compiled and record decoder of a file of one field', () => {
-  it.each(dialects)('%j', async (options) => {
-    const table = tableOf(options, { columns: { a: column.text('a').nullable() } });
-    const split = createSplitter(table.format.dialect, 1, 'lf');
-    const oneField = fc
-      .array(
-        fields.filter((field) => !field.includes(',')),
-        { maxLength: 12 },
-      )
-      .map((records) => Buffer.from(records.join('\n')));
-    await fc.assert(
-      fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
-        const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a'])))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a']))),
-        );
-      }),
-      { numRuns: searched(40) },
-    );
-  });
+it.each(dialects)('compiled and record decoder of a file of one field %j', async (options) => {
+  const table = tableOf(options, { columns: { a: column.text('a').nullable() } });
+  const split = createSplitter(table.format.dialect, 1, 'lf');
+  const oneField = fc
+    .array(
+      fields.filter((field) => !field.includes(',')),
+      { maxLength: 12 },
+    )
+    .map((records) => Buffer.from(records.join('\n')));
+  await fc.assert(
+    fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
+      const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
+      expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a'])))).toEqual(
+        outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a']))),
+      );
+    }),
+    { numRuns: searched(40) },
+  );
 });
 
 describe('compiled and record decoder of a long file', () => {

@@ -45,9 +45,7 @@ describe('a field is found', () => {
     ['by its position, without a name', ['a', '', ''], 2, [1]],
     ['not by a position that there is not', ['a'], 2, []],
     ['never by the name of a property', ['a'], '__proto__', []],
-  ])('%s', (_, header, ref, found, match) => {
-    expect(places(header, ref, match)).toEqual(found);
-  });
+  ])('%s', (_, header, ref, found, match) => expect(places(header, ref, match)).toEqual(found));
 });
 
 describe('both decoders read', () => {

@@ -239,9 +239,8 @@ describe('checkHeader', () => {
     () =>
       checkAll(names, needed, { options: { match } });
 
-  it('takes names in any order, and names that nobody needs', () => {
-    expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
-  });
+  it('takes names in any order, and names that nobody needs', () =>
+    expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow());
 
   it('names every header that is missing, and the nearest one there is', () => {
     const error = refusalOf(check(['WBAN', 'DryBulbFarenheit'], ['DryBulbFahrenheit', 'WBAN', 'Date']));
@@ -350,9 +349,8 @@ describe('files that differ', () => {
     expect(error.message).toBe('table t: a.csv:3: the header has no "b"');
   });
 
-  it("missing: 'null' lets a file lack the field of a filter", () => {
-    expect(() => checkAll(['a'], ['a'], { missing: 'null', filter: oneOf('b', ['x']) })).not.toThrow();
-  });
+  it("missing: 'null' lets a file lack the field of a filter", () =>
+    expect(() => checkAll(['a'], ['a'], { missing: 'null', filter: oneOf('b', ['x']) })).not.toThrow());
 
   it("missing: 'null' takes no file that has none of the fields", () => {
     const error = refusalOf(() => checkAll(['a;b'], ['a', 'b'], { missing: 'null', column: nullable }));

@@ -127,9 +127,8 @@ describe('trim', () => {
     expect(await read(' a , b\t\n', { trim })).toEqual([['a', 'b']]);
   });
 
-  it("'outside' keeps the end of a field apart from a delimiter that repeats it", async () => {
-    expect(await read('x| ||"b"\n', { delimiter: '||', trim: 'outside' })).toEqual([['x|', 'b']]);
-  });
+  it("'outside' keeps the end of a field apart from a delimiter that repeats it", async () =>
+    expect(await read('x| ||"b"\n', { delimiter: '||', trim: 'outside' })).toEqual([['x|', 'b']]));
 
   it("'outside' finds null tokens with blanks within quotes", async () => {
     const { rows } = await decode(' NA ," NA "\n', { options: { trim: 'outside', nulls: [' NA '] } });

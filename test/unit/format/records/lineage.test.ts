@@ -34,74 +34,70 @@ const parts = [
   '#,a"\n',
 ];
 
-describe('the line of a row', () => {
-  it('is that at which its record starts, by both decoders, in both forms, wherever the file is cut', async () => {
-    const table = tableOf(
-      { comment: '--', nulls: ['', '1', '7'] },
-      {
-        columns: {
-          n: column.integer('n', { nulls: ['never'] }).map((text) => text),
-          t: column.text('t').nullable(),
-        },
-        lineage: ['_line'],
+it('the line of a row is that at which its record starts, by both decoders, in both forms, wherever the file is cut', async () => {
+  const table = tableOf(
+    { comment: '--', nulls: ['', '1', '7'] },
+    {
+      columns: {
+        n: column.integer('n', { nulls: ['never'] }).map((text) => text),
+        t: column.text('t').nullable(),
       },
-    );
-    const mapless = tableOf(
-      { comment: '--' },
-      { columns: { n: column.integer('n'), t: column.text('t').nullable() }, lineage: ['_line'] },
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 40 }),
-        fc.constantFrom(1, 2_000_000, 9_999_999_990),
-        fc.nat(),
-        async (chosen, first, cut) => {
-          let line = first;
-          const text = chosen
-            .map((part) => {
-              const written = part.replace('#', String(line % 1_000_000));
-              line += part.split('\n').length - 1;
-              return written;
-            })
-            .join('');
-          const bytes = Buffer.from(text);
-          const split = createSplitter(mapless.format.dialect, 2, 'lf');
-          const blocks = await blocksOf(cutAt(bytes, cut % (bytes.length + 1)), split, {
-            byte: 0,
-            line: first,
-            record: 1,
-          });
-          const rows = textOf(blocks, createCompiledDecoder(mapless, file, encodeTextRow));
-          for (const row of rows.matchAll(/^(\d+)\t.*\t(\d+)$/gm)) {
-            expect(Number(row[2]) % 1_000_000).toBe(Number(row[1]));
-            expect(Number(row[2])).toBeGreaterThanOrEqual(first);
-          }
-          expect(textOf(blocks, createRecordDecoder(mapless, file, encodeTextRow))).toBe(rows);
-          for (const each of [table, mapless])
-            expect(outcomeOf(blocks, createCompiledDecoder(each, file))).toEqual(
-              outcomeOf(blocks, binaryRecordDecoder(each, file)),
-            );
-        },
-      ),
-      { numRuns: searched(60) },
-    );
-  });
+      lineage: ['_line'],
+    },
+  );
+  const mapless = tableOf(
+    { comment: '--' },
+    { columns: { n: column.integer('n'), t: column.text('t').nullable() }, lineage: ['_line'] },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 40 }),
+      fc.constantFrom(1, 2_000_000, 9_999_999_990),
+      fc.nat(),
+      async (chosen, first, cut) => {
+        let line = first;
+        const text = chosen
+          .map((part) => {
+            const written = part.replace('#', String(line % 1_000_000));
+            line += part.split('\n').length - 1;
+            return written;
+          })
+          .join('');
+        const bytes = Buffer.from(text);
+        const split = createSplitter(mapless.format.dialect, 2, 'lf');
+        const blocks = await blocksOf(cutAt(bytes, cut % (bytes.length + 1)), split, {
+          byte: 0,
+          line: first,
+          record: 1,
+        });
+        const rows = textOf(blocks, createCompiledDecoder(mapless, file, encodeTextRow));
+        for (const row of rows.matchAll(/^(\d+)\t.*\t(\d+)$/gm)) {
+          expect(Number(row[2]) % 1_000_000).toBe(Number(row[1]));
+          expect(Number(row[2])).toBeGreaterThanOrEqual(first);
+        }
+        expect(textOf(blocks, createRecordDecoder(mapless, file, encodeTextRow))).toBe(rows);
+        for (const each of [table, mapless])
+          expect(outcomeOf(blocks, createCompiledDecoder(each, file))).toEqual(
+            outcomeOf(blocks, binaryRecordDecoder(each, file)),
+          );
+      },
+    ),
+    { numRuns: searched(60) },
+  );
 });
 
-describe('what all rows of a file have', () => {
-  it('is written as it is, though null tokens of the dialect look like it', async () => {
-    const table = tableOf(
-      { nulls: ['', '1', '7'], trim: true },
-      { columns: { n: column.text('n') }, lineage: true },
-    );
-    const blocks = await blocksOf([Buffer.from('a,b\n')], createSplitter(table.format.dialect, 2, 'lf'));
-    const expected = 'a\t1\t1\t2026-11-22 20:50:21.123456+00\t7\n';
-    expect(textOf(blocks, createCompiledDecoder(table, file, encodeTextRow))).toBe(expected);
-    expect(textOf(blocks, createRecordDecoder(table, file, encodeTextRow))).toBe(expected);
-    expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(
-      outcomeOf(blocks, binaryRecordDecoder(table, file)),
-    );
-  });
+it('what all rows of a file have is written as it is, though null tokens of the dialect look like it', async () => {
+  const table = tableOf(
+    { nulls: ['', '1', '7'], trim: true },
+    { columns: { n: column.text('n') }, lineage: true },
+  );
+  const blocks = await blocksOf([Buffer.from('a,b\n')], createSplitter(table.format.dialect, 2, 'lf'));
+  const expected = 'a\t1\t1\t2026-11-22 20:50:21.123456+00\t7\n';
+  expect(textOf(blocks, createCompiledDecoder(table, file, encodeTextRow))).toBe(expected);
+  expect(textOf(blocks, createRecordDecoder(table, file, encodeTextRow))).toBe(expected);
+  expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(
+    outcomeOf(blocks, binaryRecordDecoder(table, file)),
+  );
 });
 
 describe('lineage is declared rightly or not at all', () => {
@@ -132,9 +128,7 @@ describe('lineage is declared rightly or not at all', () => {
       more: { staging: 'text', transform: { kind: 'sqlFile', path: 'a.sql' }, lineage: true },
       problem: /lineage needs columns/,
     },
-  ])('$name', ({ more, problem }) => {
-    expect(() => tableOf({}, more)).toThrow(problem);
-  });
+  ])('$name', ({ more, problem }) => expect(() => tableOf({}, more)).toThrow(problem));
 
   it('in any order, with keys', () => {
     const table = tableOf(

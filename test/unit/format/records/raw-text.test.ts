@@ -1,6 +1,6 @@
 // Records shown as text: valid, storable, and of limited length.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isStorable, rawText } from '../../../../src/format/records/raw-text.ts';
 import { rejectRawBytesMax } from '../../../../src/core/limits.ts';
 
@@ -24,11 +24,7 @@ const cases: [name: string, bytes: string | number[], text: string][] = [
   ['bytes that are no characters at the cut', [...Buffer.from(almost(1)), 0x80, 0x80, 0x80], `${almost(2)}…`],
 ];
 
-describe('rawText', () => {
-  it.each(cases)('%s', (_, bytes, text) => {
-    expect(rawText(Buffer.from(bytes as string))).toBe(text);
-  });
-});
+it.each(cases)('rawText %s', (_, bytes, text) => expect(rawText(Buffer.from(bytes as string))).toBe(text));
 
 it('isStorable: UTF-8 without a NUL', () => {
   const texts = ['', 'é€𝄞', 'b\0'].map((text) => Buffer.from(text));

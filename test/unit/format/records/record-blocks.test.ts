@@ -52,102 +52,20 @@ describe('recordBlocks', () => {
   });
 });
 
-interface LongCase {
-  readonly name: string;
-  readonly before?: string;
-  readonly long: string;
-  readonly lineEnd?: LineEnd;
-  readonly after: string;
-  readonly fault: string | undefined;
-  /** Lines and bytes of the long record, including its line end. */
-  readonly lines: number;
-  readonly next: number;
-}
-
 const filler = (length: number): string => 'x'.repeat(length);
-const longCases: readonly LongCase[] = [
-  {
-    name: 'a line of just the bound is a record',
-    long: filler(bound),
-    after: '\nc,d\n',
-    fault: undefined,
-    lines: 1,
-    next: bound + 1,
-  },
-  {
-    name: 'and with CRLF',
-    long: filler(bound),
-    after: '\r\nc,d\n',
-    fault: undefined,
-    lines: 1,
-    next: bound + 2,
-  },
-  {
-    name: 'a line over the bound costs one record',
-    long: filler(bound + 1),
-    after: '\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: bound + 2,
-  },
-  {
-    name: 'and with CRLF',
-    long: filler(bound + 1),
-    after: '\r\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: bound + 3,
-  },
-  {
-    name: 'and with CR, after which the file goes on',
-    lineEnd: 'cr',
-    long: filler(bound + 1),
-    after: '\rc,d\r',
-    fault: 'record_too_long',
-    lines: 1,
-    next: bound + 2,
-  },
-  {
-    name: 'and far over the bound',
-    long: filler(3 * bound),
-    after: '\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: 3 * bound + 1,
-  },
-  {
-    name: 'and far over the bound with CRLF',
-    long: filler(3 * bound),
-    after: '\r\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: 3 * bound + 2,
-  },
-  {
-    name: 'and after another record',
-    before: '"a",b\n',
-    long: filler(2 * bound),
-    after: '\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: 2 * bound + 1,
-  },
-  {
-    name: 'a quoted field on one line over the bound',
-    long: `"${filler(2 * bound)}"`,
-    after: '\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: 2 * bound + 3,
-  },
-  {
-    name: 'an unclosed quote on a line over the bound',
-    long: `"${filler(2 * bound)}`,
-    after: '\nc,d\n',
-    fault: 'record_too_long',
-    lines: 1,
-    next: 2 * bound + 2,
-  },
+
+/** A name, a record on one line, its line end, and if the record is too long. `c,d` follows it. */
+const longCases: [name: string, long: string, newline: string, isTooLong: boolean, before?: string][] = [
+  ['a line of just the bound is a record', filler(bound), '\n', false],
+  ['and with CRLF', filler(bound), '\r\n', false],
+  ['a line over the bound costs one record', filler(bound + 1), '\n', true],
+  ['and with CRLF', filler(bound + 1), '\r\n', true],
+  ['and with CR, after which the file goes on', filler(bound + 1), '\r', true],
+  ['and far over the bound', filler(3 * bound), '\n', true],
+  ['and far over the bound with CRLF', filler(3 * bound), '\r\n', true],
+  ['and after another record', filler(2 * bound), '\n', true, '"a",b\n'],
+  ['a quoted field on one line over the bound', `"${filler(2 * bound)}"`, '\n', true],
+  ['an unclosed quote on a line over the bound', `"${filler(2 * bound)}`, '\n', true],
 ];
 
 describe('a comment over the bound', () => {
@@ -193,33 +111,28 @@ it('the end of a record in small reads is searched a few times only', async () =
 });
 
 describe('a record over the bound', () => {
-  const endOf = ({ before = '', long, after }: LongCase): Buffer => Buffer.from(before + long + after);
-
-  it.each(longCases)('$name', async (row) => {
-    const bytes = endOf(row);
-    const first = Buffer.byteLength(row.before ?? '');
+  it.each(longCases)('%s', async (_, long, newline, isTooLong, before = '') => {
+    const bytes = Buffer.from(`${before}${long}${newline}c,d${newline}`);
+    const place = before === '' ? 1 : 2;
     const expected = {
-      ...(row.before ? { line: 2, record: 2 } : { line: 1, record: 1 }),
-      byte: first,
+      line: place,
+      record: place,
+      byte: before.length,
       text: expect.anything(),
-      ...(row.fault === undefined ? {} : { fault: row.fault }),
+      ...(isTooLong ? { fault: 'record_too_long' } : {}),
     };
-    const next = {
-      byte: first + row.next,
-      line: expected.line + row.lines,
-      record: expected.record + 1,
-      text: 'c,d',
-    };
+    const byte = before.length + long.length + newline.length;
+    const next = { byte, line: place + 1, record: place + 1, text: 'c,d' };
     // The bytes in one piece, in reads of a file's size, and cut inside the line end.
-    const newline = first + row.long.length + 1;
+    const newlineAt = before.length + long.length + 1;
     for (const pieces of [
       [bytes],
       inReads(bytes, readBytes),
       inReads(bytes, 300_001),
-      cutAt(bytes, newline),
-      cutAt(bytes, newline - 1),
+      cutAt(bytes, newlineAt),
+      cutAt(bytes, newlineAt - 1),
     ]) {
-      const { records, end } = await outlined(pieces, row.lineEnd);
+      const { records, end } = await outlined(pieces, newline === '\r' ? 'cr' : 'lf');
       expect(records.slice(-2)).toEqual([expected, next]);
       expect(end).toEqual({ byte: bytes.length, line: next.line + 1, record: next.record + 1 });
     }

@@ -1,6 +1,6 @@
 // The record decoder: rows for COPY, and counts that add up.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import { decode, texts, type Declared } from './decoding.ts';
@@ -173,11 +173,9 @@ const rowCases: readonly RowCase[] = [
   ['a backslash, a tab and a line break', '\\.,"\t\n"\n', ['\\.|\t\n']],
 ];
 
-describe('rows', () => {
-  it.each(rowCases)('%s', async (_, input, rows, declared) => {
-    const decoded = await decode(input, declared);
-    expect(decoded.rejects).toEqual([]);
-    expect(decoded.rows).toEqual(rowsOf(rows));
-    expect(decoded.counts).toEqual({ records: rows.length, copied: rows.length, rejected: 0, filtered: 0 });
-  });
+it.each(rowCases)('rows %s', async (_, input, rows, declared) => {
+  const decoded = await decode(input, declared);
+  expect(decoded.rejects).toEqual([]);
+  expect(decoded.rows).toEqual(rowsOf(rows));
+  expect(decoded.counts).toEqual({ records: rows.length, copied: rows.length, rejected: 0, filtered: 0 });
 });

@@ -2,7 +2,7 @@
 // that are valid, nearly valid, or damaged byte by byte, in one field or joined from two.
 
 import fc, { type Arbitrary } from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
 import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
@@ -224,19 +224,17 @@ const files = (values: Arbitrary<string>): Arbitrary<Buffer> => {
     });
 };
 
-describe('compiled and record decoder give the same of', () => {
-  it.each(cases)('$name', async ({ declare, values }) => {
-    const columns = { whole: declare('whole').nullable(), glued: declare(['left', 'right']).nullable() };
-    const table = tableOf({ delimiter: '|', quote: null, nulls: ['', 'NA'] }, { columns });
-    const split = createSplitter(table.format.dialect, header.length, 'lf');
-    await fc.assert(
-      fc.asyncProperty(files(values), async (file) => {
-        const blocks = await blocksOf([file], split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
-        );
-      }),
-      { numRuns: searched(12) },
-    );
-  });
+it.each(cases)('compiled and record decoder give the same of $name', async ({ declare, values }) => {
+  const columns = { whole: declare('whole').nullable(), glued: declare(['left', 'right']).nullable() };
+  const table = tableOf({ delimiter: '|', quote: null, nulls: ['', 'NA'] }, { columns });
+  const split = createSplitter(table.format.dialect, header.length, 'lf');
+  await fc.assert(
+    fc.asyncProperty(files(values), async (file) => {
+      const blocks = await blocksOf([file], split);
+      expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
+        outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
+      );
+    }),
+    { numRuns: searched(12) },
+  );
 });

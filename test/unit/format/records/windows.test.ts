@@ -43,12 +43,11 @@ describe('windowsOf', () => {
     ]);
   });
 
-  it('begins a window after a comment, whose quotes mean nothing', () => {
+  it('begins a window after a comment, whose quotes mean nothing', () =>
     expect(windows('1,a\n# "\n2,b\n3,c\n')).toEqual([
       [0, 1, true],
       [1, 3, true],
-    ]);
-  });
+    ]));
 
   it.each([
     { what: 'a fault', bad: '2,"b"c\n' },
@@ -67,11 +66,10 @@ describe('windowsOf', () => {
     ]);
   });
 
-  it('gives records that escape to the judge together', () => {
+  it('gives records that escape to the judge together', () =>
     expect(windows('1,a\n2,\\b\n3,\\c\n4,d\n', '\\')).toEqual([
       [0, 1, true],
       [1, 3, false],
       [3, 4, true],
-    ]);
-  });
+    ]));
 });

@@ -1,6 +1,6 @@
 // The verbatim decoder: which bytes COPY gets, and records that COPY would misread.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { noQuote } from '../../../../src/db/staging.ts';
 import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { createVerbatimDecoder } from '../../../../src/format/rows/verbatim-decoder.ts';
@@ -69,18 +69,14 @@ const cases: [
   ],
 ];
 
-describe('verbatim decoder', () => {
-  it.each(cases)('%s', async (_, input, sent, fields = 2, rejects = [], options = {}) => {
-    const table = tableOf(options);
-    const decode = createVerbatimDecoder(table, fields, noQuote);
-    const bytes = Buffer.from(input as string);
-    const decoded = (await blocksOf([bytes], createSplitter(table.format.dialect, fields, 'lf'))).map(decode);
-    const copied = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes));
-    expect(copied.toString('latin1')).toBe(
-      (sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'),
-    );
-    const found = decoded.flatMap((block) => block.rejects);
-    expect(found.map(({ code, position }) => `${code}@${position.byte}:${position.line}`)).toEqual(rejects);
-    for (const { counts } of decoded) expect(counts.records).toBe(counts.copied + counts.rejected);
-  });
+it.each(cases)('verbatim decoder %s', async (_, input, sent, fields = 2, rejects = [], options = {}) => {
+  const table = tableOf(options);
+  const decode = createVerbatimDecoder(table, fields, noQuote);
+  const bytes = Buffer.from(input as string);
+  const decoded = (await blocksOf([bytes], createSplitter(table.format.dialect, fields, 'lf'))).map(decode);
+  const copied = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes));
+  expect(copied.toString('latin1')).toBe((sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'));
+  const found = decoded.flatMap((block) => block.rejects);
+  expect(found.map(({ code, position }) => `${code}@${position.byte}:${position.line}`)).toEqual(rejects);
+  for (const { counts } of decoded) expect(counts.records).toBe(counts.copied + counts.rejected);
 });

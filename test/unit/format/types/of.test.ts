@@ -52,12 +52,8 @@ describe('of', () => {
 
   it.each(refused.map((sqlType) => ({ sqlType, name: JSON.stringify(sqlType) })))(
     'does not take $name',
-    ({ sqlType }) => {
-      expect(ofType.optionsProblem?.({ sqlType })).toContain('is not the name of a type');
-    },
+    ({ sqlType }) => expect(ofType.optionsProblem?.({ sqlType })).toContain('is not the name of a type'),
   );
 
-  it('passes text as it is', () => {
-    expect(ofType.reader({ sqlType: 'citext' })('  x ')).toBe('  x ');
-  });
+  it('passes text as it is', () => expect(ofType.reader({ sqlType: 'citext' })('  x ')).toBe('  x '));
 });

@@ -30,15 +30,12 @@ const sql: Readonly<Record<ColumnTypeName, readonly [ColumnOptions, string]>> = 
 };
 
 describe('columnTypes', () => {
-  it('has every type of this table', () => {
-    expect(Object.keys(columnTypes).sort()).toEqual(Object.keys(sql).sort());
-  });
+  it('has every type of this table', () =>
+    expect(Object.keys(columnTypes).sort()).toEqual(Object.keys(sql).sort()));
 
   it.each(Object.entries(sql).map(([name, [options, text]]) => ({ name, options, text })))(
     '$name is $text in DDL',
-    ({ name, options, text }) => {
-      expect(typeOf({ type: name }).sql(options)).toBe(text);
-    },
+    ({ name, options, text }) => expect(typeOf({ type: name }).sql(options)).toBe(text),
   );
 });
 

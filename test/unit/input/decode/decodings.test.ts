@@ -77,9 +77,8 @@ describe.each(decodings)('$name', (decoding) => {
     expect((await decodeAll(encoders[name]!(expected), pieceBytes)).equals(expected)).toBe(true);
   });
 
-  it('an empty file has no bytes', async () => {
-    expect(await decodeAll(encoders[name]!(Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
-  });
+  it('an empty file has no bytes', async () =>
+    expect(await decodeAll(encoders[name]!(Buffer.alloc(0)))).toEqual(Buffer.alloc(0)));
 
   it('a file that is cut off anywhere is damaged, at its end', async () => {
     const short = encoders[name]!(content.subarray(0, 200));

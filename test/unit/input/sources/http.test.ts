@@ -190,49 +190,45 @@ describe('a connection that is not made', () => {
   );
 });
 
-describe('a server that is silent', () => {
-  it.each([
-    ['before its answer', { headersMs: 50 }, 'no answer within 0.05 s', false],
-    ['in the middle of it', { idleMs: 50 }, 'nothing more came within 0.05 s', true],
-    ['in the middle of a long one', { idleMs: 50 }, 'nothing more came within 0.05 s', true, 100_000_000],
-  ])('%s is left', async (_, timeouts, problem, begins, bytes = 100) => {
-    const location = server.url('/a.csv');
-    const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
-    server.trouble = (_, response) => {
-      if (begins) response.writeHead(200, { 'content-length': bytes, etag: '"a"' }).write('a');
-      return true;
-    };
-    const fingerprint = JSON.stringify({ bytes, etag: '"a"' });
-    const file = { location, name: location, table: 't', bytes, fingerprint };
-    const opened = http.open(file, accessWith(options), 0, Infinity)[Symbol.asyncIterator]();
-    const error = await failureOf(bytes === 100 ? look(location, options) : opened.next());
-    expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
-    expect(error.message).toContain(problem);
-    await expect.poll(server.busy).toBe(0);
-  });
+it.each([
+  ['before its answer', { headersMs: 50 }, 'no answer within 0.05 s', false],
+  ['in the middle of it', { idleMs: 50 }, 'nothing more came within 0.05 s', true],
+  ['in the middle of a long one', { idleMs: 50 }, 'nothing more came within 0.05 s', true, 100_000_000],
+])('a server that is silent %s is left', async (_, timeouts, problem, begins, bytes = 100) => {
+  const location = server.url('/a.csv');
+  const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
+  server.trouble = (_request, response) => {
+    if (begins) response.writeHead(200, { 'content-length': bytes, etag: '"a"' }).write('a');
+    return true;
+  };
+  const fingerprint = JSON.stringify({ bytes, etag: '"a"' });
+  const file = { location, name: location, table: 't', bytes, fingerprint };
+  const opened = http.open(file, accessWith(options), 0, Infinity)[Symbol.asyncIterator]();
+  const error = await failureOf(bytes === 100 ? look(location, options) : opened.next());
+  expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
+  expect(error.message).toContain(problem);
+  await expect.poll(server.busy).toBe(0);
 });
 
 const patient = { allowPrivate: true };
 
-describe('a download that comes faster than it is read', () => {
-  it('waits in memory that nothing else is read into, in blocks of a bounded size', async () => {
-    const bytes = randomBytes(12 * 1024 * 1024);
-    const location = server.put('/fast.csv', { bytes });
-    const { head: _, ...state } = await look(location, patient);
-    const blocks: Buffer[] = [];
-    let last: Buffer = Buffer.alloc(0);
-    const file = { location, name: location, table: 't', ...state };
-    for await (const block of http.open(file, accessWith(patient), 0, Infinity)) {
-      // Lets more bytes come, which would overwrite blocks that are reused too early.
-      if (blocks.length % 8 === 0) await sleep(20);
-      // Copied late: a block must stay valid until the second block after it is requested.
-      blocks.push(Buffer.from(last));
-      last = block;
-    }
-    blocks.push(last);
-    expect(Buffer.concat(blocks).equals(bytes)).toBe(true);
-    expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThanOrEqual(1024 * 1024);
-  });
+it('a download that comes faster than it is read waits in memory that nothing else is read into, in blocks of a bounded size', async () => {
+  const bytes = randomBytes(12 * 1024 * 1024);
+  const location = server.put('/fast.csv', { bytes });
+  const { head: _, ...state } = await look(location, patient);
+  const blocks: Buffer[] = [];
+  let last: Buffer = Buffer.alloc(0);
+  const file = { location, name: location, table: 't', ...state };
+  for await (const block of http.open(file, accessWith(patient), 0, Infinity)) {
+    // Lets more bytes come, which would overwrite blocks that are reused too early.
+    if (blocks.length % 8 === 0) await sleep(20);
+    // Copied late: a block must stay valid until the second block after it is requested.
+    blocks.push(Buffer.from(last));
+    last = block;
+  }
+  blocks.push(last);
+  expect(Buffer.concat(blocks).equals(bytes)).toBe(true);
+  expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThanOrEqual(1024 * 1024);
 });
 
 describe('a failure that passes', () => {

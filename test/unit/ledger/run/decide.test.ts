@@ -1,6 +1,6 @@
 // Nothing to do, continue, or start over: one row for each situation.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decideBeginning, type Situation } from '../../../../src/ledger/run/decide.ts';
 import type { LatestRun, NewFile } from '../../../../src/ledger/run/ledger.ts';
 
@@ -160,11 +160,9 @@ const cases: [
   ],
 ];
 
-describe('decideBeginning', () => {
-  it.each(cases)('%s: %s', (_, kind, given, why, changes = []) => {
-    const because = why && `run 7 is unfinished; everything is loaded again, because ${why}`;
-    expect(decideBeginning(situation(given))).toEqual(
-      kind === 'new' ? { kind, why: because } : { kind, runId: 7, changes },
-    );
-  });
+it.each(cases)('decideBeginning %s: %s', (_, kind, given, why, changes = []) => {
+  const because = why && `run 7 is unfinished; everything is loaded again, because ${why}`;
+  expect(decideBeginning(situation(given))).toEqual(
+    kind === 'new' ? { kind, why: because } : { kind, runId: 7, changes },
+  );
 });

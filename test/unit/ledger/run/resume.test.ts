@@ -65,9 +65,7 @@ describe('missingSegments', () => {
     ['a stream that nobody has begun', [stream(1)], [], '1:10-null@2#1'],
     ['a stream whose end nobody has seen', [stream(1)], [chunk(1, 10, 60)], '1:60-null@7#6'],
     ['two files', [file(1, 100), file(2, 50)], [chunk(1, 10, 100)], '2:10-50@2#1'],
-  ] as const)('%s', (_, files, chunks, expected) => {
-    expect(rangesOf(files, chunks)).toBe(expected);
-  });
+  ] as const)('%s', (_, files, chunks, expected) => expect(rangesOf(files, chunks)).toBe(expected));
 
   it('covers the file together with the chunks, without gap or overlap, whatever is loaded', () => {
     fc.assert(

@@ -1,6 +1,6 @@
 // Rows in COPY's text format; the server reads them back in test/integration/copy-in.test.ts.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/load/chunk/encode-text.ts';
 
 const cases: [name: string, values: readonly (string | null)[], row: string][] = [
@@ -13,8 +13,4 @@ const cases: [name: string, values: readonly (string | null)[], row: string][] =
   ['other control characters and characters beyond ASCII', ['\b\f\v\u0001', 'é𝄞'], '\b\f\v\u0001\té𝄞\n'],
 ];
 
-describe('encodeTextRow', () => {
-  it.each(cases)('%s', (_, values, row) => {
-    expect(encodeTextRow(values)).toBe(row);
-  });
-});
+it.each(cases)('encodeTextRow %s', (_, values, row) => expect(encodeTextRow(values)).toBe(row));

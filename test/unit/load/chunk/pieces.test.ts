@@ -182,9 +182,8 @@ describe('pieces of a stream', () => {
     }
   });
 
-  it('are none of a range that is shorter than it was', async () => {
-    expect(await piecesOf([Buffer.from('a,b\n')], splitter, 100, 9)).toEqual([]);
-  });
+  it('are none of a range that is shorter than it was', async () =>
+    expect(await piecesOf([Buffer.from('a,b\n')], splitter, 100, 9)).toEqual([]));
 });
 
 it('ranges of a stream are its bytes, whatever lies between them', async () => {

@@ -34,7 +34,5 @@ describe('an error sent to another thread', () => {
     expect(sent(error)).toMatchObject({ code: '53100', where: 'COPY t, line 1', length: 3, message: 'bad' });
   });
 
-  it('arrives as an Error if it was none', () => {
-    expect(sent('thrown text').message).toBe('thrown text');
-  });
+  it('arrives as an Error if it was none', () => expect(sent('thrown text').message).toBe('thrown text'));
 });

@@ -10,9 +10,7 @@ it.each([
   ['https://tempo.example/trace/{traceId}', `https://tempo.example/trace/${traceId}`],
   ['http://127.0.0.1:16686/trace/{traceId}?uiEmbed=v0', `http://127.0.0.1:16686/trace/${traceId}?uiEmbed=v0`],
   ['https://g.example/?q={"id":"{traceId}"}', `https://g.example/?q={%22id%22:%22${traceId}%22}`],
-])('%s leads to %s', (template, address) => {
-  expect(readTraceUrl(template)?.(traceId)).toBe(address);
-});
+])('%s leads to %s', (template, address) => expect(readTraceUrl(template)?.(traceId)).toBe(address));
 
 it('a number that is none of OpenTelemetry changes nothing but its own place', () => {
   const link = readTraceUrl('https://tempo.example/trace/{traceId}')!;

@@ -58,6 +58,4 @@ it.each(rewritten)('%s becomes %s by writing the table again', (from, to) => {
   expect(widens(from, to)).toEqual({ rewrites: true });
 });
 
-it.each(lost)('%s does not become %s', (from, to) => {
-  expect(widens(from, to)).toBeUndefined();
-});
+it.each(lost)('%s does not become %s', (from, to) => expect(widens(from, to)).toBeUndefined());

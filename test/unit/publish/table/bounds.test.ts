@@ -59,45 +59,37 @@ it('a name that is too long is cut at a character, and stays apart from others',
   }
 });
 
-describe('keyOfBound', () => {
-  it.each<[PartitionSpec, string, string | undefined]>([
-    [range('month'), "FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')", '2026-01-01'],
-    [range('month'), "FOR VALUES FROM ('2026-01-01 00:00:00') TO ('2026-02-01 00:00:00')", '2026-01-01'],
-    [
-      range('month'),
-      "FOR VALUES FROM ('2026-01-01 05:30:00+05:30') TO ('2026-02-01 05:30:00+05:30')",
-      '2026-01-01',
-    ],
-    [
-      range('month'),
-      "FOR VALUES FROM ('2025-12-31 19:00:00-05') TO ('2026-01-31 19:00:00-05')",
-      '2026-01-01',
-    ],
-    [
-      range('day'),
-      "FOR VALUES FROM ('1900-01-01 00:09:21+00:09:21') TO ('1900-01-02 00:09:21+00:09:21')",
-      '1900-01-01',
-    ],
-    [
-      range('day'),
-      "FOR VALUES FROM ('1968-05-04 23:15:30-00:44:30') TO ('1968-05-05 23:15:30-00:44:30')",
-      '1968-05-05',
-    ],
-    [range('week'), "FOR VALUES FROM ('2025-12-29') TO ('2026-01-05')", '2025-12-29'],
-    [range('week'), "FOR VALUES FROM ('2025-12-30') TO ('2026-01-06')", undefined],
-    [range('quarter'), "FOR VALUES FROM ('2026-02-01') TO ('2026-05-01')", undefined],
-    [range('month'), "FOR VALUES FROM ('2026-01-01') TO ('2026-03-01')", undefined],
-    [range('month'), "FOR VALUES FROM ('2026-01-01 00:00:01') TO ('2026-02-01 00:00:01')", undefined],
-    [range('month'), "FOR VALUES FROM (MINVALUE) TO ('2026-02-01')", undefined],
-    [range('month'), 'DEFAULT', undefined],
-    [{ by: 'list', column: 'at' }, "FOR VALUES IN ('O''x, y')", "O'x, y"],
-    [{ by: 'list', column: 'at' }, 'FOR VALUES IN (-5)', '-5'],
-    [{ by: 'list', column: 'at' }, "FOR VALUES IN ('a', 'b')", undefined],
-    [{ by: 'list', column: 'at' }, 'FOR VALUES IN (1, 2)', undefined],
-    [{ by: 'list', column: 'at' }, 'FOR VALUES IN (NULL)', undefined],
-    [{ by: 'hash', column: 'id', partitions: 8 }, 'FOR VALUES WITH (modulus 8, remainder 3)', '3'],
-    [{ by: 'hash', column: 'id', partitions: 8 }, 'FOR VALUES WITH (modulus 4, remainder 3)', undefined],
-  ])('of %j: %s is %s', (spec, bound, key) => {
-    expect(keyOfBound(spec, bound)).toBe(key);
-  });
-});
+it.each<[PartitionSpec, string, string | undefined]>([
+  [range('month'), "FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')", '2026-01-01'],
+  [range('month'), "FOR VALUES FROM ('2026-01-01 00:00:00') TO ('2026-02-01 00:00:00')", '2026-01-01'],
+  [
+    range('month'),
+    "FOR VALUES FROM ('2026-01-01 05:30:00+05:30') TO ('2026-02-01 05:30:00+05:30')",
+    '2026-01-01',
+  ],
+  [range('month'), "FOR VALUES FROM ('2025-12-31 19:00:00-05') TO ('2026-01-31 19:00:00-05')", '2026-01-01'],
+  [
+    range('day'),
+    "FOR VALUES FROM ('1900-01-01 00:09:21+00:09:21') TO ('1900-01-02 00:09:21+00:09:21')",
+    '1900-01-01',
+  ],
+  [
+    range('day'),
+    "FOR VALUES FROM ('1968-05-04 23:15:30-00:44:30') TO ('1968-05-05 23:15:30-00:44:30')",
+    '1968-05-05',
+  ],
+  [range('week'), "FOR VALUES FROM ('2025-12-29') TO ('2026-01-05')", '2025-12-29'],
+  [range('week'), "FOR VALUES FROM ('2025-12-30') TO ('2026-01-06')", undefined],
+  [range('quarter'), "FOR VALUES FROM ('2026-02-01') TO ('2026-05-01')", undefined],
+  [range('month'), "FOR VALUES FROM ('2026-01-01') TO ('2026-03-01')", undefined],
+  [range('month'), "FOR VALUES FROM ('2026-01-01 00:00:01') TO ('2026-02-01 00:00:01')", undefined],
+  [range('month'), "FOR VALUES FROM (MINVALUE) TO ('2026-02-01')", undefined],
+  [range('month'), 'DEFAULT', undefined],
+  [{ by: 'list', column: 'at' }, "FOR VALUES IN ('O''x, y')", "O'x, y"],
+  [{ by: 'list', column: 'at' }, 'FOR VALUES IN (-5)', '-5'],
+  [{ by: 'list', column: 'at' }, "FOR VALUES IN ('a', 'b')", undefined],
+  [{ by: 'list', column: 'at' }, 'FOR VALUES IN (1, 2)', undefined],
+  [{ by: 'list', column: 'at' }, 'FOR VALUES IN (NULL)', undefined],
+  [{ by: 'hash', column: 'id', partitions: 8 }, 'FOR VALUES WITH (modulus 8, remainder 3)', '3'],
+  [{ by: 'hash', column: 'id', partitions: 8 }, 'FOR VALUES WITH (modulus 4, remainder 3)', undefined],
+])('keyOfBound of %j: %s is %s', (spec, bound, key) => expect(keyOfBound(spec, bound)).toBe(key));
