@@ -1,5 +1,5 @@
-// Bundles the compiled modules into few files. Node needs longer to find, read and link hundreds of
-// modules than a small run takes. The bundle is CommonJS, which loads faster than ES modules.
+// Bundles the compiled modules into few CommonJS files: Node needs longer to find, read and link
+// hundreds of ES modules than a small run takes.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -7,10 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/**
- * Modules that others load by their path: a host program, `etl`, Node for a thread. At these paths
- * we write short modules that import the bundle.
- */
+/** Modules that a host program, `etl` and threads load by path: short modules import the bundle. */
 const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
 /** The module that loads the bundle for `etl` and its threads, so it is not in the bundle itself. */
@@ -20,9 +17,9 @@ const codeCache = 'core/code-cache.js';
 const bundleName = 'bundle';
 
 /**
- * Entry points that start often. All modules that are needed by the same set of these entry points
- * are in one file: an entry point loads few files, and no code that it does not need. The bundler
- * chooses files for all other modules, such as commands that are imported when they run.
+ * Entry points that start often. Modules that the same set of entry points needs are in one file:
+ * an entry point loads few files, and no code that it does not need. The bundler chooses files for
+ * all other modules, such as commands, which are imported when they run.
  */
 const starts = {
   thread: 'load/thread/load-thread.js',
@@ -36,9 +33,9 @@ const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
 /**
- * Packages that are bundled: those that every run loads, and ES modules. Unused parts are left out,
- * such as nine tenths of zod. A user's schema from another copy of zod works with ours, because zod
- * recognizes schemas by their traits and has a global registry.
+ * Packages in the bundle: those that every run loads, and ES modules. Unused parts are left out,
+ * such as nine tenths of zod. A user's schema from another copy of zod still works: zod recognizes
+ * schemas by their traits and has a global registry.
  */
 const joined = new Set([
   '@bomb.sh/tab',
@@ -62,9 +59,9 @@ const optional = new Set(['@valkey/valkey-glide', 'msgpackr-extract', 'pg-cloudf
 const posix = (path) => path.split(sep).join('/');
 
 /**
- * A plugin that replaces `import.meta.url` by the URL that the module had before it was bundled,
- * because modules find package.json, migrations and threads relative to this URL. `createRequire`
- * of a bundled package becomes `require`, which the bundler resolves.
+ * Replaces `import.meta.url` by the URL of the module before bundling: modules find package.json,
+ * migrations and threads relative to it. A package's `createRequire` becomes `require`, which the
+ * bundler resolves.
  */
 const originalUrls = (directory) => ({
   name: 'original-urls',
@@ -81,7 +78,7 @@ const originalUrls = (directory) => ({
   },
 });
 
-/** Chooses a module's file by the entry points that need it; null: the bundler chooses. */
+/** A module's file, by the entry points that need the module; null: the bundler chooses. */
 const createNaming = (directory) => {
   let needed;
   let library;
@@ -107,8 +104,8 @@ const createNaming = (directory) => {
 };
 
 /**
- * Groups of the bundler. Modules that more entry points need have a higher priority, because the
- * bundler adds to a group all dependencies that are not yet in another group.
+ * Modules that more entry points need have a higher priority, because the bundler adds to a group
+ * all dependencies that are not yet in another group.
  */
 const groupsOf = (naming) => {
   const count = Object.keys(starts).length;
@@ -127,7 +124,7 @@ const filesBelow = (directory) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** Writes the licences of the bundled packages, which require it. */
+/** The licences require their own distribution with the bundled packages. */
 const writeLicences = (directory, files) => {
   const ids = files.flatMap(({ moduleIds = [] }) => moduleIds);
   const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);
@@ -146,7 +143,7 @@ const settings = {
   platform: 'node',
   makeAbsoluteExternalsRelative: false,
   tsconfig: false,
-  // We import dynamically to save startup time; the warning is about download size.
+  // Dynamic imports save startup time; the warning is about download size.
   checks: { ineffectiveDynamicImport: false },
   // A warning can mean an undeclared package, which would be missing after installation.
   onLog: (level, { message }) => {
@@ -162,10 +159,7 @@ const write = async (options, outputOptions) => {
   return written.output;
 };
 
-/**
- * Writes the module at a door's path: it loads the bundle and exports the door's names. A host that
- * imports the library does not get our loader.
- */
+/** The module at a door's path loads the bundle. A host's import of the library needs no loader. */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
   const file = `${door.replaceAll('/', '-')}.cjs`;
@@ -179,8 +173,8 @@ const writeDoor = (directory, door, { exports }) => {
 };
 
 /**
- * Replaces the compiled modules of a directory by the bundle and the doors. Packages that are not
- * in `joined` are imported at run time, so that optional ones stay optional and a host shares them.
+ * Replaces the compiled modules of a directory by the bundle and the doors. Packages outside
+ * `joined` are imported at run time, so that optional ones stay optional and a host shares them.
  */
 export const bundle = async (directory) => {
   const modules = filesBelow(directory).filter((path) => path.endsWith('.js'));

@@ -1,5 +1,4 @@
-// `command()` and `group()` declare commands. A command is a file in commands/ and a line in
-// commands/table.ts.
+// Declares commands. A command is a file in commands/ and a line in commands/table.ts.
 
 import type { Command } from 'commander';
 import { visibleJson } from '../core/wording.ts';
@@ -39,12 +38,12 @@ interface Words {
   readonly description: string;
   /** Explanations and examples, printed after the flags. */
   readonly help?: string;
-  /** True for the command that a group runs when the user names no command. */
+  /** The group runs this command when the user names no command. */
   readonly isDefault?: boolean;
 }
 
 type Inputs = Readonly<Record<string, Input<unknown>>>;
-/** The parsed values of a command's arguments and flags. */
+/** Parsed values of a command's arguments and flags. */
 export type Given<I> = { readonly [K in keyof I]: I[K] extends Input<infer T> ? T : never } & {
   readonly io: Io;
 };

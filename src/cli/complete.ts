@@ -22,13 +22,13 @@ const readFolder = (folder: string) => {
 
 /**
  * True if every shell reads the text as one plain word. Some completion scripts insert names
- * unquoted, and the shell would run the command in a file name such as `a$(reboot).ts`. Blanks are
- * allowed if the script escapes them, as ours for bash does.
+ * unquoted, so that a file name such as `a$(reboot).ts` would run a command. Blanks are allowed if
+ * the script escapes them, as ours for bash does.
  */
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
-/** Lists folders and pipeline files, because the library offers no files. */
+/** Folders and pipeline files: the library offers no files. */
 const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
@@ -51,8 +51,8 @@ const namesLike = (typed: string, io: Io): string[] =>
 const ignore = (): void => {};
 
 /**
- * Tells the shell to add no blank after a folder. The directive is a property with a getter,
- * because the library assigns its own value while it parses.
+ * Tells the shell to add no blank after a folder. A property with a getter, because the library
+ * assigns its own value while it parses.
  */
 const continueFolders = (completion: RootCommand, typed: string): void => {
   const { ShellCompDirectiveNoFileComp: noFiles, ShellCompDirectiveNoSpace: noSpace } = ShellCompDirective;
@@ -67,7 +67,7 @@ const continueFolders = (completion: RootCommand, typed: string): void => {
 /** Prints completions for the words after `--`. */
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
-  // Our `completion` command is left out, because the library adds its own.
+  // The library adds its own `completion` command.
   const program = createProgram(
     commands.filter(({ name }) => name !== 'completion'),
     io,

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The program `etl`: runs the compiled command line. In a checkout without dist/, compiles it
-// first.
+// The program `etl`: runs the compiled command line. A checkout without dist/ is compiled first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +13,7 @@ const fail = (problem, hint) => {
   process.exit(1);
 };
 
-// Compiles into a temporary directory, which callers rename to dist/: another process never imports
-// a half-written dist/.
+// Into a temporary directory, renamed to dist/ by callers: no process imports a half-written dist/.
 const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
   try {
@@ -35,8 +33,7 @@ const replaceDist = async () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// Links the program into node_modules/.bin, where npx finds it. Otherwise npx would first install
-// this package into its cache.
+// npx finds the program in node_modules/.bin; otherwise npx would first install this package.
 const linkProgram = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;

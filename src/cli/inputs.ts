@@ -27,7 +27,7 @@ export interface Input<T> {
 
 interface Given {
   readonly texts: readonly string[];
-  /** Variable that the texts come from; undefined if they are from the command line. */
+  /** The variable with the texts; undefined: they are from the command line. */
   readonly variable?: string;
   readonly nowMs: number;
 }
@@ -44,10 +44,8 @@ const givenTexts = (command: Command, option: Option, io: Io): Given => {
 };
 
 /**
- * Declares an option with its variable, such as ETL_KEEP_STAGING for `--keep-staging`.
- *
- * Commander must not parse values: it reads any value of a variable as true, and its errors do not
- * name the variable. We parse the texts ourselves.
+ * An option with its variable, such as ETL_KEEP_STAGING for `--keep-staging`. Values are not parsed
+ * by commander, which reads any value of a variable as true and does not name it in errors.
  */
 const optionOf = (flags: string, description: string): Option => {
   const option = new Option(flags, description);
@@ -82,14 +80,12 @@ export const flag = <T>(flags: string, description: string, parse: Parser<T>): I
 export const textFlag = (flags: string, description: string): Input<string | undefined> =>
   flag(flags, description, parseString);
 
-/** A flag whose value is a whole number from 1 to `max`. */
 export const countFlag = (
   flags: string,
   description: string,
   max = Number.MAX_SAFE_INTEGER,
 ): Input<number | undefined> => flag(flags, description, parseCount(max));
 
-/** A flag whose value is a list of names, separated by commas. */
 export const namesFlag = (flags: string, description: string): Input<readonly string[] | undefined> =>
   flag(flags, description, parseNames);
 
@@ -136,7 +132,7 @@ export const filesFlag = (name: string, description: string): Input<readonly str
 /** Declared for the help. main.ts reads it itself, also if the arguments cannot be parsed. */
 export const debug = toggle('--debug', 'print stack traces and causes of errors');
 
-/** The flags --json and --debug. `description`: what --json prints. */
+/** `description`: what --json prints. */
 export const printing = (description = 'print JSON') => ({ json: toggle('--json', description), debug });
 
 export const databaseUrl = textFlag(

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: the first signal finishes chunks in flight, the second stops the work at
+// SIGINT and SIGTERM. The first signal finishes chunks in flight, the second stops the work at
 // once, the third ends the process.
 
 import { codeOf, EtlError, exitCodes } from '../core/errors/errors.ts';
@@ -14,10 +14,7 @@ export interface StopSignals {
   readonly abort: AbortSignal;
 }
 
-/**
- * Runs `work` with abort signals for SIGINT and SIGTERM. Errors that `work` throws after a signal
- * are reported as ETL_INTERRUPTED with their cause, because closed connections fail in many ways.
- */
+/** Errors after a signal become ETL_INTERRUPTED: closed connections fail in many ways. */
 export const withInterrupt = async <T>(
   onStop: (signal: StopSignal, isSecond: boolean) => void,
   work: (signals: StopSignals) => Promise<T>,

@@ -12,7 +12,7 @@ export interface Output {
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export interface Io {
-  /** Undefined if no person can answer questions. */
+  /** undefined: no person can answer questions. */
   readonly stdin?: Input;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -27,16 +27,13 @@ export interface Io {
 export const widthOf = (output: Output): number =>
   output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
 
-/**
- * Writes a text and waits until the stream accepts more, so that memory stays bounded with a slow
- * reader. False if the reader has closed the pipe.
- */
+/** Waits until the stream accepts more, to bound memory; false: the reader has closed the pipe. */
 export const written = (output: Output, text: string): Promise<boolean> =>
   new Promise((resolve) => output.write(text, (error) => resolve(!error)));
 
 /**
- * Current columns and rows of the window. After a resize, a stream's own `columns` and `rows` stay
- * outdated until the next turn of the event loop; lines drawn until then could not be erased.
+ * Current columns and rows of the window. A stream's own `columns` and `rows` are outdated after a
+ * resize, until the next turn of the event loop; lines drawn until then could not be erased.
  */
 export const windowOf = (output: Output): { readonly columns: number; readonly rows: number } => {
   const [columns, rows] = output.getWindowSize?.() ?? [output.columns, output.rows];

@@ -23,14 +23,14 @@ const segmenter = new Intl.Segmenter();
 /** Printable ASCII: its width is its length, so the slow segmenter is not needed. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** Splits a text into characters as a person sees them: a joined emoji is one, of two cells. */
+/** Splits into characters as a person sees them: a joined emoji is one, of two cells. */
 const charactersOf = (text: string): readonly { readonly segment: string; readonly width: number }[] =>
   Array.from(segmenter.segment(text), ({ segment }) => ({
     segment,
     width: emoji.test(segment) ? 2 : Array.from(segment, cellsOf).reduce((sum, cells) => sum + cells, 0),
   }));
 
-/** Width of a text in terminal cells; colour sequences count as 0. */
+/** Terminal cells; colour sequences count as 0. */
 export const textWidth = (text: string): number => {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -77,7 +77,7 @@ const pad = (text: string, width: number, alignment: Alignment): string => {
   return alignment === 'right' ? blanks + text : text + blanks;
 };
 
-/** Returns the lines of a table. Two blanks separate columns; columns without text are left out. */
+/** Lines of a table. Two blanks separate columns; columns without text are left out. */
 export const alignRows = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],
@@ -94,7 +94,6 @@ export const alignRows = (
   );
 };
 
-/** Like `alignRows`, with a line of titles above. */
 export const alignTitled = (
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -105,10 +104,7 @@ export const alignTitled = (
   return [paint('dim', title), ...lines];
 };
 
-/**
- * Returns the lines of a table. While a line is longer than `width` cells, leaves out the columns
- * whose indexes are in `spare`, in the order of that list.
- */
+/** While a line is longer than `width`, omits a column: those at indexes `spare`, in that order. */
 export const alignFitting = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],
@@ -144,19 +140,18 @@ export const wrap = (text: string, width: number): string[] => {
   return lines;
 };
 
-/** Wraps a text to `width` cells and indents all lines but the first by `indent` blanks. */
+/** Wraps a text; all lines but the first are indented by `indent` blanks. */
 export const wrapUnder = (text: string, width: number, indent: number): string[] => {
   const [first = '', ...others] = wrap(text, width);
   const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-/** Wraps a text. Indents the first line by two blanks, and the others by four. */
+/** Indents the first line by two blanks, and the others by four. */
 export const wrapIndented = (text: string, width: number): string[] =>
   wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 
 /** Makes control characters visible, so that data cannot control the terminal. Returns one line. */
 export const visibleText = (text: string): string => onOneLine(text);
 
-/** Makes control characters visible and splits the text into its lines. */
 export const visibleLines = (text: string): string[] => visible(text, '\n').split('\n');

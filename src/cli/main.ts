@@ -17,7 +17,7 @@ import { plantedAt } from '../core/ownership.ts';
 const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint }, { cause });
 
-/** Reads a file of this user. Opens it before the check, so it cannot be replaced in between. */
+/** Opens the file before the check, so that another user cannot replace it in between. */
 const read = (file: string): string => {
   const fd = openSync(file, 'r');
   try {
@@ -40,11 +40,7 @@ const readIfPresent = (file: string): string => {
   }
 };
 
-/**
- * Adds the variables of `.env` that are not set yet.
- *
- * Errors: ETL_USAGE if the file cannot be read or may belong to another user.
- */
+/** Adds variables that are not set yet. Errors: ETL_USAGE (unreadable, or maybe another user's). */
 const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;
@@ -55,7 +51,7 @@ const isOn = (value: string | undefined): boolean => {
   return 'value' in parsed && parsed.value;
 };
 
-/** Looks for a flag without the parser: errors are reported even if the arguments are invalid. */
+/** Needs no parser: errors are reported even if the arguments are invalid. */
 const isSet = (name: 'debug' | 'json', args: readonly string[], io: Io): boolean =>
   args.includes(`--${name}`) || isOn(io.env[`ETL_${name.toUpperCase()}`]);
 
@@ -75,7 +71,7 @@ const withoutHelpOfUnknown = (args: readonly string[]): readonly string[] => {
   return args[0] === 'help' && !isKnown ? args.slice(1) : args;
 };
 
-/** Returns the deepest command that the arguments name, for example `etl rejects list`. */
+/** The deepest command that the arguments name, for example `etl rejects list`. */
 const commandReached = (program: Command, args: readonly string[]): Command => {
   let command = program;
   for (const argument of args) {

@@ -5,7 +5,7 @@ import type { Output } from './io.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Adds a style to a text; without colours, returns the text unchanged. */
+/** Without colours, returns the text unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 /** NO_COLOR (https://no-color.org) overrides FORCE_COLOR, which overrides the kind of stream. */

@@ -19,7 +19,7 @@ export const parseBoolean = (text: string): Parsed<boolean> => {
   return { problem: `'${text}' is neither true nor false` };
 };
 
-/** Returns a parser of whole numbers from 1 to `max`. */
+/** Whole numbers from 1 to `max`. */
 export const parseCount =
   (max: number) =>
   (text: string): Parsed<number> => {
@@ -30,7 +30,7 @@ export const parseCount =
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Parses a duration such as 30s, 5m or 1h to milliseconds. Without a unit: seconds. */
+/** A duration such as 30s, 5m or 1h, in milliseconds. Without a unit: seconds. */
 export const parseDuration: Parser<number> = (text) => {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
   if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
@@ -41,7 +41,7 @@ export const dayMs = 86_400_000;
 
 const ageMs: Readonly<Record<string, number>> = { h: 3_600_000, d: dayMs, w: 7 * dayMs };
 
-/** Parses an age such as 12h, 90d or 8w to milliseconds. */
+/** An age such as 12h, 90d or 8w, in milliseconds. */
 export const parseAge: Parser<number> = (text) => {
   const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   if (count !== undefined) return { value: Number(count) * ageMs[unit]! };
@@ -68,7 +68,7 @@ export const parseTime: Parser<Date> = (text) => {
   return { problem: `'${text}' is not a time such as 2026-05-01T03:00:00Z` };
 };
 
-/** Parses a timestamp, or an age such as 7d, which means seven days before now. */
+/** A timestamp, or an age such as 7d, which means seven days before now. */
 export const parseSince: Parser<Date> = (text, nowMs) => {
   const age = parseAge(text, nowMs);
   if ('value' in age) return { value: new Date(nowMs - age.value) };

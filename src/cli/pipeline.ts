@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 
 export const pipelinesFolder = ({ env }: Io): string => env['ETL_PIPELINES'] || defaultFolder;
 
-/** Loads a pipeline. `options`: for the library functions that take a pipeline. */
+/** `options`: for the library functions that take a pipeline. */
 export const openPipeline = async ({
   io,
   file,

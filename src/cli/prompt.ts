@@ -6,9 +6,9 @@ import { widthOf, type Io } from './io.ts';
 import { visibleText, wrapUnder } from './layout.ts';
 
 export interface Prompt {
-  /** Asks for a text; `otherwise` is the default. */
+  /** `otherwise` is the default. */
   readonly text: (question: string, otherwise: string) => Promise<string>;
-  /** Asks for one of `answers` and returns its index; the default is the first, 0. */
+  /** Returns the index of the answer; the default is 0. */
   readonly choice: (question: string, answers: readonly string[]) => Promise<number>;
 }
 
@@ -16,11 +16,7 @@ export interface Prompt {
 export const canAsk = ({ stdin, stdout, env }: Io): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb';
 
-/**
- * Runs `use` with a prompt. The terminal itself edits the lines, and Ctrl-C ends the process.
- *
- * Errors: ETL_USAGE if the input ends before the last answer.
- */
+/** The terminal edits the lines, and Ctrl-C ends the process. Errors: ETL_USAGE if input ends. */
 export const withPrompt = async <T>(
   { stdin, stdout }: Io,
   use: (prompt: Prompt) => Promise<T>,

@@ -29,13 +29,13 @@ export interface GivenServer {
 }
 
 export interface OpenedServer extends ServerAddress {
-  /** True if this command created the embedded server. */
+  /** This command created the embedded server. */
   readonly isNew: boolean;
 }
 
 /**
- * Opens the server of a command that writes. Starts the embedded server if no other is named, and
- * says so before: the first start takes seconds, and the directory may be wrong.
+ * For a command that writes. Starts the embedded server if no other is named, and says so before:
+ * the first start takes seconds, and the directory may be wrong.
  */
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
@@ -54,7 +54,7 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
-/** Opens the server of a command that only reads; undefined if there is none. */
+/** For a command that only reads; undefined: there is no server. */
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');
@@ -63,7 +63,7 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
-/** Runs `ask` for a command that only reads; without a server, with undefined. */
+/** For a command that only reads. Without a server, calls `ask` with undefined. */
 export const askAnyway = async <T>(
   given: GivenServer,
   ask: (client: Client | undefined) => Promise<T>,
@@ -79,7 +79,7 @@ export const askAnyway = async <T>(
   });
 };
 
-/** Like `askAnyway`, but does not run `ask` without a server. */
+/** Like `askAnyway`, but does not call `ask` without a server. */
 export const askServer = <T>(
   given: GivenServer,
   ask: (client: Client) => Promise<T>,

@@ -1,5 +1,4 @@
-// bindPipeline(): combines a pipeline with its parameters and directory to the specification of a
-// run.
+// bindPipeline(): combines a pipeline with its parameters and directory.
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,13 +12,13 @@ import { freezeDeep } from './freeze.ts';
 import { innerOf } from './declare/made-row.ts';
 import { memberLocation } from '../input/decode/member-location.ts';
 
-// Finds the file paths that contain a text of the parameters. For each text, the author's function
-// makes the tables again with a marked, harmless text in its place. The author wrote the part that
-// a path and its variation have in common, and only below that part may the parameter choose files.
+// Finds paths that contain a text of the parameters: the author's function makes the tables again
+// with a marked, harmless text instead. The part that a path and its variation have in common was
+// written by the author, and only below that part may the parameter choose files.
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** One text inside the parameters, and a function that returns the parameters with another text. */
+/** One text in the parameters, and a function that returns the parameters with another text. */
 interface Variation {
   readonly text: string;
   readonly with: (text: string) => unknown;
@@ -41,12 +40,12 @@ const variationsOf = (value: unknown): readonly Variation[] => {
   );
 };
 
-/** True if a text can lead out of a directory or to another part of a URL, alone or joined. */
+/** The text can lead out of a directory or to another part of a URL, alone or joined. */
 const mayLead = (text: string): boolean => /^\s*\.*\s*$|[/\\%:?#@&\0]|\.[^\w/\\]*\./.test(text);
 
 const neutral = (text: string): string => mark + text.replaceAll(/[^\w.-]/g, '_');
 
-/** Returns the declared paths of each table, in declared order, by table name. */
+/** Declared paths by table name, in declared order. */
 const pathsOf = (tables: unknown): ReadonlyMap<string, readonly string[]> =>
   new Map(
     Object.entries(
@@ -67,11 +66,7 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 };
 
-/**
- * Returns the paths that contain a text of the parameters, each with its variations.
- *
- * @param make returns the unchecked tables for given parameters.
- */
+/** Returns the paths that contain a text of the parameters, each with its variations. */
 const variedPaths = (params: Params, make: (params: Params) => unknown): readonly VariedPath[] => {
   const variations = variationsOf(params);
   if (variations.length === 0) return [];
@@ -84,8 +79,8 @@ const variedPaths = (params: Params, make: (params: Params) => unknown): readonl
       const others = varied.flatMap(({ text, paths: withOther }) => {
         const other = withOther?.get(table)?.[index];
         if (other === path) return [];
-        // Without the mark, the text was not part of the path: it was a lookup key, or only a part
-        // of the text was used. A text that cannot lead elsewhere is then harmless.
+        // Without the mark, the text was a lookup key, or only part of it was used. Such a text is
+        // harmless if it cannot lead elsewhere.
         return other?.includes(mark) === true || mayLead(text) ? [other ?? ''] : [];
       });
       return others.length === 0 ? [] : [{ table, path, others }];
@@ -94,9 +89,7 @@ const variedPaths = (params: Params, make: (params: Params) => unknown): readonl
 };
 
 export interface Binding {
-  /**
-   * Parameters by name: texts (`--param year=2011`) or values. The pipeline's `params` parses them.
-   */
+  /** Texts (`--param year=2011`) or values, parsed by the pipeline's `params`. */
   readonly params?: Params;
   /** Directory of the pipeline file. Paths of SQL files are relative to it. */
   readonly directory: string;
@@ -105,10 +98,9 @@ export interface Binding {
 /**
  * Parses the parameters and returns the frozen specification of a run.
  *
- * @throws EtlError ETL_PARAM for the first parameter that is missing, unknown or not valid ·
- *   ETL_SOURCE_OUTSIDE if a parameter selects a SQL file outside the directory that the author
- *   named · ETL_DEFINITION and ETL_DEFINITION_CYCLE if the tables are not valid with these
- *   parameters
+ * @throws EtlError ETL_PARAM: a parameter is missing, unknown or not valid · ETL_SOURCE_OUTSIDE: a
+ *   parameter selects a SQL file outside the directory that the author named · ETL_DEFINITION and
+ *   ETL_DEFINITION_CYCLE: the tables are not valid with these parameters
  */
 export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Binding): PipelineSpec => {
   const values = readParams(pipeline, params);
@@ -164,7 +156,7 @@ const readParams = (pipeline: Pipeline, params: Params): Params => {
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
-/** True for a schema with `.meta({ secret: true })`, also inside `.optional()` and similar. */
+/** A schema with `.meta({ secret: true })`, also inside `.optional()` and similar. */
 const isSecret = (schema: z.ZodType): boolean => {
   const inner = innerOf(schema);
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
@@ -185,7 +177,7 @@ const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
     ),
   );
 
-/** Returns the value after a round trip through JSON, or undefined if JSON cannot express it. */
+/** The value after a round trip through JSON; undefined: JSON cannot express it. */
 const kept = (value: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(value)) as unknown;
@@ -195,8 +187,8 @@ const kept = (value: unknown): unknown => {
 };
 
 /**
- * Returns the parameters, without secrets, in a form that JSON can store and that parses to the
- * same values. Prefers the given form, because a schema with a transform may refuse its own output.
+ * Returns the parameters, without secrets, as JSON values that parse to the same values. Prefers
+ * the given values: a schema with a transform may refuse its own output.
  */
 const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
   Object.freeze(

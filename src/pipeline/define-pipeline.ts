@@ -182,7 +182,7 @@ const definitionSchema = strict(
   'an object with name, schema and tables',
 );
 
-/** Reads the definition. Returns the tables even if it is not valid, to check them, too. */
+/** Returns the tables even of an invalid definition, so that they are checked, too. */
 const readDefinition = (definition: unknown, problems: Problems): z.output<typeof definitionSchema> => {
   const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<
     string,
@@ -228,6 +228,6 @@ export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, u
   }
 };
 
-/** True if the value was made by definePipeline of any copy of sluice. */
+/** Also recognizes pipelines of other copies of sluice. */
 export const isPipeline = (value: unknown): value is Pipeline =>
   typeof value === 'object' && value !== null && (value as Partial<Pipeline>)[pipelineBrand] === true;

@@ -12,13 +12,11 @@ import { readSqlFile, type SqlText } from '../db/sql-file.ts';
 export interface DefinitionHashes {
   readonly definition: string;
   readonly tables: Readonly<Record<string, string>>;
-  /** For each table with files: the hashes of stagedHashes. */
+  /** By table with files: the hashes of stagedHashes. */
   readonly staged: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the dialects and field names of each table, to show its rejects without the definition.
- */
+/** Dialects and fields by table, with which rejects are shown without the definition. */
 export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormats>> =>
   Object.fromEntries(
     tables.flatMap((table) => {
@@ -33,16 +31,14 @@ export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<strin
 
 export interface Definition {
   readonly spec: PipelineSpec;
-  /** The SQL text of each table with a `transform`, by table name. */
+  /** SQL texts of the tables with a `transform`, by table name. */
   readonly sqlTexts: ReadonlyMap<string, SqlText>;
   readonly hookTexts: ReadonlyMap<HookName, SqlText>;
   readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
   readonly hashes: DefinitionHashes;
 }
 
-/**
- * The pipeline file that each thread imports itself, because functions cannot be sent to threads.
- */
+/** Functions cannot be sent to threads, so each thread imports the pipeline file itself. */
 export interface PipelineFile {
   /** Absolute path. */
   readonly path: string;

@@ -1,5 +1,4 @@
-// The schema of a declared field name: a header text, a position, alternatives or a part of the
-// path.
+// The schema of a declared field: a header text, a position, alternatives or a part of the path.
 
 import { z } from 'zod';
 import { mustBe, oneOrMore, text, wholeNumber } from './problems.ts';

@@ -1,5 +1,4 @@
-// Hashes of a definition, of its tables and of their staged rows: a changed hash means changed
-// rows.
+// Hashes of a definition, of its tables and of their staged rows: they change if rows change.
 
 import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
@@ -7,10 +6,7 @@ import type { PipelineSpec } from '../core/declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/**
- * Hashes the declaration of each table, including its SQL file. `tests`, `keep` and `copies` are
- * left out, because they do not change any row.
- */
+/** Hashes each table with its SQL file. `tests`, `keep` and `copies` do not change any row. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
@@ -27,13 +23,12 @@ export const tableHashes = (
   );
 
 /**
- * Hashes everything that determines the staged rows of each table with files. The result is one
- * text per table: the hash of the table, then a hash for each reading (locations with the same
- * options), separated by blanks.
+ * Hashes everything that determines the staged rows of each table with files. A result is the hash
+ * of the table, then a hash for each reading (locations with the same options); blanks between.
  *
- * Parameters are included, because functions of the declaration can use them. Schemas are included
- * if a column has a type of the server (column.of). Options that apply after staging are left out:
- * keys, indexes, SQL, publish, limits, guard.
+ * Parameters are included, because functions of the declaration can use them; schemas, if a column
+ * has a type of the server (column.of). Options that apply after staging are not: keys, indexes,
+ * SQL, publish, limits, guard.
  */
 export const stagedHashes = ({
   tables,
@@ -55,7 +50,7 @@ export const stagedHashes = ({
   );
 
 interface StagedAs {
-  /** Hashes of the file's table (stagedHashes). */
+  /** The hashes that stagedHashes made for the file's table. */
   readonly staged: string;
   /** Index of the file's reading among the readings of the table. */
   readonly reading: number;
@@ -66,23 +61,20 @@ const hashOfFile = ({ staged, reading }: StagedAs): string => {
   return `${ofTable} ${readings[reading]}`;
 };
 
-/** True if two results of stagedHashes have the same table hash. Their readings may differ. */
+/** Compares the table hashes of two results of stagedHashes. Their readings may differ. */
 export const isOfOneTable = (one: string, other: string): boolean =>
   one.split(' ')[0] === other.split(' ')[0];
 
-/**
- * True if two files are staged in the same way. Readings of other files of the table may differ.
- */
+/** True if two files are staged in the same way, whatever readings other files have. */
 export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
   hashOfFile(one) === hashOfFile(other);
 
 /**
- * Returns the SHA-256 of the bound definition, in hex. The order of object keys and the directory
- * do not matter. Functions are hashed by their source text, Zod schemas by their definition.
- * Variables outside a function are not hashed: when such a constant changes, a run needs
- * `--full-refresh`.
+ * SHA-256 of the bound definition, in hex. Object key order and the directory do not matter.
+ * Functions are hashed by their source text, Zod schemas by their definition. When a variable
+ * outside a function changes, a run needs `--full-refresh`.
  *
- * @param sqlTexts content of the SQL file of each table that has one, by table name.
+ * @param sqlTexts content of the tables' SQL files, by table name
  */
 export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string, string>): string => {
   const { name, schema, searchPath, params, tables, rejectLimit } = spec;

@@ -1,19 +1,15 @@
-// Schemas of job data, which is checked when a job is received: other programs can write to a
-// queue.
+// Schemas of job data. It is checked when a job is received: other programs can write to a queue.
 
 import { z } from 'zod';
 import { EtlError } from '../core/errors/errors.ts';
 import { segmentsPerJobMax, traceStateCharsMax } from '../core/limits.ts';
 
-/**
- * Finds a NUL or an unpaired surrogate in JSON. PostgreSQL cannot store such a text, so every
- * attempt of the job would fail.
- */
+/** A NUL or an unpaired surrogate: PostgreSQL cannot store it, so every attempt would fail. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
 
-/** Trace context in the format of W3C Trace Context. Undefined without tracing. */
+/** W3C Trace Context; undefined without tracing. */
 const traceSchema = z
   .strictObject({
     traceparent: z
@@ -35,10 +31,7 @@ const requestSchema = z
     /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     params: z.record(z.string(), z.json()),
-    /**
-     * Parameters with which `definition` was hashed, if they differ from `params`. Example: a
-     * schedule's default parameter is the current day.
-     */
+    /** Parameters of `definition` if they differ: a schedule's parameter may be the current day. */
     definedBy: z.record(z.string(), z.json()).optional(),
     /** resume: continue the pipeline's unfinished run. */
     options: z.strictObject({

@@ -12,17 +12,16 @@ import { isOwn } from '../core/ownership.ts';
 import * as authoring from './authoring.ts';
 import { isPipeline, type Pipeline } from './define-pipeline.ts';
 
-// Finds the line of the user's own code that threw an error. Pipeline files run transpiled, so
-// lines of the stack are mapped back to lines of the source.
+// Pipeline files run transpiled, so the line that threw an error is mapped back to the source.
 
-/** A stack frame. Line and column are counted from 1. */
+/** Line and column are counted from 1. */
 interface Frame {
   readonly path: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Line and column in the user's source; the column is undefined if it is not known. */
+/** A position in the user's source. */
 interface Original {
   readonly line: number;
   readonly column: number | undefined;
@@ -36,7 +35,7 @@ const framesOf = (error: Error): readonly Frame[] =>
     return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
   });
 
-/** Transpiles a file, with the source map at the end of the result. */
+/** The result ends with the source map. */
 const transpile = async (file: string, source: string): Promise<string> => {
   const { createJiti } = await import('jiti');
   // Without the cache, because cached files have no source map.
@@ -50,19 +49,17 @@ const transpile = async (file: string, source: string): Promise<string> => {
 
 const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/;
 
-/** Maps a stack frame to the user's source, or returns undefined if it cannot be mapped. */
+/** Maps a stack frame to the user's source; undefined: the map does not contain it. */
 const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const { path, line, column } = frame;
-  // TypeScript is always transpiled. A JavaScript file was transpiled if the column is beyond its
-  // line.
+  // TypeScript is always transpiled, a JavaScript file only if the column is beyond its line.
   const source = await readFile(path, 'utf8').catch(() => '');
   if (!/\.[cm]?tsx?$/.test(path))
     return column <= (source.split('\n')[line - 1] ?? '').length ? frame : undefined;
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // The transpiled line may begin with generated code, which the map does not contain. Then the
-  // start of the next line tells which source line it belongs to.
+  // The map may lack generated code at the beginning of a line; then it has the next line.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );
@@ -73,7 +70,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
 };
 
-/** Returns file:line:column of the innermost frame in the pipeline file, or in its imports. */
+/** file:line:column of the innermost frame in the pipeline file, or in its imports. */
 const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>
@@ -139,9 +136,8 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 /**
- * Returns a directory that only this user can write to, or false if there is none. In jiti's
- * default directory, which all users share, another user could plant code that runs as a pipeline:
- * jiti finds cached files only by a hash of the source.
+ * A directory that only this user can write to; false: there is none. In jiti's default directory,
+ * another user could plant code that runs as a pipeline: jiti finds files by a hash of the source.
  */
 const transpiledDirectory = (): string | false => {
   const directory = join(tmpdir(), `sluice-transpiled-${process.geteuid?.() ?? ''}`);
@@ -155,8 +151,7 @@ const transpiledDirectory = (): string | false => {
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // Loading jiti takes 70 ms, so it is loaded only here, and as CommonJS: for its ES module, Node
-  // would first parse all of jiti to find the names of its exports.
+  // jiti takes 70 ms to load, and longer as an ES module: Node would first search it for exports.
   const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
@@ -166,8 +161,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
   try {
     return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
-    // Compared by name, because the error may come from another copy of sluice that the file
-    // imports.
+    // Compared by name: the error may come from another copy of sluice that the file imports.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
     const hint = 'Fix the file; `npx tsc --noEmit` shows more.';
     throw fileError(path, await thrownText(cause, file), hint, cause);
@@ -202,11 +196,10 @@ const noPipeline = (path: string, exported: Readonly<Record<string, unknown>>): 
 const fileError = (file: string, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_PIPELINE_FILE', { file, problem, hint }, cause === undefined ? undefined : { cause });
 
-/** Returns the message of the error, with file:line:column of the user's code that threw it. */
+/** The message, with file:line:column of the user's code that threw the error. */
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
-  // The message already names the missing module, and the stack does not contain the import
-  // statement.
+  // The message already names the missing module, and the stack lacks the import statement.
   if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
   const line = thrown instanceof Error ? await thrownAt(thrown, file) : undefined;
   return line === undefined || message.includes(line) ? message : `${message} (${line})`;

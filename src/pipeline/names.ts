@@ -11,8 +11,8 @@ const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 
 /**
- * Returns what is wrong with a name, or undefined. Only lower-case names are allowed, because psql
- * needs quotes for other names. Reserved words are allowed, because our SQL quotes every name.
+ * What is wrong with a name, or undefined. psql needs quotes for names that are not lower case, so
+ * these are refused. Reserved words are allowed, because sluice quotes every name.
  */
 export const nameProblem = (name: string): string | undefined => {
   const bytes = Buffer.byteLength(name);
@@ -27,9 +27,9 @@ export const nameProblem = (name: string): string | undefined => {
 };
 
 /**
- * Returns the problem if a name that we derive from a declared name is too long. PostgreSQL
- * truncates names without an error, so two pipelines could use the same table. Proved by
- * test/unit/pipeline/names.test.ts, "a name that is derived from others".
+ * Refuses a derived name that is too long: PostgreSQL would truncate it without an error, so two
+ * pipelines could use the same table.
+ * Proved by test/unit/pipeline/names.test.ts, "a name that is derived from others".
  */
 export const derivedProblem = (
   what: string,
@@ -88,9 +88,6 @@ const plainVersion = (name: string): string =>
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '');
 
-/**
- * Joins parts to a default name, such as `sale_day_idx` for ['sale', 'day'] and 'idx', as
- * PostgreSQL does. A name that is too long is shortened.
- */
+/** `sale_day_idx` for ['sale', 'day'] and 'idx', as PostgreSQL does. Long names are shortened. */
 export const defaultName = (parts: readonly string[], end: string): string =>
   `${fittingName(parts.join('_'), identifierBytesMax - end.length - 1)}_${end}`;

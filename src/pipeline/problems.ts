@@ -25,9 +25,7 @@ export class Problems {
     return this.#lines.length;
   }
 
-  /**
-   * Adds the line `<key> <what>`, or `<what>` without a key. Does nothing if `what` is undefined.
-   */
+  /** Adds `<key> <what>`, or `<what>` without a key. Adds nothing if `what` is undefined. */
   add(what: string | undefined, key?: string): undefined {
     if (what !== undefined) this.#lines.push(this.#line(key === undefined ? what : `${key} ${what}`));
   }
@@ -36,7 +34,7 @@ export class Problems {
     if (!this.#lines.includes(this.#line(what))) this.add(what);
   }
 
-  /** Parses the value of `key`. Returns undefined, and adds lines, if it is not valid. */
+  /** Parses the value of `key`. If it is not valid, adds lines and returns undefined. */
   parse<Schema extends z.ZodType>(
     schema: Schema,
     input: unknown,
@@ -64,7 +62,7 @@ export class Problems {
   }
 }
 
-/** Formats ['primaryKey', 0] as `primaryKey[0]`. */
+/** ['primaryKey', 0] -> `primaryKey[0]`. */
 const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((step, depth) => (typeof step === 'number' ? `[${step}]` : `${depth > 0 ? '.' : ''}${String(step)}`))
@@ -93,12 +91,10 @@ export const choice = <const Values extends readonly string[]>(values: Values) =
 
 export const boolean = z.boolean(mustBe('true or false'));
 
-/** A text with at least one character. */
 export const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
 
 export const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 
-/** An integer from `least` to `most`, inclusive. */
 export const wholeNumber = (what: string, least: number, most = Infinity) =>
   z.int(mustBe(what)).min(least, mustBe(what)).max(most, mustBe(what));
 
@@ -119,6 +115,6 @@ export const strict = <Shape extends z.ZodRawShape>(shape: Shape, what = 'an obj
         : mustBe(what).error(issue),
   });
 
-/** A function; Zod has no schema for values that are functions. */
+/** Zod has no schema for values that are functions. */
 export const functionSchema = <Fn extends (...args: never[]) => unknown>(what: string) =>
   z.custom<Fn>((value) => typeof value === 'function', mustBe(what));

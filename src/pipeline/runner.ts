@@ -2,13 +2,10 @@
 
 import type { WorkerOptions } from 'node:worker_threads';
 
-/**
- * Memory for a thread's short-lived objects, in megabytes. V8's default of 48 fills up with garbage
- * in every thread, and is no faster (docs/benchmarks/findings.md, "Memory").
- */
+/** V8's default of 48 fills up and is no faster (docs/benchmarks/findings.md, "Memory"). */
 const maxYoungGenerationSizeMb = 3;
 
-/** Returns the options of a `Worker` that runs this module. jiti transpiles TypeScript modules. */
+/** Options of a `Worker` that runs this module. jiti transpiles TypeScript modules. */
 export const runnerOptions = ({ pathname }: URL): WorkerOptions => ({
   ...(pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('jiti/register')] }),
   resourceLimits: { maxYoungGenerationSizeMb },

@@ -1,4 +1,4 @@
-// Chooses the versions that a rollback publishes: the versions of one run, for all its tables.
+// Chooses the versions that a rollback publishes: those of one run, for all its tables.
 
 import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.ts';
 import type { PipelineSpec, TableSpec } from '../core/declaration.ts';
@@ -7,16 +7,14 @@ import { fileColumn } from '../db/names.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import type { Work } from '../run/context.ts';
 
-/** What a rollback chooses from. */
 export interface Choice {
   readonly spec: PipelineSpec;
-  /** Kept versions, the last replaced version first. */
+  /** The last replaced version first. */
   readonly kept: readonly KeptTable[];
   readonly inProduction: readonly TableOfRun[];
   readonly tables: readonly string[];
 }
 
-/** A table and the kept version to publish. */
 export interface Return {
   readonly table: TableSpec;
   readonly version: KeptTable;
@@ -27,7 +25,7 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
 };
 
 /**
- * Returns how a user undoes a load of a table that keeps no versions.
+ * How a user undoes a load of a table that keeps no versions.
  * Proved by test/modes/rollback.test.ts, "says what undoes it".
  */
 const undoOf = ({ name, publish, ...table }: TableSpec): string => {
@@ -44,8 +42,8 @@ const undoOf = ({ name, publish, ...table }: TableSpec): string => {
 const replacing = new Set(['swap', 'in place']);
 
 /**
- * Returns the rollback after which the tables were not loaded again, with the newest kept version
- * that is older. Undefined if the tables' last change was not a rollback.
+ * Returns the rollback that was the last change of the tables, and the newest kept version before
+ * it. undefined: the last change was not a rollback.
  */
 const backAlready = ({ kept, inProduction, tables }: Choice) => {
   const now = inProduction.filter(({ table }) => tables.includes(table));
@@ -55,9 +53,9 @@ const backAlready = ({ kept, inProduction, tables }: Choice) => {
 };
 
 /**
- * Returns the run of the last replaced version that is older than production. A second rollback in
- * a row returns the same run: a user who repeats a rollback because its outcome was unclear wants
- * to undo one load, not two. Errors: ETL_ROLLBACK.
+ * Returns the run of the last replaced version that is older than production. A second rollback
+ * returns the same run: users who repeat an unclear rollback want to undo one load, not two.
+ * Errors: ETL_ROLLBACK.
  */
 export const runBefore = (choice: Choice): number => {
   const { spec, kept, inProduction, tables } = choice;
@@ -83,7 +81,7 @@ export const runBefore = (choice: Choice): number => {
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
-/** Emits a notice that the tables were already rolled back, and how to go further back. */
+/** Emits a notice if the tables were already rolled back. */
 export const sayBack = ({ report }: Work, choice: Choice): void => {
   const back = backAlready(choice);
   if (back === undefined) return;
@@ -92,7 +90,7 @@ export const sayBack = ({ report }: Work, choice: Choice): void => {
   report.emit({ type: 'notice', message });
 };
 
-/** Returns why a table has no such version. */
+/** Why the version of a table cannot be published. */
 const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string => {
   const now = inProduction.find((one) => one.table === table);
   return replacing.has(now?.strategy ?? 'swap')
@@ -100,9 +98,7 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/**
- * Returns the versions of run `to` for all tables that are not in that state. Errors: ETL_ROLLBACK.
- */
+/** Returns the versions of run `to` for tables in another state. Errors: ETL_ROLLBACK. */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

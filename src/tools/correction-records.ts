@@ -1,5 +1,4 @@
-// Reads a CSV file of corrections: a file of `etl rejects export` that a person has edited,
-// possibly in a spreadsheet.
+// Reads corrections: a file of `etl rejects export` that a person has edited.
 
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
@@ -30,10 +29,9 @@ import { inQuotes, plural } from '../core/wording.ts';
 import { openInput } from '../input/input.ts';
 import { lockedError } from '../run/take-lock.ts';
 
-/** Corrections stored by one statement. Memory holds them twice, and a record can have 2 MB. */
+/** Corrections stored by one statement. A record can have 2 MB. */
 const correctionsAtOnce = 100;
 
-/** Access to a local file that is not compressed and may be anywhere. */
 export const plainFile: Access = {
   declared: {
     locations: [],
@@ -50,17 +48,16 @@ type Invalid = (line: number, problem: string, hint?: string) => EtlError;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** A record of the file, with the line at which it starts. */
 interface ReadRecord {
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Returns a pattern that finds the column `_run` in a header with this delimiter. */
+/** Matches a header with this delimiter that has the column `_run`. */
 const runBeside = (delimiter: string): RegExp =>
   new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
 
-/** Finds the dialect and the first byte of text: spreadsheets change delimiter and line ends. */
+/** Detects how the file is written now: spreadsheets change delimiter and line ends. */
 const writingOf = (
   head: Buffer,
 ): { readonly start: number; readonly dialect: Dialect; readonly lineEnd: LineEnd } => {
@@ -72,7 +69,6 @@ const writingOf = (
   return { start, dialect: { ...dialect, lineEnd }, lineEnd };
 };
 
-/** Yields the records of a local file. Memory: one block. */
 async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<ReadRecord, void> {
   const listed = { table: '', name: path, location: path };
   const { head, ...state } = await localFiles.look(listed, plainFile).catch((cause: unknown) => {
@@ -125,15 +121,11 @@ export interface Origin {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Source files of the table in that run, by name. */
   readonly files: ReadonlyMap<string, SourceFile>;
-  /**
-   * Where the fields of each source file are in a record of the CSV file, by id of the source file.
-   */
+  /** Indexes of a source file's fields in a record of the CSV file, by id of the source file. */
   readonly fieldPlaces: Map<number, FieldPlaces>;
 }
 
-/** Errors: ETL_RUN_UNKNOWN, ETL_CORRECTIONS. */
 const findOrigin = async (
   client: Client,
   { line, fields }: ReadRecord,
@@ -156,15 +148,11 @@ const findOrigin = async (
   };
 };
 
-/** A record of the CSV file, matched with its source file. */
 interface CorrectionRecord extends NewCorrection {
   readonly name: string;
   readonly isCorrected: boolean;
 }
 
-/**
- * Returns where the fields of a source file are in a record. Looked up once for each source file.
- */
 const placesOf = (
   { id, name, header }: SourceFile,
   columns: CorrectionColumns,
@@ -186,7 +174,6 @@ const fieldsAt = ({ line, fields }: ReadRecord, { fields: places, blank }: Field
   return places.map((index) => (index === undefined ? '' : fields[index]!));
 };
 
-/** Refuses a record with another number of fields than the header. */
 const refuseCount = ({ line, fields }: ReadRecord, count: number, invalid: Invalid): void => {
   if (fields.length === count) return;
   const hint =
@@ -229,13 +216,12 @@ const correctionRecord = (
   };
 };
 
-/** What to do with the records: `take` gets them in batches, then `finish` is called once. */
+/** `take` gets the records in batches; `finish` is called once after the last batch. */
 interface Action {
   readonly take: (records: readonly CorrectionRecord[], origin: Origin, invalid: Invalid) => Promise<void>;
   readonly finish?: (origin: Origin) => Promise<void>;
 }
 
-/** Passes the records after the header to the action. */
 const takeRecords = async (
   client: Client,
   records: AsyncIterable<ReadRecord>,

@@ -1,4 +1,4 @@
-// Judges if a server is suitable for bulk loading: turns facts into findings with advice.
+// Judges if a server is suitable for bulk loading.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
@@ -21,7 +21,7 @@ export interface Finding {
   readonly name: string;
   readonly value: string;
   readonly verdict: Verdict;
-  /** What to do, and why. Undefined if the verdict is ok. */
+  /** What to do, and why; undefined if the verdict is ok. */
   readonly advice?: string;
 }
 
@@ -41,7 +41,7 @@ const refuse = (name: string, value: string, advice: string): Finding => ({
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Formats bytes with PostgreSQL's units, so that they can be copied into a setting: '4GB'. */
+/** Formats bytes with PostgreSQL's units, to be copied into a setting: '4GB'. */
 export const settingBytes = (bytes: number): string => {
   let value = bytes;
   let unit = 0;
@@ -215,7 +215,7 @@ export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding
   judgeUptime(facts),
 ];
 
-/** Reads the facts of a server and judges them for a run with this demand. Changes nothing. */
+/** Judges a server for a run with this demand. Changes nothing. */
 export const examineServer = async (
   client: Client,
   address: ServerAddress,

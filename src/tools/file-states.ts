@@ -42,7 +42,6 @@ const fileState = (
   problem: state === 'new' || state === 'changed' ? (misfit?.message ?? null) : null,
 });
 
-/** Returns the state of a listed file, from the version of the file in production. */
 const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['state'] => {
   if (version === undefined) return 'new';
   if (version.isUnloaded) return 'unloaded';
@@ -50,9 +49,7 @@ const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['sta
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
-/**
- * Finds the states that need more than the name: moved files, new files in their place, and copies.
- */
+/** Finds states for which the name is not enough: moved, new in place of a moved file, copy. */
 const statesOfOthers = async (
   client: Client,
   of: FilesOf,
@@ -92,14 +89,12 @@ const statesOfOthers = async (
 /** In mode replace, moved files do not matter, because all files are loaded. */
 const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
 
-/**
- * Makes a sieve that takes no file, and adds the state of each file to `states` in listed order.
- */
+/** Makes a sieve that takes no file, and adds each file's state to `states` in listed order. */
 const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
-  /** The current batch. `asListed` has the files that surely are in production, by index. */
+  /** The current batch. Its files that are surely in production are in `asListed`, by index. */
   let found: readonly Found[] = [];
   let asListed = new Map<number, KnownVersion>();
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
@@ -146,7 +141,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   };
 };
 
-/** Makes the sieve for a pipeline without bookkeeping: all files are new. */
+/** For a pipeline without bookkeeping: all files are new. */
 const createNewcomers = (table: string, states: FileState[]): Sieve => ({
   take: async (batch) => {
     for (const file of batch) states.push(fileState(table, file, 'new', undefined));
@@ -168,11 +163,11 @@ export const knowing = async (
 };
 
 /**
- * Returns the state of every file: table by table, listed files first, then files that are gone.
- * Reads the first bytes of a file only if its listing does not prove that it is in production.
+ * Returns the state of every file, by table: first listed files, then files that are gone. Opens a
+ * file only if its listing does not prove that it is in production.
  * Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
  *
- * @param client undefined if there is no server; then all files are new.
+ * @param client undefined: there is no server, so all files are new
  */
 export const filesOf = async (
   pipeline: Pipeline,

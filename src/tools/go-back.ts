@@ -1,4 +1,4 @@
-// Publishes kept versions of tables: either the kept table itself, or a copy of its rows.
+// Publishes kept versions of tables: the kept table itself, or a copy of its rows.
 
 import { hostname } from 'node:os';
 import { forgetKept, insertRollback } from '../ledger/production/kept.ts';
@@ -43,18 +43,13 @@ const throwUnfit =
     );
   };
 
-/**
- * Declares a table for publishing a version of it. The mode is always replace, because a version
- * was kept when the table was replaced, even if the table is declared with another mode now.
- */
+/** The mode is always replace: only mode replace keeps versions, whatever is declared now. */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
   mode: meaningOf('replace'),
 });
 
-/**
- * Copies the rows of a version into a new table, with the declared keys, indexes and constraints.
- */
+/** Copies the rows of a version into a new table with the declared keys and constraints. */
 const copyBack = async (
   { client, spec, report }: Work,
   back: Return,
@@ -80,8 +75,8 @@ const copyBack = async (
 };
 
 /**
- * Prepares a version for publishing: the kept table itself, or a copy of its rows. A copy is made
- * if the version was kept as a copy, or if the strategy writes its rows into the existing table.
+ * Prepares a version for publishing. Its rows are copied if the version is itself a copy, or if the
+ * strategy writes into the existing table.
  */
 const makeReady = async (
   context: RunContext,
@@ -114,9 +109,7 @@ const makeReady = async (
   };
 };
 
-/**
- * Restores the recorded files, and forgets the published versions, in the publishing transaction.
- */
+/** Restores the list of published files in the publishing transaction. */
 const recordReturn = async (
   { client, spec }: Work,
   backs: readonly Return[],
@@ -141,7 +134,7 @@ const recordReturn = async (
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
 
-/** Publishes the versions and returns the id of the rollback's run. `to`: the run to return to. */
+/** Publishes the versions and returns the id of the rollback's own run; `to`: the wanted run. */
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;

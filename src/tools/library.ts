@@ -1,4 +1,4 @@
-// The tools as functions of the library. The types of these exports do not need any package:
+// The tools as functions of the library. Types of these exports need no package:
 // test/package/production.test.ts compiles them without packages.
 
 import { existsSync } from 'node:fs';
@@ -22,9 +22,9 @@ import type { VerifyOptions, VerifyReport } from './verify/report.ts';
 import { verifyOn } from './verify/verify.ts';
 
 /**
- * Compares the rows in production with the files from which they were loaded, like `etl verify`.
- * The files are read in full, with csv-parse instead of our own parser. Nothing is written. A
- * difference is a result, not an error. The server is found as by runPipeline.
+ * Compares the rows in production with their files, like `etl verify`. Reads whole files,
+ * with csv-parse instead of sluice's parser. Nothing is written. A difference is a result, not an
+ * error. The server is found as by runPipeline.
  *
  * @throws EtlError ETL_VERIFY_NOTHING: no file is in production · ETL_VERIFY_MOVED: other runs
  *   publish all the time · ETL_VERIFY_HASH: the server's hashes are different · ETL_SCHEMA_OLDER ·
@@ -58,8 +58,7 @@ export const listVersions = (
 ): Promise<readonly KeptVersion[]> => onServer(options, (client) => listVersionsOn(client, pipeline.name));
 
 /**
- * Deletes old runs of all pipelines from the bookkeeping, like `etl prune`. Uses short
- * transactions, so other runs can continue.
+ * Deletes old runs of all pipelines from the bookkeeping, like `etl prune`, in short transactions.
  *
  * @throws EtlError ETL_USAGE: `before` is not a valid Date · ETL_UNTRUSTED · ETL_SCHEMA_NEWER ·
  *   errors of the server · the reason of the signal
@@ -124,7 +123,7 @@ export type PlanOptions = Pick<
   | 'signal'
 >;
 
-/** Finds the server; undefined if none is named and no embedded server was ever started here. */
+/** undefined: no server is named, and no embedded server was ever started in this directory. */
 const findExisting = async (options: PlanOptions): Promise<ServerAddress | undefined> => {
   const { databaseUrl, connection } = options;
   const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(process.env);

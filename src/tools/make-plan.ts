@@ -35,10 +35,7 @@ const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/**
- * Estimates the seconds of a run: the time of the recent run with the most similar number of bytes,
- * multiplied if the planned run has more bytes. Returns null if no run was published.
- */
+/** Seconds of the recent run with the most similar number of bytes, scaled up to more bytes. */
 const foreseenSeconds = async (
   client: Client,
   pipeline: string,
@@ -62,15 +59,14 @@ const foreseenSeconds = async (
 
 interface Known {
   readonly table: string;
-  /** Bytes of the table and its indexes on disk. */
   readonly size: number;
-  /** Total bytes of the files whose rows the table contains. */
+  /** Bytes of the files whose rows are in the table. */
   readonly bytes: number;
 }
 
 /**
- * Estimates the bytes on disk of staging and built tables just before the run publishes, from
- * production's bytes per byte of its files. Returns null if a table has no such ratio yet.
+ * Estimates the bytes on disk of staging and built tables, from production's bytes on disk per byte
+ * of its files; null: a table has no rows in production.
  */
 const foreseenRoom = async (
   client: Client,
@@ -99,7 +95,7 @@ const foreseenRoom = async (
   return Math.round(needed);
 };
 
-/** A plan, and the error with which the run would fail; undefined if it would succeed. */
+/** A plan, and the error with which the run would fail. */
 interface MadePlan {
   readonly plan: RunPlan;
   readonly error: EtlError | undefined;
@@ -107,7 +103,6 @@ interface MadePlan {
 
 const asRefusal = ({ code, message, hint, exit }: EtlError): Refusal => ({ code, message, hint, exit });
 
-/** Adds to the findings if the run is new or continues an unfinished run, and why. */
 const beginningOf = async (
   client: Client,
   { beginning, latest }: Outset,
@@ -126,9 +121,7 @@ const beginningOf = async (
   findings.run = beginning.runId;
 };
 
-/**
- * Adds the partitions that only: 'touched' would replace, as far as the files in production tell.
- */
+/** Adds the partitions that only: 'touched' would replace, judged by the rows in production. */
 const touchedPartitions = async (
   client: Client,
   { spec }: Definition,
@@ -140,10 +133,7 @@ const touchedPartitions = async (
   }
 };
 
-/**
- * Executes the steps of the run and adds the results to the findings. If a step fails, the findings
- * of the steps before it remain. Errors: those of the run.
- */
+/** Executes the steps of the run. If a step fails, the findings of earlier steps remain. */
 const judge = async (
   client: Client,
   definition: Definition,
@@ -189,8 +179,7 @@ const judgeOn = async (
   if (found > known) throw new EtlError('ETL_SCHEMA_NEWER', { found, known });
   if (found === known) return judge(client, definition, settings, findings);
   if (found > 0) {
-    // Not migrated and rolled back like a missing schema: altering its tables would block other
-    // runs.
+    // Migrating and rolling back, as for a missing schema, would block other runs.
     findings.why.push(`the bookkeeping has version ${found}, and the run changes it to ${known}`);
     findings.planned = await planSources(spec, settings);
     return;
@@ -210,7 +199,6 @@ const onServer = (
 ): Promise<void> =>
   withClient(address, (client) => judgeOn(client, address, definition, settings, findings), settings.abort);
 
-/** Plans without a server: all files are new. */
 const unjudged = async (definition: Definition, settings: RunSettings, findings: Findings): Promise<void> => {
   findings.why.push('there is no server yet; the run sets up an embedded PostgreSQL');
   findings.planned = await planSources(definition.spec, settings);
@@ -218,7 +206,7 @@ const unjudged = async (definition: Definition, settings: RunSettings, findings:
 };
 
 /**
- * Plans a run of a pipeline, and changes nothing. Other errors of the run are in the plan.
+ * Plans a run of a pipeline, and changes nothing. An error that the run would have is in the plan.
  * Errors: those of the definition and its SQL files, ETL_USAGE.
  */
 export const makePlan = async (
@@ -254,7 +242,6 @@ export const makePlan = async (
     if (address === undefined && !(thrown instanceof EtlError)) throw thrown;
     error = thrown instanceof EtlError ? thrown : asServerError(address!, thrown);
     findings.outcome = 'refused';
-    // Without a connection, the files can still be listed.
     if (error.code === 'ETL_CONNECT') findings.planned = await planSources(definition.spec, settings);
   }
   const plan = describePlan(definition, settings, findings, error && asRefusal(error));

@@ -19,41 +19,37 @@ import { resolveOptions, type RunOptions } from '../run/options.ts';
 import { stopSignal } from '../core/stop.ts';
 import { valuePrinter } from './print-value.ts';
 
-/** A row with the line of its record. */
 export interface PreviewRow {
   readonly line: number;
   /** Values as PostgreSQL prints them, in the order of PreviewFile.columns. */
   readonly values: readonly (string | null)[];
 }
 
-/** The preview of one file. */
 export interface PreviewFile {
   readonly table: string;
   readonly file: string;
   readonly encoding: string;
-  /** gzip, zip and so on; null for an uncompressed file. */
+  /** Such as 'gzip'; null: the file is not compressed. */
   readonly decoding: string | null;
-  /**
-   * Dialect options in which the file differs from most files of the table; null if all are alike.
-   */
+  /** Options that differ from most files of the table; null: all files have the same options. */
   readonly dialect: Partial<Dialect> | null;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
   readonly rows: readonly PreviewRow[];
   readonly rejects: readonly Reject[];
-  /** Number of records that a filter leaves out. */
+  /** Number of records that a filter excludes. */
   readonly filtered: number;
-  /** True if the file surely has no further records. */
+  /** True if the file surely has no more records. */
   readonly isWhole: boolean;
 }
 
-/** No more bytes of a file are read, however few records they contain. */
+/** Bytes read of a file, even if they contain few records. */
 const bytesMax = 4 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 
-/** True for columns of production, and for the column that tells if the record deletes a row. */
+/** Columns of production, and the test that tells if a record deletes a row. */
 const isShown = ({ stagedOnly, test }: ColumnSpec): boolean => stagedOnly !== true || test !== undefined;
 
-/** Shown for lineage columns whose values only a run knows: _file, _run, _loaded_at. */
+/** Printed for _file, _run and _loaded_at, which only a run knows. */
 const unknownYet = '…';
 
 const printerOf = (column: ColumnSpec): ((text: string | null) => string | null) => {
@@ -62,7 +58,6 @@ const printerOf = (column: ColumnSpec): ((text: string | null) => string | null)
   return (text) => (text === null ? null : print(text));
 };
 
-/** With staging: 'text', returns the table with the fields of the file as text columns. */
 const shownTable = (table: ReadTable, file: NewFile): ReadTable =>
   table.staging === 'text'
     ? {
@@ -105,8 +100,7 @@ const previewFile = async (
     });
     records += taken;
     isWhole = taken === found;
-    // If all wanted records are read, the file may also be at its end. That is not checked, because
-    // it would take another read.
+    // With all wanted records read, checking for the end of the file would take another read.
     if (records < recordsMax && block.position.byte - dataByte < bytesMax) continue;
     isWhole = false;
     break;
@@ -131,9 +125,9 @@ const previewFile = async (
 };
 
 /**
- * Yields a preview of each file of a pipeline: its first `recordsMax` records, judged as a run
- * judges them. Reads only the beginning of each file. Errors that only the server can find, such as
- * duplicate keys, are not shown. Errors: those of the definition, its files and its functions.
+ * Yields the first `recordsMax` records of each file, judged as a run judges them. Errors that only
+ * the server finds, such as duplicate keys, are missing.
+ * Errors: those of the definition, its files and its functions.
  */
 export async function* previewPipeline(
   pipeline: Pipeline,

@@ -1,5 +1,4 @@
-// Prints values as PostgreSQL does, without a server: encodes a value for COPY and formats the
-// bytes. Times with a zone are shown in UTC.
+// Prints values as PostgreSQL does, without a server. Times with a zone are printed in UTC.
 
 import { createRowBytes } from '../format/types/row-bytes.ts';
 import type { ColumnType } from '../format/types/contract.ts';
@@ -7,7 +6,6 @@ import { emptyShape, isInfinity, scanDecimal } from '../format/types/number-text
 import { type ColumnTypeName, columnTypes } from '../format/types/registry.ts';
 import type { ColumnSpec } from '../core/declaration.ts';
 
-/** Prints a value that the column's reader returned as a text. */
 export type PrintValue = (text: string) => string;
 
 type Printer = (type: ColumnType, column: ColumnSpec) => PrintValue;
@@ -67,8 +65,8 @@ const printTimestamp =
 /**
  * Formats a float as PostgreSQL does.
  *
- * @param shortest the shortest digits that read back as the same number.
- * @param digits from this number of digits on, PostgreSQL writes an exponent.
+ * @param shortest the shortest digits that read back as the same number
+ * @param digits number of digits from which PostgreSQL writes an exponent
  */
 const floatText = (value: number, shortest: string, digits: number): string => {
   if (Number.isNaN(value)) return 'NaN';
@@ -88,7 +86,7 @@ const printDouble = (bytes: Buffer): string => {
   return floatText(value, String(value), 15);
 };
 
-/** Returns the next smaller and the next larger number of single precision. */
+/** The next smaller and the next larger number of single precision. */
 const neighbours = (bytes: Buffer): readonly number[] => {
   const index = bytes.readInt32BE();
   return [index - 1, index + 1].map((one) => {
@@ -98,13 +96,9 @@ const neighbours = (bytes: Buffer): readonly number[] => {
   });
 };
 
-/**
- * Rounds a number to `precision` digits. For a number halfway between two results, PostgreSQL takes
- * the result with an even last digit, JavaScript the larger one.
- */
+/** Rounds to `precision` digits. Halfway, PostgreSQL rounds to an even digit, JavaScript up. */
 const nearestDigits = (value: number, precision: number): string => {
-  // 20 digits are enough to see that a number is exactly halfway: that takes one more than
-  // `precision`.
+  // 20 digits show if a number is exactly halfway: that takes one digit more than `precision`.
   const [mantissa = '', exponent = ''] = value.toExponential(20).split('e');
   const end = mantissa.indexOf('.') + precision;
   const kept = mantissa.slice(0, end);
@@ -114,7 +108,7 @@ const nearestDigits = (value: number, precision: number): string => {
     : value.toPrecision(precision);
 };
 
-/** Prints a float of 4 bytes. Digits that are halfway to another such number are not accepted. */
+/** Prints a float of 4 bytes. Digits halfway between two such floats are not accepted. */
 const printReal = (bytes: Buffer): string => {
   const value = bytes.readFloatBE();
   if (value === 0 || !Number.isFinite(value)) return floatText(value, '', 6);
@@ -128,7 +122,7 @@ const printReal = (bytes: Buffer): string => {
 
 const shape = emptyShape();
 
-/** Rounds digits whose decimal point is after `pointAt` digits to `scale` decimals. */
+/** Rounds to `scale` decimals. The decimal point is after `pointAt` digits. */
 const roundedTo = (digits: string, pointAt: number, scale: number): string => {
   const wanted = pointAt + scale;
   const kept = wanted <= 0 ? '0' : digits.slice(0, wanted).padEnd(wanted, '0');
@@ -178,9 +172,7 @@ const printers: Readonly<Record<ColumnTypeName, Printer>> = {
   of: asItIs,
 };
 
-/**
- * Returns the printer of a column. Values of json, jsonb and column.of are printed as in the file.
- */
+/** Returns the printer of a column. json, jsonb and column.of are printed as in the file. */
 export const valuePrinter = (column: ColumnSpec): PrintValue => {
   const name = column.type as ColumnTypeName;
   return printers[name](columnTypes[name], column);

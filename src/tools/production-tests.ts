@@ -12,11 +12,7 @@ import { refuseUnknownTables, resolveOptions } from '../run/options.ts';
 import type { TestPipelineOptions, TestReport } from './test-report.ts';
 import { testTables, type TableToTest } from '../run/test-tables.ts';
 
-/**
- * Tests production over a connection. Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED.
- *
- * @param client undefined if there is no server yet, and therefore no table.
- */
+/** Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED. No client: there is no server, hence no table. */
 export const testsOf = async (
   pipeline: Pipeline,
   { tables: asked, ...options }: TestPipelineOptions,
@@ -32,8 +28,7 @@ export const testsOf = async (
   const missing = (table: string): EtlError =>
     new EtlError('ETL_TEST_NO_TABLE', { table, name: `${spec.schema}.${table}` });
   if (client === undefined) throw missing(names[0]!);
-  // In isolation level read committed, each statement has a new snapshot. In an older snapshot, a
-  // table that was swapped in the meantime would be empty.
+  // Read committed: each statement has a new snapshot. An older one sees a swapped table empty.
   const tests = await withTransaction(client, async () => {
     await client.query(
       'set transaction read only; set local row_security = off; set local statement_timeout to default',

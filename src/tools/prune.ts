@@ -8,11 +8,9 @@ import type { Client } from '../db/client.ts';
 import { dropVersion } from '../run/publish/old-versions.ts';
 
 export interface PruneWanted {
-  /** Delete runs that ended before this time. */
   readonly before: Date;
   /** Also drop kept versions of tables that were replaced before this time. */
   readonly kept: boolean;
-  /** Only count what would be deleted. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
@@ -27,10 +25,7 @@ const oldVersions = async (client: Client, before: Date) => {
   return found.filter(({ keptAt }) => keptAt < before);
 };
 
-/**
- * Deletes old runs in short transactions, so that other runs can continue.
- * Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER, the reason of the signal.
- */
+/** Deletes in short transactions, so that other runs can continue. */
 export const prune = async (
   client: Client,
   { before, kept, dryRun, signal }: PruneWanted,

@@ -8,12 +8,11 @@ import type { SourceFile } from '../core/model.ts';
 import { localFiles } from '../input/sources/local-files.ts';
 import { plainFile, withRecords, type Origin } from './correction-records.ts';
 
-/** The result of readCorrections. */
 export interface ReadCorrections {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Number of corrected records. `added`: how many of them were not stored before. */
+  /** Number of corrected records; `added`: number of those that were not stored before. */
   readonly corrections: number;
   readonly added: number;
   /** Number of records that nobody has corrected: their `_record` is not empty. */
@@ -43,7 +42,7 @@ const refuseChanged = async (
     if (known !== undefined && known.fingerprint !== fingerprint) throw changed(name);
     if (source !== localFiles.name || member !== null) continue;
     const state = await localFiles.look(file, plainFile).catch((cause: unknown) => {
-      // The file may be on another machine. The run will compare it.
+      // The file may be on another machine; the run compares it.
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw cause;
     });
@@ -52,12 +51,9 @@ const refuseChanged = async (
 };
 
 /**
- * Stores all corrections of a CSV file in one transaction. Reading the same file again changes
- * nothing.
- *
- * Errors: ETL_CORRECTIONS if the file does not have the form of an export, or if a source file has
- * changed; ETL_RUN_UNKNOWN; ETL_RUN_LOCKED while the pipeline runs; ETL_USAGE if the file cannot be
- * read.
+ * Stores all corrections of a CSV file in one transaction. Stored corrections stay as they are.
+ * Errors: ETL_CORRECTIONS (not an export, or a source file has changed), ETL_RUN_UNKNOWN,
+ * ETL_RUN_LOCKED, ETL_USAGE.
  */
 export const readCorrections = async (
   client: Client,
@@ -86,22 +82,18 @@ export const readCorrections = async (
   return { runId, pipeline, table, ...counts };
 };
 
-/** The result of takeBackCorrections. */
 export interface Withdrawn {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Number of records in the file. `withdrawn`: how many of them had a stored correction. */
+  /** Number of records in the file; `withdrawn`: number of those with a stored correction. */
   readonly records: number;
   readonly withdrawn: number;
 }
 
 /**
- * Deletes the stored corrections of all records in a CSV file, in one transaction. The records
- * remain rejected.
- *
- * Errors: ETL_CORRECTIONS if a correction is already loaded, or if the file does not have the form
- * of an export; other errors like readCorrections.
+ * Deletes the stored corrections of all records in a CSV file; the records remain rejected.
+ * Errors: ETL_CORRECTIONS if a correction is already loaded, and those of readCorrections.
  */
 export const takeBackCorrections = async (
   client: Client,

@@ -1,5 +1,4 @@
-// rollbackPipeline(): returns a pipeline's tables to the versions of an earlier run, in one
-// transaction.
+// rollbackPipeline(): returns tables to the versions of an earlier run, in one transaction.
 
 import { keptTables, tablesInProduction, tablesOfRun, withdrawnBy } from '../ledger/production/kept.ts';
 import { latestRun } from '../ledger/run/ledger.ts';
@@ -87,7 +86,6 @@ const resultOf = async (
   };
 };
 
-/** Rolls back over a connection that holds the pipeline's lock. */
 const rollBack = async (
   context: RunContext,
   { to: asked, tables: named }: Pick<RollbackOptions, 'to' | 'tables'>,
@@ -104,7 +102,7 @@ const rollBack = async (
   const latest = await latestRun(client, spec.name);
   const runId = backs.length === 0 ? null : await goBack(context, to, backs);
   if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  // Also drops tables that a process left behind because it was killed right after its commit.
+  // Also drops tables of a process that was killed right after its commit.
   if (runId !== null || !isUnfinished(latest)) {
     await dropReplaced(context);
     await dropStaleStaging(context, []);

@@ -10,7 +10,7 @@ interface Sent {
   readonly delivered: number;
   readonly pending: number;
   readonly givenUp: number;
-  /** Environment variables that pending notifications need and this process lacks. */
+  /** Names of environment variables with secrets that this process lacks. */
   readonly missing: readonly string[];
 }
 

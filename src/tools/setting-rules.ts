@@ -1,6 +1,5 @@
-// Server settings that matter for bulk loading, each with a rule and advice.
-// docs/operations/server.md explains them. A run sets other settings for its own sessions
-// (src/db/session/session-settings.ts).
+// Server settings for bulk loading, each with a rule and advice (docs/operations/server.md). What a
+// run sets in its own sessions is in src/db/session/session-settings.ts.
 
 import type { ServerFacts, settingNames, SettingValue } from '../db/session/facts.ts';
 
@@ -41,15 +40,13 @@ export const settingRules: readonly SettingRule[] = [
   },
   {
     name: 'max_wal_size',
-    // Building a table writes about its size of WAL. With the default of 1GB, this forces a
-    // checkpoint every few seconds.
+    // A build writes about the table's size of WAL: 1GB forces a checkpoint every few seconds.
     isFine: atLeast(4 * GiB),
     advice:
       'set max_wal_size = 4GB: a build writes gigabytes of log, and at less each few seconds force a checkpoint',
   },
   {
     name: 'checkpoint_timeout',
-    // Longer than most tables take to build.
     isFine: atLeast(15 * 60),
     advice:
       'set checkpoint_timeout = 15min: every checkpoint makes the next change of each page cost 8 kB of log',
@@ -63,8 +60,7 @@ export const settingRules: readonly SettingRule[] = [
   },
   {
     name: 'max_parallel_maintenance_workers',
-    // 1 is best on two cores, since the session itself works, too. The number of cores is unknown
-    // here.
+    // 1 is best on two cores, since the session itself works, too.
     isFine: atLeast(1),
     advice:
       'set max_parallel_maintenance_workers to the number of cores less one: indexes are built by several processes',

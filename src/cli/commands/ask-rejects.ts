@@ -19,7 +19,6 @@ interface GivenChoice extends GivenServer {
   readonly table: string | undefined;
 }
 
-/** Errors: ETL_USAGE. */
 const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice => {
   if (runId !== undefined && pipeline !== undefined)
     throw new EtlError('ETL_USAGE', {
@@ -32,7 +31,7 @@ const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice =>
 /** The result, or a text for the user if there is nothing. */
 export type Asked<T> = { readonly found: T } | { readonly nothing: string };
 
-/** Runs `use`, which returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
+/** `use` returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
 export const askRejects = async <T>(
   given: GivenChoice,
   use: (client: Client, run: RejectedRun) => Promise<T | undefined>,

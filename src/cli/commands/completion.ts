@@ -3,11 +3,10 @@
 import { command } from '../command.ts';
 import { argumentOf } from '../inputs.ts';
 
-// The scripts of `etl completion bash` and `etl completion zsh`. We do not use the scripts of
-// @bomb.sh/tab for these shells: they pass typed text to eval. Its bash script also needs the
-// package bash-completion, and its zsh script inserts file names unquoted.
+// bash and zsh have scripts of ours: those of @bomb.sh/tab pass typed text to eval. Its bash script
+// also needs the package bash-completion, and its zsh script inserts file names unquoted.
 
-/** Script for bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
+/** For bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
 const bashScript = String.raw`# bash completion for etl
 
 _etl_complete() {
@@ -35,7 +34,7 @@ _etl_complete() {
 complete -F _etl_complete etl
 `.replaceAll('§', '$');
 
-/** Script for zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
+/** For zsh with compinit. Proved by test/unit/cli/shell-completion.test.ts. */
 const zshScript = String.raw`#compdef etl
 compdef _etl etl
 

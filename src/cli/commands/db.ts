@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
-/** Warns if `etl run` would use another server, where its tables would be. */
+/** Warns if `etl run` would use another server. */
 const warnOfOther = async (io: Io): Promise<void> => {
   const { namesServer } = await import('../../db/connect/address.ts');
   if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])
@@ -17,14 +17,14 @@ const warnOfOther = async (io: Io): Promise<void> => {
     );
 };
 
-/** Finds the server's directory, and prints it if it is above the working directory. */
+/** Prints the server's directory if it is above the working directory. */
 const locate = async (io: Io): Promise<string> => {
   const etlDirectory = await etlDirectoryOf(io);
   sayElsewhere(etlDirectory, io);
   return etlDirectory;
 };
 
-/** Removes the password, which only `etl db url` prints. */
+/** Only `etl db url` prints the password. */
 const withoutPassword = (url: string): string => {
   const shown = new URL(url);
   shown.password = '';
@@ -77,8 +77,7 @@ const stopCommand = command({
   takes: { debug },
   async act({ io }) {
     const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
-    // First a server whose .etl/ was deleted here: `locate` would find the .etl/ of a directory
-    // above.
+    // A server whose .etl/ was deleted here goes first: `locate` would find an .etl/ above.
     if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
       io.stdout.write('stopped; its data directory had been deleted\n');
       return;

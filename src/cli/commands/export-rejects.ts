@@ -15,13 +15,13 @@ import { askRejects, choosing, type Asked } from './ask-rejects.ts';
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
 interface Target {
-  /** Waits until the text is written; false if the reader has closed the pipe. */
+  /** Waits until the text is written; false: the reader has closed the pipe. */
   readonly write: (text: string) => Promise<boolean>;
-  /** Closes the target; a file that is not whole is deleted. */
+  /** Deletes a file that is not whole. */
   readonly close: (isWhole: boolean) => Promise<void>;
 }
 
-/** Creates the file. Refuses an existing file, which may hold corrections. Errors: ETL_USAGE. */
+/** Refuses an existing file, which may hold corrections. */
 const openFile = async (path: string): Promise<Target> => {
   const file = await open(path, 'wx').catch((cause: unknown) => {
     throw codeOf(cause) === 'EEXIST'
@@ -45,7 +45,7 @@ interface Counts {
   readonly corrected: number;
   /** Records that could not be split into fields. */
   readonly raw: number;
-  /** Records that were too long, so that only their beginning is stored. */
+  /** Records of which only the beginning is stored, because they were too long. */
   readonly cut: number;
 }
 
@@ -59,7 +59,7 @@ const notesOf = ({ raw, cut, corrected }: Counts): readonly string[] => [
     : []),
 ];
 
-/** Writes rejects page by page. Undefined if the reader has closed the pipe. */
+/** Writes page by page. undefined: the reader has closed the pipe. */
 const writeRejects = async (
   client: Client,
   wanted: {
@@ -89,7 +89,7 @@ const writeRejects = async (
   return counts;
 };
 
-/** Summarizes the export; undefined if the reader has closed the pipe. */
+/** undefined: the reader has closed the pipe. */
 const answerOf = (
   asked: Asked<{ readonly runId: number; readonly table: string; readonly counts: Counts | undefined }>,
   output: string | undefined,

@@ -14,7 +14,7 @@ import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 
-/** Counts the columns of each type, for example `12 smallint, 3 text`. */
+/** For example `12 smallint, 3 text`. */
 const typesText = (types: readonly string[]): string => {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);

@@ -13,13 +13,12 @@ import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 
-/** Limits the kinds of faults: messages of a pipeline's own checks may all differ. */
+/** Kinds of faults that are listed: messages of a pipeline's own checks may all differ. */
 const kindsShown = 100;
 
-/** Number of records that --json prints without --limit or --all. */
+/** Records that --json prints without --limit or --all. */
 const rejectsInJson = 50;
 
-/** Returns column, code and reason of a fault, without its file and line. */
 export const reasonText = ({ column, code, reason }: Fault | FaultKind, paint: Paint): string => {
   const named = column === null ? '' : `column ${visibleText(column)}: `;
   return `${named}${paint('yellow', code)}: ${visibleText(reason)}`;

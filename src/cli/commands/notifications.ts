@@ -13,7 +13,6 @@ const states: readonly DeliveryState[] = ['pending', 'delivered', 'given up'];
 const listedMax = 10_000;
 const listedDefault = 20;
 
-/** Time limit of `etl notifications send`. */
 const sendMs = 60_000;
 
 const stateText = ({ state, nextAt, attempts }: Delivery): string =>

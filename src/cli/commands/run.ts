@@ -136,7 +136,7 @@ const runShown = async (
   }
 };
 
-/** Runs a pipeline. `asked`: source files to load again, or whose rows to delete. */
+/** `asked`: source files to load again, or whose rows to delete. */
 export const runFile = async (
   given: GivenRun,
   asked: Pick<RunOptions, 'reload' | 'unload'> = {},

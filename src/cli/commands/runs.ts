@@ -28,10 +28,7 @@ interface Listed {
   readonly failures: readonly RunFailure[];
 }
 
-/**
- * Joins runs with failures that happened before a run began, which have no id. Runs under way come
- * first, then the newest ends.
- */
+/** Adds failures of runs that never began. Runs under way come first, then the newest ends. */
 const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,

@@ -12,9 +12,9 @@ import { askRejects, choosing } from './ask-rejects.ts';
 import { headLine, reasonText } from './list-rejects.ts';
 
 interface ShownReject extends RejectRow {
-  /** Null if the record cannot be split into fields. */
+  /** null: the record cannot be split into fields. */
   readonly fields: readonly ShownField[] | null;
-  /** True if only the beginning of the record is stored. */
+  /** Only the beginning of the record is stored. */
   readonly isCut: boolean;
 }
 

@@ -42,7 +42,7 @@ const stepNames: Readonly<Record<RunStep, string>> = {
   publish: 'publishing',
 };
 
-/** Draws a bar. Rounds down, so that only 100 % fills the bar. */
+/** Rounds down, so that only 100 % fills the bar. */
 const bar = (share: number, cells: number, { paint, isUnicode }: Frame): string => {
   const full = Math.floor(share * cells);
   const [done, todo] = isUnicode ? ['━', '─'] : ['=', '-'];
@@ -137,13 +137,13 @@ const showCursor = '\u001b[?25h';
 const eraseLineAndGoDown = '\u001b[2K\u001b[1B';
 
 /**
- * Returns a function that replaces the lines it has drawn before. Its argument `above` stays on the
+ * Returns a function that replaces the lines it has drawn before. The text `above` stays on the
  * screen above the new lines.
  *
  * A narrower window wraps the old lines, so the number of rows to erase depends on its current
- * width. The lines never fill the window, because lines that have scrolled away cannot be erased.
- * They are erased one by one: tmux treats "erase below" at the top of the window as "clear" and
- * moves the text into its scrollback (test/integration/terminal.test.ts).
+ * width. Lines that have scrolled away cannot be erased, so the lines never fill the window. Lines
+ * are erased one by one: tmux treats "erase below" at the top of the window as "clear", and moves
+ * the text into its scrollback (test/integration/terminal.test.ts).
  */
 const openBlock = ({ stderr }: Io) => {
   let drawn: readonly string[] = [];
@@ -162,7 +162,6 @@ const openBlock = ({ stderr }: Io) => {
   };
 };
 
-/** Hides the cursor. It is shown again at the latest when the process exits. */
 const hideCursorOf = ({ stderr }: Io): (() => void) => {
   const restore = (): void => void stderr.write(showCursor);
   stderr.write(hideCursor);
@@ -177,10 +176,7 @@ const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
   env['TERM'] !== 'linux' &&
   (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
-/**
- * Draws on stderr, at most every `progressIntervalMs`. The bars are erased when the run has
- * finished, because its summary follows. After a failure they stay.
- */
+/** The bars are erased after a successful run, because its summary follows; else they stay. */
 export const openBars = (
   progress: Progress,
   io: Io,

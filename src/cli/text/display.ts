@@ -110,11 +110,9 @@ const silent: ProgressDisplay = { event: () => undefined, note: () => undefined,
 
 const isOn = (value: string | undefined): boolean => Boolean(value) && value !== 'false' && value !== '0';
 
-/** True if stderr is a terminal that a person looks at. */
 const suitsBars = ({ stderr, env }: Io): boolean =>
   Boolean(stderr.isTTY) && !isOn(env['CI']) && env['TERM'] !== 'dumb';
 
-/** Shows messages, but no progress. */
 const openNotices = (io: Io): ProgressDisplay => {
   const note = (text: string): void => void io.stderr.write(`${visibleText(text)}\n`);
   const event = (each: RunEvent): void => {

@@ -22,7 +22,7 @@ const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, pain
   ];
 };
 
-/** Returns the stored plan of a run that has begun, for `etl show`. */
+/** The stored plan of a run that has begun, for `etl show`. */
 export const keptPlanLines = (
   { tables, rowsCut }: RunStory['plan'],
   width: number,
@@ -32,7 +32,7 @@ export const keptPlanLines = (
   ...(rowsCut === 0 ? [] : [`and ${plural(rowsCut, 'more line')}, which were not stored`]),
 ];
 
-/** Describes a run that replaces only the rows of some files. */
+/** For a run that replaces only the rows of some files. */
 const partText = ({ tables }: RunPlan): string => {
   const files = tables.flatMap((table) => table.files ?? []);
   if (files.some(({ loaded }) => loaded > 0)) return 'Files that are new or changed would be loaded.';
@@ -100,7 +100,7 @@ const runTexts = (plan: RunPlan): readonly string[] => {
 
 const aboutFiles = new Set(['files', 'new', 'changed', 'again', 'unload', 'gone']);
 
-/** Returns the rows of all tables; only rows about files if there is nothing to do. */
+/** If there is nothing to do, only rows about files. */
 const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
   const planned = tables.map(plannedRows);
   if (outcome !== 'nothing') return planned;

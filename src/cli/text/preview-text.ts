@@ -32,7 +32,7 @@ const acrossLines = ({ columns, rows }: PreviewFile, paint: Paint): readonly str
   return lines.map((line, index) => (index < 2 ? paint('dim', line) : line));
 };
 
-/** Returns a line per column, with as many records side by side as fit. */
+/** A line per column, with as many records side by side as fit. */
 const downLines = ({ columns, rows }: PreviewFile, width: number, paint: Paint): readonly string[] => {
   let lines: readonly string[] = [];
   for (let count = 1; count <= Math.max(1, rows.length); count += 1) {
@@ -70,7 +70,7 @@ const countsText = ({ rows, rejects, filtered, isWhole }: PreviewFile): string =
   return `${parts.join(', ')} ${isWhole ? 'in all' : 'so far'}`;
 };
 
-/** Returns the lines of one file. A type with `?` may be null. */
+/** A type with `?` may be null. */
 export const previewLines = (file: PreviewFile, width: number, paint: Paint): readonly string[] => {
   const { table, file: name, encoding, decoding, dialect } = file;
   const own = visibleText(optionsText(dialect ?? {}));

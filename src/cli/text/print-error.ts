@@ -22,7 +22,7 @@ const serverFields = [
   'position',
 ] as const;
 
-/** Returns the frames of a stack trace. Skips the message, which may have lines like frames. */
+/** Frames of a stack trace. Skips the message, which may have lines like frames. */
 const framesOf = ({ stack = '', message }: Error): string[] =>
   stack
     .slice(Math.max(stack.indexOf(message), 0) + message.length)
@@ -58,7 +58,7 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
   ];
 };
 
-/** Returns the error as one line of JSON. `nowMs`: current time in ms since 1970. */
+/** One line of JSON. `nowMs`: current time in ms since 1970. */
 export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
   const error = asEtlError(thrown);
   const { code, message, hint, details, run } = error;

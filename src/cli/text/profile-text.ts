@@ -8,7 +8,6 @@ import type { Paint } from '../paint.ts';
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** Smaller shares are not shown. */
 const shareShownMin = 0.02;
 
 const loadNames: Readonly<Record<keyof LoadTimes, string>> = {

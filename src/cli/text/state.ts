@@ -22,14 +22,13 @@ export interface TableProgress {
   records: number;
   rejected: number;
   filtered: number;
-  /** Bytes and records that an earlier process loaded: they do not count for the rate. */
+  /** Bytes and records that an earlier process loaded. They do not count for the rate. */
   before: { readonly bytes: number; readonly records: number };
   phase: 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
   /** Part of the table that is being built, such as 'primary key'. */
   building: string;
-  /** Time when loading began; undefined before. */
   startedMs: number | undefined;
-  /** Duration of loading; undefined until the table is loaded. */
+  /** Duration of loading. */
   seconds: number | undefined;
 }
 
@@ -67,11 +66,11 @@ const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
   seconds: undefined,
 });
 
-/** Returns undefined for events of the whole run. */
+/** undefined: an event of the whole run. */
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/** Returns the text of an event that is more than progress. */
+/** Text of an event that is more than progress. */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 
@@ -115,13 +114,13 @@ export const loadSeconds = (table: TableProgress, nowMs: number): number =>
 
 export const recordsRead = ({ records, before }: TableProgress): number => records - before.records;
 
-/** Share of the table's bytes that are loaded, from 0 to 1. */
+/** From 0 to 1. */
 export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
   if (phase !== 'waiting' && phase !== 'loading') return 1;
   return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;
 };
 
-/** Estimates how long loading still takes; undefined while too little is read for an estimate. */
+/** undefined: too little is read for an estimate. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
   const read = table.bytes - table.before.bytes;
   const left = Math.max(0, table.bytesTotal - table.bytes);

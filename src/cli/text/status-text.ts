@@ -13,7 +13,7 @@ import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
 
 export interface RunShown extends RunSummary {
-  /** True if the run is under way by its state, but its process has ended. */
+  /** The run is under way by its state, but its process has ended. */
   readonly processGone: boolean;
 }
 
@@ -33,7 +33,7 @@ const left = (count: number): Alignment[] => Array.from({ length: count }, () =>
 
 const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
 
-/** Returns a line per run; without runs, the line `none`. */
+/** `none`: the line if there are no runs. */
 export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string): string[] => {
   if (runs.length === 0) return [none];
   const rows = runs.map((run) => [
@@ -50,11 +50,11 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
   return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
-/** Returns lines below an empty line; nothing if there are none. */
+/** Lines below an empty line; nothing if there are none. */
 const section = (lines: readonly string[], title?: string): string[] =>
   lines.length === 0 ? [] : ['', ...(title === undefined ? [] : [title]), ...lines];
 
-/** Returns the failures that happened before a run began, with their errors. */
+/** Failures that happened before a run began. */
 export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
   const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
     const [first = '', ...rest] = visibleLines(error);
@@ -89,7 +89,7 @@ const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): s
   ];
 };
 
-/** Returns a line for an earlier process of the run: when it stopped, and why. */
+/** When an earlier process of the run stopped, and why. */
 const earlierLine = ({ startedAt, endedAt, errorCode, error }: RunDetails['earlier'][number]): string => {
   const end = endedAt === null ? 'its process was killed' : formatDate(new Date(endedAt));
   const [first = ''] = visibleLines(error ?? '');
@@ -130,7 +130,7 @@ const linesOfTable = (table: string, files: readonly FileSummary[]): string[] =>
     });
 };
 
-/** Returns a line per difference. A field that no column names is left out if all files have it. */
+/** A line per difference, except unused fields that all files have. */
 export const differenceLines = (files: readonly FileSummary[]): string[] => {
   const tables = [...new Set(files.map(({ table }) => table))];
   return tables.flatMap((name) =>

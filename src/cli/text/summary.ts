@@ -30,7 +30,7 @@ const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
   formatCount(rows),
 ];
 
-/** Number of records per table that earlier processes loaded: they do not count for the rate. */
+/** Records per table that earlier processes loaded. They do not count for the rate. */
 export type LoadedBefore = ReadonlyMap<string, number>;
 
 const recordsRead = ({ table, records }: TableResult, before: LoadedBefore): number =>
@@ -86,7 +86,7 @@ const tableLines = (result: RunResult, before: LoadedBefore, width: number, pain
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
 
-/** Returns sentences that strategies have for the tables that they published. */
+/** Sentences about strategies, each with the tables that they published. */
 const strategyNotes = (tables: readonly TableResult[]): string[] =>
   [...new Set(tables.map(({ strategy }) => strategy))].flatMap((name) => {
     const summary = strategyNamed(name)?.summary;
@@ -94,7 +94,7 @@ const strategyNotes = (tables: readonly TableResult[]): string[] =>
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
 
-/** Returns the counts of changed rows, for tables of the modes merge and history. */
+/** Counts of changed rows, for tables of the modes merge and history. */
 const mergeNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, strategy, changes }) => {
     if (changes === undefined) return [];
@@ -106,7 +106,6 @@ const mergeNotes = (tables: readonly TableResult[]): string[] =>
     return [`${head} ${visibleText(table)}: ${counts.join(', ')}.`];
   });
 
-/** Names the replaced partitions of tables whose other partitions stayed. */
 const partitionNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, partitions }) =>
     partitions === undefined
@@ -163,7 +162,6 @@ export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number)
     2,
   );
 
-/** Tells how to use the embedded server, which keeps running after the run. */
 export const embeddedLines = (paint: Paint): string[] => [
   'The embedded PostgreSQL keeps running:',
   `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,

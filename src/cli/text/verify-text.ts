@@ -11,7 +11,7 @@ const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
   'not compared': 'yellow',
 };
 
-/** Number of differences, and of files that were not compared, per table. `--json` prints all. */
+/** Differences, and files that were not compared, per table. `--json` prints all. */
 const shownMax = 20;
 
 const placeOf = (table: string, file: string | null, column: string | null): string =>
@@ -50,7 +50,7 @@ const tableRow = ({ table, outcome, files, columns, by }: VerifiedTable, paint: 
   by === null ? '' : plural(columns, 'column'),
 ];
 
-/** Returns a line per reason why something was not compared. */
+/** A line per reason why something was not compared. */
 const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly string[] => {
   const places = new Map<string, string[]>();
   for (const { file, column, reason } of notCompared) {

@@ -9,7 +9,7 @@ import { checkColumnNames } from './table-checks.ts';
 const parameterName =
   'is not the name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
 
-/** Schemas of the keys. Bounds are PostgreSQL's; the server checks other storage parameters. */
+/** Bounds are PostgreSQL's; the server checks other storage parameters. */
 export const attributeShape = {
   columnComments: z
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of texts by column'))

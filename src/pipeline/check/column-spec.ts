@@ -58,7 +58,7 @@ const patternSchema = z
 const valuesMust = mustBe('a list of at least one value');
 const valuesSchema = z.array(z.unknown(), valuesMust).min(1, valuesMust);
 
-/** Returns why the column's type does not allow the rule `kind`, or undefined if it does. */
+/** Why the column's type does not allow the rule `kind`; undefined: it does. */
 const misfit = (kind: string, column: TypedColumn): string | undefined => {
   const type = typeOf(column);
   if (kind === 'oneOf')
@@ -116,7 +116,6 @@ const checkBounds = (rules: readonly ColumnRule[], column: TypedColumn, problems
       if (compareTo!(max)(min) > 0) problems.add(`min ${min} is above max ${max}: no value would pass`);
 };
 
-/** Returns the checked rules, or undefined with problems added if one of them is not valid. */
 const columnRules = (
   written: ColumnState['rules'],
   column: TypedColumn,
@@ -130,9 +129,7 @@ const columnRules = (
 
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
 
-/**
- * Returns the schema of one option of a type. The type itself checks options against each other.
- */
+/** The type itself checks options against each other. */
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
@@ -168,7 +165,7 @@ const modifiersSchema = z.object({
     .optional(),
 });
 
-/** Type names of other databases and languages, with the names of our types to suggest instead. */
+/** Type names of other databases and languages, with sluice's names to suggest. */
 const otherNames: Readonly<Record<string, string>> = {
   string: 'text',
   char: 'varchar',
@@ -224,7 +221,7 @@ export const columnSpec = (name: string, input: unknown, problems: Problems): Co
   return spec;
 };
 
-/** Checks the default against the column's rules: during a load, nothing checks defaults. */
+/** During a load, nothing checks defaults. */
 const checkDefault = (spec: ColumnSpec, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
@@ -259,7 +256,7 @@ const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problem
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);
 
-/** Schemas of the options, by type. The SQL type of column.of is not an option but an argument. */
+/** The SQL type of column.of is an argument, not an option. */
 const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   Object.entries(columnTypes).map(([name, { options }]) => {
     const shapes = Object.entries<OptionShape>(options).filter(([key]) => key !== 'sqlType');

@@ -99,7 +99,7 @@ const dialectShape = {
     .optional(),
 };
 
-/** The schema of a source's option. The message hides the value, which may be a secret. */
+/** The message hides the value, which may be a secret. */
 const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
 const otherSourceOption = (owners: readonly string[]) =>
   z.undefined(`is only for ${owners.join(' and ')}, and no location is one`).optional();
@@ -107,9 +107,7 @@ const otherSourceOption = (owners: readonly string[]) =>
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/**
- * Returns what is wrong with a location that names members of an archive, such as `a.zip!/*.csv`.
- */
+/** Problem of a location that names members of an archive, such as `a.zip!/*.csv`. */
 const memberProblem = (written: string): string | undefined => {
   const { location: archive, member } = memberLocation(written);
   if (member === undefined) return undefined;
@@ -122,22 +120,22 @@ const memberProblem = (written: string): string | undefined => {
 type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** Returns schemas of all source options. Options of sources that no location uses are refused. */
+/** Refuses options of sources that no location uses. */
 const sourceShapeOf = (files: readonly string[] | undefined) => {
   const { taken, others } = optionsOf(files);
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
 };
 
-/** A location with the options that hold for its files. */
+/** A location with the options that apply to its files. */
 interface Located {
   readonly path: string;
   readonly constants: Readonly<Record<string, string>>;
   readonly options: DialectOptions & SourceOptions;
-  /** True if the location overrides options of csv(). */
+  /** The location overrides options of csv(). */
   readonly isOwn: boolean;
 }
 
-/** Returns a location with its options merged over `all`, or undefined with problems added. */
+/** The options of `all` are defaults. undefined: problems were added. */
 const locatedAt = (
   written: z.output<typeof location>,
   all: DialectOptions & SourceOptions,
@@ -174,7 +172,7 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
   };
 };
 
-/** Groups locations with the same options into readings. An exclusion belongs to every reading. */
+/** Groups locations with the same options. An exclusion belongs to every reading. */
 const groupReadings = (
   located: readonly Located[],
   isVerbatim: boolean,
@@ -208,7 +206,7 @@ const partAt = (index: number): string => `path ${index + 1}`;
 /**
  * Returns the checked readings of a table, or undefined with problems added.
  *
- * @param isVerbatim true for staging: 'text', where COPY and not our code parses the fields.
+ * @param isVerbatim true for staging: 'text', where COPY and not our code parses the fields
  */
 export const readingsOf = (
   source: CsvSource,

@@ -1,5 +1,4 @@
-// Converts declared values (defaults, bounds) of columns to the texts that a load compares and
-// stores.
+// Converts declared values (defaults, bounds) to the texts that a load compares and stores.
 
 import type { ColumnSpec } from '../../core/declaration.ts';
 import { isRefusal } from '../../format/types/contract.ts';
@@ -8,19 +7,12 @@ import { show, type Problems } from '../problems.ts';
 
 export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/**
- * The names of a table's columns; undefined if SQL makes the columns and no `row` declares them.
- */
+/** Names of a table's columns; undefined: SQL makes the columns, and no `row` declares them. */
 export type Known = readonly string[] | undefined;
 
-/** Column types of points in time. */
 export const timeTypes: readonly string[] = ['timestamptz', 'timestamp', 'date'];
 
-/**
- * Returns a declared value as the text that the column stores, or undefined with a problem added.
- *
- * @param what names the value in the problem, such as 'default'.
- */
+/** The text that the column stores, or undefined with a problem added, which names `what`. */
 export const valueText = (
   what: string,
   column: TypedColumn,

@@ -4,7 +4,6 @@ import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { inQuotes } from '../../core/wording.ts';
 
-/** Returns the problems of dialect options that exclude each other. */
 export const dialectProblems = (dialect: Dialect): string[] => {
   const { delimiter, quote, escape, header, comment } = dialect;
   const problems: string[] = [];
@@ -35,7 +34,7 @@ export const dialectProblems = (dialect: Dialect): string[] => {
   return problems;
 };
 
-/** Returns the problems of options that cannot be combined with backslash escapes. */
+/** Options that cannot be combined with backslash escapes. */
 const escapesProblems = (dialect: Dialect): string[] => {
   const { escapes, quote, escape, delimiter, comment, trim } = dialect;
   if (escapes === null) return [];
@@ -52,7 +51,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
 
 const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
-/** Returns the problems of a quote, comment or null token of blanks, which trim removes. */
+/** A quote, comment or null token of blanks, which trim removes. */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
   if (trim === false) return [];
   const problems: string[] = [];
@@ -69,7 +68,7 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   return problems;
 };
 
-/** Returns the problems of options without effect when COPY parses the fields. */
+/** Options without effect when COPY parses the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
   const { nulls, ragged } = dialect;
   const problems: string[] = [];

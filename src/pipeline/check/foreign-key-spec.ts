@@ -14,7 +14,7 @@ const referencesMust = mustBe("a table and its column, such as 'store.id', or { 
 const name = text(keyText);
 const names = oneOrMore(name, keyText);
 
-/** A referenced table. An empty list of columns means the table's primaryKey. */
+/** An empty list of columns means the table's primaryKey. */
 export interface Reference extends TableRef {
   readonly columns: readonly string[];
 }
@@ -65,9 +65,7 @@ export const foreignKeysOf = (
 const keysIn = ({ constraints = [] }: TableSpec): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/**
- * Returns the primary key and all other unique keys without a condition, each as a list of columns.
- */
+/** The columns of the primary key, and those of each other unique key without a condition. */
 const uniqueIn = ({ primaryKey, indexes, constraints = [] }: TableSpec): readonly (readonly string[])[] => [
   primaryKey,
   ...indexes.filter(({ unique, where }) => unique && where === undefined).map(({ columns }) => columns),
@@ -84,8 +82,8 @@ const families: readonly (readonly string[])[] = [
 ];
 
 /**
- * First types of the families of numbers, narrow to wide. A foreign key may lead from a narrower to
- * a wider family: a smallint may reference a numeric, but not the reverse.
+ * First types of the families of numbers, narrow to wide. A smallint may reference a numeric, but
+ * not the reverse.
  */
 const widening = ['smallint', 'numeric', 'real'];
 
@@ -96,11 +94,11 @@ const canRefer = (from: string, to: string): boolean => {
   return one === other || (widening.includes(one) && widening.indexOf(one) < widening.indexOf(other));
 };
 
-/** Returns the declared columns, or undefined if SQL makes the table's columns. */
+/** undefined: SQL makes the table's columns. */
 const columnsOf = (table: TableSpec) =>
   table.kind === 'source' && table.staging !== 'text' ? publishedColumns(table) : undefined;
 
-/** True if foreign keys lead from table `from` to table `to`, directly or through other tables. */
+/** Foreign keys lead from table `from` to table `to`, directly or through other tables. */
 const leads = (from: string, to: string, tables: readonly TableSpec[], seen = new Set<string>()): boolean => {
   if (from === to) return true;
   if (seen.has(from)) return false;
@@ -114,9 +112,7 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
   );
 };
 
-/**
- * Checks that both sides have as many columns, compatible types, and nullable ones for 'set null'.
- */
+/** Both sides must have as many columns, compatible types, and nullable ones for 'set null'. */
 const checkColumns = (
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,
@@ -138,7 +134,7 @@ const checkColumns = (
   }
 };
 
-/** Checks a foreign key and returns it with the referenced columns, by default the primaryKey. */
+/** Returns the checked key with the referenced columns, by default the primaryKey. */
 const withTarget = (
   table: TableSpec,
   key: ForeignKeySpec,

@@ -39,7 +39,7 @@ const checkWidth = (
     );
 };
 
-/** Schema of `lineage`: true, false or a list of names; parses to a list. */
+/** true, false or a list of names; parses to a list. */
 export const lineageSchema = z
   .preprocess(
     (written) => (written === true ? lineageNames : written === false ? [] : written),
@@ -47,7 +47,7 @@ export const lineageSchema = z
   )
   .default([]);
 
-/** Returns the lineage columns in fixed order: those declared, and _file if a mode needs it. */
+/** Lineage columns in fixed order: those declared, and _file if a mode needs it. */
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] => {
   const { fileNeed } = meaningOf(publish);
   return lineageNames.filter(

@@ -2,7 +2,7 @@
 
 import type { ColumnSpec } from '../../core/declaration.ts';
 
-/** Makes a column that is not null and has no declared rules. `made` overrides the defaults. */
+/** A column that is not null and has no declared rules. `made` overrides the defaults. */
 export const madeColumn = (
   name: string,
   type: string,

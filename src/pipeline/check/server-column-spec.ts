@@ -16,10 +16,10 @@ const schema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('identity'), when: choice(['always', 'by default']) }),
 ]);
 
-/** True for a declared column whose values come from files. */
+/** A declared column whose values come from files. */
 export const isOfFiles = (column: unknown): boolean => serverColumnOf(column) === undefined;
 
-/** Returns the columns that the server fills, in declared order, or undefined if there are none. */
+/** Columns that the server fills, in declared order; undefined: there are none. */
 export const readServerColumns = (
   columns: object | undefined,
   partitionBy: PartitionSpec | undefined,

@@ -1,5 +1,4 @@
-// Checks the parts of a table against each other: staging, keys, indexes, partitions, fields,
-// names.
+// Checks the parts of a table against each other.
 
 import type {
   ColumnSpec,
@@ -32,7 +31,7 @@ interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'mis
   readonly row?: unknown;
 }
 
-/** Checks that staging 'text' has SQL but no columns, and other staging has columns but no SQL. */
+/** Staging 'text' has SQL but no columns; other staging has columns but no SQL. */
 export const checkStaging = (table: StagingInput, problems: Problems): void => {
   if (table.staging !== 'text') {
     problems.add(columnsProblem(table.columns));
@@ -84,9 +83,7 @@ export const checkIndexColumns = (indexes: readonly IndexSpec[], known: Known, p
     checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
 
-/**
- * Checks that a unique key contains the partition column, because uniqueness holds per partition.
- */
+/** A unique key must contain the partition column, because uniqueness holds per partition. */
 export const checkHoldsPartition = (
   key: readonly string[],
   partitionBy: PartitionSpec | undefined,
@@ -134,17 +131,17 @@ export const checkColumnNames = (names: readonly string[], known: Known, problem
   });
 };
 
-/** Returns the field lookup of a header, without constants. */
+/** The field lookup of a header, without constants. */
 const fieldsIn = (header: readonly string[], dialect: Dialect) =>
   fieldsOf({ header, name: '', constants: {} }, dialect);
 
-/** True if a field has one value for all records of a file: a part of its path, or a constant. */
+/** The field has one value for all records of a file: a part of its path, or a constant. */
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
   (typeof ref !== 'number' &&
     fieldsOf({ header: [], name: '', constants }, format.dialect).indexesOf(ref).length > 0);
 
-/** Returns the filters of records that delete or end the row of their key. */
+/** Filters of records that delete or end the row of their key. */
 const deletedOf = ({ publish }: SourceTableSpec): readonly FilterSpec[] =>
   typeof publish === 'object' && 'deleted' in publish ? publish.deleted : [];
 
@@ -161,9 +158,7 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
     }
 };
 
-/**
- * Checks the fields of columns and filters against a declared header: a list of names, or false.
- */
+/** Checks fields of columns and filters against a declared header: a list of names, or false. */
 export const checkHeaders = (table: SourceTableSpec, problems: Problems): void => {
   for (const reading of table.readings) {
     if (reading.format.dialect.header === true) continue;
@@ -184,7 +179,7 @@ const fieldProblemsOf = (
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
   const { indexesOf } = fieldsIn(names, dialect);
-  /** True if this reading may lack the field, and another reading has it. */
+  /** This reading may lack the field, and another reading has it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
     table.readings.some(({ format: { dialect: other } }) =>
@@ -209,9 +204,7 @@ const fieldProblemsOf = (
   };
 };
 
-/**
- * Refuses duplicate names of tables, indexes and unique constraints: a schema has one namespace.
- */
+/** Tables, indexes and unique constraints share the namespace of their schema. */
 export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
@@ -249,11 +242,7 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
     }
 };
 
-/**
- * Checks the mode of a table, and the keys whose meaning depends on the mode.
- *
- * @param table `staging` is undefined for a derived table.
- */
+/** Checks the mode of a table, and the keys whose meaning depends on the mode. */
 export const checkPublish = (
   table: PublishedTable<PublishSpec> & Pick<TableSpec, 'evolve' | 'keep'>,
   known: Known,

@@ -104,9 +104,7 @@ const tablesSchema = z
   .record(z.string(), z.unknown(), mustBe('an object of tables'))
   .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
 
-/**
- * Returns the checked tables, in declared order. Throws ETL_DEFINITION_CYCLE for a cycle of `from`.
- */
+/** Checks the tables in declared order. Throws ETL_DEFINITION_CYCLE for a cycle of `from`. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = problems.parse(tablesSchema, input, 'tables');
   if (tables === undefined) return [];
@@ -226,7 +224,7 @@ const derivedTable = (
   };
 };
 
-/** Returns the table without the keys that become `constraints` and `attributes`. */
+/** Removes the keys that become `constraints` and `attributes`. */
 const withoutRead = <Written extends object>(
   table: Written,
 ): Omit<Written, keyof typeof constraintShape | keyof typeof attributeShape> =>

@@ -26,7 +26,7 @@ const optionsSchema = strict(
   "an object such as { severity: 'warn', max: '0.1%' }",
 );
 
-/** Returns the columns of a table, or undefined if SQL makes them and no `row` declares them. */
+/** undefined: SQL makes the columns, and no `row` declares them. */
 const columnsOf = (
   spec: TableSpec,
 ): readonly (Pick<ColumnSpec, 'name'> & Partial<ColumnSpec>)[] | undefined => {
@@ -35,7 +35,7 @@ const columnsOf = (
   return [...publishedColumns(spec), ...(versions === undefined ? [] : [{ name: versions.to }])];
 };
 
-/** Returns the text of a value for a column whose type only the server knows. */
+/** For a column whose type only the server knows. */
 const anyText = (what: string, value: unknown, problems: Problems): string | undefined =>
   ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
     ? String(value)
@@ -95,12 +95,7 @@ const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
-/**
- * Checks the data tests and returns the tables with them. Runs after all tables are checked,
- * because a test can name another table.
- *
- * @param written the declared tables, which have the unchecked tests.
- */
+/** Adds the tests of `written`, after all tables are checked: a test can name another table. */
 export const withTests = (
   specs: readonly TableSpec[],
   written: Readonly<Record<string, unknown>>,

@@ -1,16 +1,16 @@
-// Finds the column types and formats that accept a text. The result is a mask of bits.
+// Finds the column types and formats that accept a text, as a mask of bits.
 
 import { isRefusal, type Reader } from '../../format/types/contract.ts';
 import { columnTypes } from '../../format/types/registry.ts';
 
-/** Bits of a mask. A text has a bit if the reader of that type and format accepts the text. */
+/** A text has a bit if the reader of that type and format accepts the text. */
 export const bit = {
   whole: 1,
   /** Whole numbers, also with leading zeros, as in codes. */
   zeros: 1 << 1,
   decimal: 1 << 2,
   float: 1 << 3,
-  /** Numbers with a decimal comma: 1,5. */
+  /** 1,5 */
   comma: 1 << 4,
   /** Numbers with groups of three digits: 1,234.5 (grouped) and 1.234,5 (groupedByPoint). */
   grouped: 1 << 5,
@@ -18,12 +18,12 @@ export const bit = {
   uuid: 1 << 7,
   json: 1 << 8,
   isoTimestamp: 1 << 9,
-  /** The twelve `datePatterns` have the bits from here on. */
+  /** First of the twelve `datePatterns`. */
   firstDate: 1 << 10,
-  /** The five `timePatterns` have the bits from here on. */
+  /** First of the five `timePatterns`. */
   firstTime: 1 << 22,
   isoTime: 1 << 27,
-  /** The whole text is a date; is a time; is a date and a time with a blank between them. */
+  /** The text is a date; a time; a date and a time with a blank between them. */
   dateAlone: 1 << 28,
   timeAlone: 1 << 29,
   dateAndTime: 1 << 30,
@@ -59,7 +59,7 @@ export const dateBit = (pattern: DatePattern): number =>
 export const timeBit = (pattern: TimePattern): number =>
   1 << (firstTimePlace + timePatterns.indexOf(pattern));
 
-/** If a text has the shape, the readers decide, each for its bits. The shape only saves calls. */
+/** The shape saves calls of the readers; the readers decide. */
 interface Shape {
   readonly shape: RegExp;
   readonly readers: readonly (readonly [bit: number, read: Reader])[];
@@ -169,11 +169,7 @@ const momentBits = (text: string, alive: number): number => {
 const digitFirst = /^[\d.+-]/;
 const digitInside = /\d/;
 
-/**
- * Returns the candidates that accept a text. The text must be trimmed and not empty.
- *
- * @param alive the candidates to try.
- */
+/** Returns those of the candidates `alive` that accept a text, which is trimmed and not empty. */
 export const candidatesOf = (text: string, alive: number = anyCandidate): number => {
   if (!digitInside.test(text) && !/^[[{]/.test(text)) return 0;
   let found = bitsOf(otherShapes, text, alive);

@@ -21,9 +21,7 @@ const mayBeInKey = ({ type, isOneToOne, missing, values }: Decision, name: strin
   possibleTypes.has(type) &&
   (keyTypes.has(type) || index < placesMax || keyNames.test(name));
 
-/**
- * Returns the columns that can be in a key, by the evidence so far. Names such as `id` come first.
- */
+/** Columns that can be in a key. Names such as `id` come first. */
 export const keyColumns = (
   columns: readonly ColumnEvidence[],
   names: readonly string[],
@@ -37,10 +35,8 @@ export const keyColumns = (
 };
 
 /**
- * Returns the first set of columns that is plausible as a key, or undefined. If the first column of
- * the table is constant, it is added: other files may have other stations, shops or countries.
- *
- * @param found the sets of columns that identify every record.
+ * Returns the first of the sets `found` that is plausible as a key. A constant first column is
+ * added: other files may have other stations, shops or countries.
  */
 export const chooseKey = (
   found: readonly (readonly number[])[],

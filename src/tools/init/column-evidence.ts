@@ -1,16 +1,14 @@
-// Collects evidence about the type of a column, in memory that does not grow with the file.
+// Collects evidence about the type of a column, in bounded memory.
 //
-// A candidate is a type with a format (candidates.ts). Texts with the same candidates form a group.
-// A candidate is excluded as soon as more than eight different texts do not fit it, because these
-// cannot all be null tokens. In a column without candidates, texts are only counted. Counters are
-// exact; the field counter remembers the counters of recent texts.
+// A candidate is a type with a format (candidates.ts). Texts that the same candidates accept form a
+// group. More than eight different texts cannot all be null tokens, so they exclude every candidate
+// that does not accept them. Counts are exact.
 
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { emptyShape, scanDecimal } from '../../format/types/number-text.ts';
 import { anyCandidate, bit, candidatesOf } from './candidates.ts';
 import { nullWords } from './null-words.ts';
 
-/** Indexes of the counters that every column has. */
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
 /** Different texts that a group stores: enough for a boolean's words, and for examples. */
@@ -20,39 +18,34 @@ const textsKeptMax = 8;
 const longSlots = 256;
 const longMax = 40;
 
-/**
- * Ranges over all texts of a group. Values that do not apply to the type have their initial value.
- */
+/** Ranges over all texts of a group. Initial values remain where a range does not apply. */
 export interface GroupRange {
   least: number;
   most: number;
   /** Most digits before the point, without leading zeros, and after it. */
   integers: number;
   decimals: number;
-  /** Length of the text in characters. */
   lengthMin: number;
   lengthMax: number;
   /** Length of the date in a text with date and time. */
   dateMin: number;
   dateMax: number;
-  /** True if a time other than midnight occurred. */
   hasTimeOfDay: boolean;
-  /** True if a hexadecimal digit of a uuid was upper case; lower case. */
+  /** Hexadecimal digits of a uuid occurred in this case. */
   hasUpperCase: boolean;
   hasLowerCase: boolean;
-  /** True if a number began with + or was -0, so that different texts can be equal numbers. */
+  /** A number began with + or was -0, so that different texts can be equal numbers. */
   hasPlus: boolean;
 }
 
-/** Texts that the same candidates accept. */
 export interface Group extends GroupRange {
-  /** Mask of the candidates. */
+  /** Candidates that accept the texts. */
   readonly mask: number;
   /** Index of the counter for texts that are not stored in `texts`. */
   readonly counter: number;
   /** The first texts, with the indexes of their counters. */
   readonly texts: Map<string, number>;
-  /** True if the group had more texts than `texts` can store. */
+  /** The group had more texts than `texts` can store. */
   isFull: boolean;
 }
 
@@ -64,15 +57,14 @@ interface LongTexts {
 }
 
 export interface ColumnEvidence {
-  /** Number of records by counter. */
   readonly counters: number[];
   /** Groups by mask. */
   readonly groups: Map<number, Group>;
   /** Null words that occurred, with the indexes of their counters. */
   readonly words: Map<string, number>;
-  /** Mask of the candidates that are not excluded. */
+  /** Candidates that are not excluded. */
   alive: number;
-  /** True if a text that a candidate accepts had blanks around it. */
+  /** A text that a candidate accepts had blanks around it. */
   isPadded: boolean;
   long: LongTexts | undefined;
   /** A cache like `long`, for texts that were parsed to strings. */
@@ -142,9 +134,7 @@ const widen = (group: Group, text: string): void => {
   }
 };
 
-/**
- * Returns the counter of a text within its group. If the group is full, excludes other candidates.
- */
+/** Returns the counter of a text. In a full group, excludes the candidates outside the group. */
 const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
   const known = group.texts.get(text);
   if (known !== undefined) return known;
@@ -158,7 +148,7 @@ const countedBy = (column: ColumnEvidence, group: Group, text: string): number =
   return counter;
 };
 
-/** Classifies a field and returns the index of its counter. */
+/** Returns the index of the field's counter. */
 const classify = (column: ColumnEvidence, field: string): number => {
   const text = trimBlanks(field);
   if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
@@ -178,7 +168,6 @@ const classify = (column: ColumnEvidence, field: string): number => {
 
 const textsCachedMax = 512;
 
-/** Counts a field that was parsed to a string. */
 export const observeText = (column: ColumnEvidence, field: string): void => {
   const { byText, counters } = column;
   let counter = byText.get(field);
@@ -195,7 +184,7 @@ const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, lengt
   return true;
 };
 
-/** Counts a field from its bytes. Returns the index of its counter. */
+/** Returns the index of the field's counter. */
 export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
   const counter = classify(column, bytes.toString('utf8', from, to));
   column.counters[counter]! += 1;

@@ -1,15 +1,14 @@
-// Types of the decision for a column, and of the evidence from which it is made.
+// The decision for a column, and the evidence from which it is made.
 
 import type { ColumnTypeName } from '../../format/types/registry.ts';
 import type { Group, GroupRange } from './column-evidence.ts';
 
-/** A type with its options, as a pipeline declares them. */
 export interface TypeChoice {
   readonly type: ColumnTypeName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Range of the values, for the comment in the pipeline: `0 to 120`. */
+  /** For the comment in the pipeline: `0 to 120`. */
   readonly range?: string;
-  /** True if different texts are always different values, as a primary key requires. */
+  /** Different texts are always different values, as a primary key requires. */
   readonly isOneToOne: boolean;
 }
 
@@ -19,7 +18,7 @@ export interface Alternative {
   readonly choice: TypeChoice;
 }
 
-/** A column whose type is ambiguous: it becomes text, with the doubt as a comment. */
+/** An ambiguous column becomes text, with the doubt as a comment. */
 export interface Doubt {
   readonly doubt: string;
   readonly alternatives: readonly Alternative[];
@@ -28,22 +27,21 @@ export interface Doubt {
 export interface Decision extends TypeChoice {
   /** Number of records without a value: empty, or one of `words`. */
   readonly missing: number;
-  /** Texts to declare as `nulls`, with their counts. */
+  /** Texts to declare as `nulls`. */
   readonly words: readonly (readonly [word: string, count: number])[];
   /** Number of records with a value. */
   readonly values: number;
-  /** True if values have blanks around them, so that types other than text need `trim`. */
+  /** Values have blanks around them, so types other than text need `trim`. */
   readonly isPadded: boolean;
   readonly doubts: readonly string[];
   /** Decisions that the user can choose instead of text. */
   readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];
 }
 
-/** Summary of all groups of a column. */
 export interface Summary extends GroupRange {
   readonly name: string;
   readonly groups: readonly Group[];
-  /** Mask of the candidates that accept every value. */
+  /** Candidates that accept every value. */
   readonly all: number;
   /** Number of values. */
   readonly values: number;

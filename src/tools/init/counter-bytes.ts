@@ -1,5 +1,5 @@
-// The bytes of the field counter's WebAssembly module. The build replaces this file by the bytes
-// themselves (src/cli/compile.mjs).
+// The field counter's WebAssembly module. The build replaces this file by the module's bytes
+// (src/cli/compile.mjs).
 
 import { moduleBytes } from '../../format/wasm-module.ts';
 import { counterModule } from './counter-code.ts';

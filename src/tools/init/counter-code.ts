@@ -1,8 +1,8 @@
-// The WebAssembly routine that counts the fields of regular records. Texts that were seen recently
-// are counted here; new texts are listed for JavaScript, which classifies them.
+// The WebAssembly routine that counts the fields of regular records. It counts texts in its cache,
+// and lists other texts for JavaScript, which classifies them.
 //
-// The cache: each column has sets of two slots. A slot has a text of up to 16 bytes as two numbers
-// of 64 bits, the address of its counter, and its hash for the search for keys.
+// Each column has sets of two slots. A slot has a text of up to 16 bytes as two numbers of 64 bits,
+// the address of its counter, and its hash for the search for keys.
 
 import { scanFields } from '../../format/field-scan.ts';
 import {
@@ -41,16 +41,14 @@ const types = {
   record: 'i32',
   records: 'i32',
   end: 'i32',
-  /** Addresses in the list of delimiters: of the next one, and of the first after the record. */
+  /** Addresses in the list of delimiters: the next one, and the first one after the record. */
   next: 'i32',
   after: 'i32',
   column: 'i32',
   from: 'i32',
   to: 'i32',
   length: 'i32',
-  /**
-   * Used for several values: how a field begins, if a text is in the second slot, or an address.
-   */
+  /** How a field begins, the index of its slot in the set, or an address. */
   kind: 'i32',
   /** Address of a slot or of a counter. */
   at: 'i32',
@@ -82,10 +80,7 @@ const putHash = (part: (offset: number) => Code, low: number, high: number): Cod
 
 const kindAt = (address: Code): Code => i32.loadByte(i32.loadByte(address), firstBytesAt);
 
-/**
- * For a column of texts: sets `kind` to `first.ofText` if the first byte shows that the field is
- * not a null word. Such a text need not be looked up.
- */
+/** A text whose first byte shows that it is not a null word need not be looked up. */
 const judgeText = sequence(
   v.kind.set(kindAt(v.from.get)),
   when(i32.eq(v.kind.get, i32.const(first.quote)), v.kind.set(kindAt(i32.add(v.from.get, i32.const(1))))),
@@ -133,7 +128,6 @@ const findSet = v.at.set(
 
 const slotShift = Math.log2(slot.bytes);
 
-/** True if the text is in the first slot of the set (0), or in the second slot (1). */
 const isInSlot = (index: 0 | 1): Code =>
   i64.isZero(
     i64.or(
@@ -142,7 +136,6 @@ const isInSlot = (index: 0 | 1): Code =>
     ),
   );
 
-/** Appends the field to the list of new texts. */
 const listNew = (setAt: Code): Code =>
   sequence(
     i32.store(v.newEnd.get, newText.column, v.column.get),
@@ -203,8 +196,7 @@ const countFields = sequence(
   v.from.set(ofRecord(startsAt)),
   v.end.set(ofRecord(endsAt)),
   loopWhile(i32.lt(i32.load(v.next.get), v.from.get), v.next.set(i32.add(v.next.get, i32.const(4)))),
-  // A column takes 16 bytes, a delimiter 4: the shift by 2 turns bytes of columns into bytes of the
-  // list.
+  // A column has 16 bytes and a delimiter 4, so the shift by 2 converts one size to the other.
   v.after.set(
     i32.add(
       v.next.get,
@@ -220,9 +212,8 @@ const countFields = sequence(
 );
 
 /**
- * Counts the fields of records from `record` on. Returns the index of the first record not counted.
- * The routine ends after some new texts, because JavaScript then adds them to the cache, and a new
- * text is often repeated soon.
+ * Counts records from `record` on; returns the first record not counted. Ends after some new texts,
+ * so that JavaScript adds them to the cache: a new text is often repeated soon.
  */
 const body = sequence(
   v.next.set(known(state.next)),
@@ -249,7 +240,6 @@ const body = sequence(
   v.record.get,
 );
 
-/** The WebAssembly module, which field-counter.ts runs. */
 export const counterModule = {
   memoryBytes: columnsAt,
   imported: {},

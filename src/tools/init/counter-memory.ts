@@ -2,40 +2,38 @@
 
 import { groupBytes } from '../../format/wasm-instance.ts';
 
-/** Maximum bytes of a window: the records in memory at a time, as `windowsOf` returns them. */
+/** Largest window: the records in memory at a time, as `windowsOf` returns them. */
 const windowBytes = 64 * 1024;
 
 /** Addresses of the routine's state; i32 unless noted. */
 export const state = {
-  /** Address of the first delimiter of the next record in the list of delimiters. */
+  /** The next record's first delimiter in the list of delimiters. */
   next: 0,
-  /** End of the list of delimiters. */
   listEnd: 4,
   /** End of the list of new texts. */
   newEnd: 8,
-  /** End of the list of columns. */
   columnsEnd: 12,
-  /** i64: a hash is shifted right by this number of bits to get the index of its set. */
+  /** i64: a hash shifted right by this number of bits is the index of its set. */
   shift: 16,
-  /** The two halves of the hash of an empty field. */
+  /** Halves of the hash of an empty field. */
   emptyLow: 24,
   emptyHigh: 28,
-  /** 1 if the routine ended at a record with another number of fields, otherwise 0. */
+  /** 1: the routine ended at a record with another number of fields. */
   isOdd: 32,
 };
 
-/** A table of 256 bytes: for each first byte of a field, one of the values of `first`. */
+/** Table of 256 bytes: one of the values of `first` for each first byte of a field. */
 export const firstBytesAt = 256;
 export const first = { ofText: 0, quote: 1, other: 2 };
 
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
-/** List of delimiters: every byte can be a delimiter, and a sentinel follows the last one. */
+/** Every byte can be a delimiter, and a sentinel follows the last one. */
 export const delimitersAt = endsAt + 4 * windowBytes;
 export const newAt = delimitersAt + 4 * windowBytes + 64;
 
-/** Layout of a new text: a field that is in no slot. `setAt` is 0 for a text too long for one. */
+/** A field that is in no slot. `setAt` is 0 if the field is too long for a slot. */
 export const newText = { column: 0, record: 4, from: 8, to: 12, setAt: 16, key: 24, bytes: 40 };
 
 /** With this number of new texts, the routine ends after the current record. */
@@ -43,22 +41,19 @@ export const newAtOnce = 16;
 /** Each new text has at least one byte and a delimiter, so a window has at most windowBytes / 2. */
 const newMax = newAtOnce + windowBytes / 2;
 
-/** For each followed column (KeySearch): lists of the lower and the higher halves of its hashes. */
+/** Lists of the lower and higher halves of hashes, for each column of a candidate (keys.ts). */
 export const hashesAt = newAt + newText.bytes * newMax;
 export const hashListBytes = 4 * windowBytes;
 const hashColumnsMax = 8;
 
-/** Layout of a column. `hashesAt` is 0 if the column's hashes are not wanted. */
+/** `hashesAt` is 0 if the column's hashes are not wanted. */
 export const columnLayout = { slotsAt: 0, countersAt: 4, isText: 8, hashesAt: 12, bytes: 16 };
 export const columnsAt = hashesAt + 2 * hashListBytes * hashColumnsMax;
 
-/** Number of counters per column in this memory. Texts with other counters are new each time. */
+/** Counters per column in this memory. Texts with other counters are new each time. */
 export const countersMax = 256;
 
-/**
- * Layout of a slot: a text of up to 16 bytes, the address of its counter, and its hash. Two slots
- * are a set.
- */
+/** A slot has a text of up to 16 bytes, the address of its counter, and its hash. */
 export const slot = { low: 0, high: 8, counter: 16, hashLow: 24, hashHigh: 28, bytes: 32 };
 export const setBytes = 2 * slot.bytes;
 export const slotTextMax = 16;

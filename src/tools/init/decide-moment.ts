@@ -44,11 +44,7 @@ const patternOf = (
 const orderOf = (pattern: DatePattern): string =>
   pattern.startsWith('D') ? 'day' : pattern.startsWith('M') ? 'month' : 'year';
 
-/**
- * Returns the doubt about dates that several patterns accept, such as 01/02/2024.
- *
- * @param decide returns the choice of a single pattern.
- */
+/** Dates that several patterns accept, such as 01/02/2024. */
 const doubtOf = (
   patterns: readonly DatePattern[],
   decide: (pattern: DatePattern) => TypeChoice | Doubt | undefined,

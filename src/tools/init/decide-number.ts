@@ -4,7 +4,7 @@ import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
 import type { Alternative, Doubt, Summary, TypeChoice } from './contract.ts';
 
-/** Only a tenth of each type's range is used, because later files may have larger numbers. */
+/** A tenth of each type's range, because later files may have larger numbers. */
 const wholeTypes = [
   { type: 'smallint', most: 3_276 },
   { type: 'integer', most: 214_748_364 },
@@ -37,7 +37,7 @@ const decideDecimal = (summary: Summary, spelling: Readonly<Record<string, strin
   return { type: 'numeric', options: { ...size, ...spelling }, range: rangeOf(summary), isOneToOne: false };
 };
 
-/** Decides for whole numbers with leading zeros, which may be too large for a bigint. */
+/** Whole numbers with leading zeros may be too large for a bigint. */
 const decideZeros = (summary: Summary): TypeChoice =>
   Math.max(Math.abs(summary.least), Math.abs(summary.most)) < 2 ** 63
     ? decideWhole(summary)
@@ -48,7 +48,7 @@ const thousands = (spelling: Readonly<Record<string, string>>): Alternative => (
   choice: { type: 'numeric', options: spelling, isOneToOne: false },
 });
 
-/** Returns the doubt about numbers whose separators or leading zeros are ambiguous. */
+/** Numbers whose separators or leading zeros are ambiguous. */
 const doubtOf = (summary: Summary): Doubt | undefined => {
   const { all } = summary;
   if ((all & bit.zeros) !== 0)

@@ -1,5 +1,4 @@
-// Decides the type of a column: the narrowest type that accepts every text, or text in case of
-// doubt.
+// Decides the type of a column: the narrowest type that accepts every text; in doubt, text.
 
 import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
@@ -10,7 +9,6 @@ import { decideNumber } from './decide-number.ts';
 import { commonWords } from './null-words.ts';
 import { shownText } from './shown-text.ts';
 
-/** Returns the number of records whose text is in the group. */
 const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
   let count = counters[counter]!;
   for (const one of texts.values()) count += counters[one]!;
@@ -74,7 +72,7 @@ const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
 const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 
-/** A text column with fewer numbers among its texts gets no remark about them. */
+/** Texts with fewer numbers among them need no remark. */
 const usualMin = 20;
 
 const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
@@ -83,7 +81,7 @@ const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, nu
 /** Words with the indexes of their counters. */
 type Words = readonly (readonly [word: string, counter: number])[];
 
-/** Makes the decision for a type that accepts all values except `more` and the null words. */
+/** Decides for a type that accepts all values except `more` and the null words. */
 const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, more: Words = []): Decision => {
   const { counters, isPadded } = column;
   const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
@@ -92,7 +90,6 @@ const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, mor
   return { ...choice, missing, words, values, isPadded, doubts: [], alternatives: [] };
 };
 
-/** Decides the type from the values alone. */
 const decideSummary = (summary: Summary): TypeChoice | Doubt =>
   decideBoolean(summary) ??
   decideOther(summary) ??
@@ -100,7 +97,6 @@ const decideSummary = (summary: Summary): TypeChoice | Doubt =>
   decideNumber(summary) ??
   textChoice;
 
-/** Doubts about a column, and the decisions between which the user can choose. */
 type Open = Pick<Decision, 'doubts' | 'alternatives'>;
 
 /** Finds the few texts because of which a column of numbers or dates is kept as text. */
@@ -147,10 +143,7 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
-/**
- * Patterns of values that a type can read with options. All texts must match `pattern`, and at
- * least one of them `ofSome`, by default the pattern itself.
- */
+/** Values that a type can read with options: all match `pattern`, and at least one `ofSome`. */
 const spellings: readonly (readonly [pattern: RegExp, doubt: string, ofSome?: RegExp])[] = [
   [
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
@@ -188,7 +181,7 @@ const booleanWords = [
   ['on', 'off'],
 ] as const;
 
-/** Returns remarks about a text column whose values another type could read with options. */
+/** Remarks on a text column that another type could read with options. */
 const spelled = ({ groups }: Summary): readonly string[] => {
   const texts = groups.flatMap((group) => [...group.texts.keys()]);
   if (texts.length === 0) return [];
@@ -222,12 +215,7 @@ const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   };
 };
 
-/**
- * Decides how a column is declared.
- *
- * @param isRepeated true if the header is repeated among the records, so that the column's own name
- *   is not a value.
- */
+/** `isRepeated`: the header is repeated among the records, so the column's name is not a value. */
 export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = false): Decision => {
   const { counters, words, isPadded } = column;
   const isName = ({ isFull, texts }: Group): boolean => !isFull && texts.size === 1 && texts.has(name);
@@ -249,7 +237,7 @@ export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = 
   return { ...textChoice, missing: empty, words: [], values, isPadded, ...open };
 };
 
-/** Returns the value of a column in which all records have the same value, otherwise undefined. */
+/** The value that all records have; undefined if they differ. */
 export const onlyValue = (column: ColumnEvidence): string | undefined => {
   const groups = [...column.groups.values()];
   const isOne = groups.length === 1 && groups[0]!.texts.size === 1 && column.words.size === 0;

@@ -7,22 +7,20 @@ import { createSplitter } from '../../format/records/splitter.ts';
 import { findLineEnd, grammarOf } from '../../format/records/grammar.ts';
 import { hasHeader } from './header.ts';
 
-/** The dialect to start from, without a header. */
 export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
 
 export interface HeadRecord {
-  /** Line of the file, from 0. */
   readonly line: number;
-  /** Undefined if the record is faulty in this dialect. */
+  /** undefined: the record is faulty in this dialect. */
   readonly fields: readonly string[] | undefined;
 }
 
-/** Number of records to examine. More are not needed, because the whole file is read later. */
+/** Records to examine. The whole file is read later. */
 const recordsMax = 500;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits the first bytes to records. The last record is left out if it may be incomplete. */
+/** Splits into records, without the last one if it may be incomplete. */
 const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
   const bytes = head.subarray(0, 3).equals(byteOrderMark) ? head.subarray(3) : head;
   const lineEnd: LineEnd = findLineEnd(bytes, isWhole, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
@@ -36,7 +34,6 @@ const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly
 
 const delimiters = [',', ';', '\t', '|'] as const;
 
-/** A dialect, and how well it fits the first records. */
 interface Candidate {
   readonly dialect: Dialect;
   readonly records: readonly HeadRecord[];
@@ -45,7 +42,6 @@ interface Candidate {
   readonly share: number;
 }
 
-/** Returns the most frequent number of fields, and how many records have it. */
 const usualWidth = (records: readonly HeadRecord[]): readonly [fields: number, count: number] => {
   const widths = new Map<number, number>();
   for (const { fields } of records)
@@ -76,12 +72,9 @@ export interface HeadGuess {
   readonly remarks: readonly string[];
 }
 
-/** Maximum number of lines before the header. */
 const preambleMax = 30;
 
-/**
- * Returns the number of records before the header. 0 if the records after them are irregular, too.
- */
+/** Number of records before the header; 0 if the records after them are irregular, too. */
 const preambleOf = ({ records, fields }: Candidate): number => {
   const first = records.findIndex((record) => record.fields?.length === fields);
   if (first <= 0 || fields < 2 || records[first]!.line > preambleMax) return 0;
@@ -101,17 +94,13 @@ const commentRemark = `lines that begin with ${commentSign} are comments`;
 
 const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
 
-/**
- * True if the file begins with lines that start with # and have another number of fields than the
- * records. With the same number of fields, such a line is probably the header.
- */
+/** Lines with # and the same number of fields as the records are probably the header. */
 const beginsWithComments = ({ records, fields }: Candidate): boolean => {
   const signed = records.findIndex((record) => record.fields?.[0]?.startsWith(commentSign) !== true);
   const first = records.slice(0, Math.max(0, signed));
   return first.length > 0 && first.every((record) => record.fields?.length !== fields);
 };
 
-/** Returns the best dialect with this delimiter, preferably with quotes. */
 const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
   const dialect = { ...plainDialect, delimiter };
   const quoted = candidateOf(head, isWhole, dialect);
@@ -133,10 +122,7 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
 };
 
-/**
- * Returns the largest number of fields, if some records have it and all other records have one
- * field less. Undefined otherwise.
- */
+/** The largest number of fields, if all other records have exactly one field less. */
 const raggedWidth = ({ records }: Candidate): number | undefined => {
   const widths = records.map(({ fields }) => fields?.length ?? 0);
   const most = Math.max(0, ...widths);
@@ -147,9 +133,7 @@ const raggedWidth = ({ records }: Candidate): number | undefined => {
 
 const isRagged = (candidate: Candidate): boolean => raggedWidth(candidate) !== undefined;
 
-/**
- * Guess for a file without header in which some records lack the last field; undefined otherwise.
- */
+/** Guess for a file without header in which some records lack the last field. */
 const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   const { dialect, records } = candidate;
   const fields = raggedWidth(candidate);
@@ -161,7 +145,7 @@ const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   return { dialect: { ...dialect, header, ragged: 'pad' }, records: padded, fields, remarks: [] };
 };
 
-/** Guess for a file whose records have fewer fields than the header; undefined otherwise. */
+/** Guess for a file whose records have fewer fields than the header. */
 const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefined => {
   const known = records.flatMap((record) => (record.fields === undefined ? [] : [record.fields]));
   const most = known[0]?.length ?? 0;
@@ -206,7 +190,7 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
 /** A first line such as `sep=;`, which tells Excel the delimiter. */
 const excelLine = /^(?:\xef\xbb\xbf)?sep=([^\r\n"])(?:\r\n|\n|\r)/i;
 
-/** Guesses the dialect. `isWhole`: true if `head` is the whole file. */
+/** `isWhole`: `head` is the whole file. */
 export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   const [line, delimiter] = excelLine.exec(head.toString('latin1', 0, 16)) ?? [];
   if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, delimiters);
@@ -218,7 +202,7 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   };
 };
 
-/** Returns other dialects to try if records are faulty with these codes, the likeliest first. */
+/** Other dialects to try if records are faulty with these codes, the likeliest first. */
 export const otherDialects = (dialect: Dialect, codes: readonly string[]): readonly Dialect[] => {
   const quoted =
     dialect.quote !== null &&

@@ -16,10 +16,9 @@ import { refuseContent } from '../../run/files/file-head.ts';
 import { storedFiles, type StoredFile } from '../../run/files/stored-files.ts';
 import { withBytes } from '../../input/input.ts';
 
-/** The table name in errors, as long as the table has no name. */
+/** The table's name in errors until the table has a name. */
 export const draftTable = 'init';
 
-/** A file with the guesses from its first bytes. */
 export interface DraftFile {
   readonly stored: StoredFile;
   readonly encoding: EncodingName;
@@ -59,13 +58,13 @@ const draftCommon = {
   guard: { rowsMin: 0, shrinkMaxPercent: 100 },
 } as const;
 
-/** Makes a table without columns, for functions that read the files of a table. */
+/** A table without columns, for functions that read the files of a table. */
 export const draftSpec = (source: SourceSpec, dialect: Dialect, encoding = 'utf-8'): ReadTable => {
   const reading = { source, format: { kind: 'csv', encoding, dialect } } as const;
   return { ...reading, ...draftCommon, readings: [reading] };
 };
 
-/** Returns the source options of a location: only web addresses have `allowPrivate`. */
+/** Only web addresses have `allowPrivate`. */
 export const optionsOf = (location: string, allowPrivate: boolean): SourceSpec['options'] =>
   allowPrivate && /^https?:/i.test(location) ? { allowPrivate } : {};
 
@@ -107,9 +106,7 @@ const draftFile = async (
   };
 };
 
-/**
- * Reads the first bytes of a file, or of all members of an archive. Errors: ETL_SOURCE_UNREADABLE.
- */
+/** Reads the first bytes of a file or of all members of an archive. */
 const draftFound = async (found: Found, location: string, access: Access): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   try {
@@ -123,7 +120,6 @@ const draftFound = async (found: Found, location: string, access: Access): Promi
   return drafts;
 };
 
-/** Returns the names of the files of a location. */
 export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
   const spec = draftSpec(sourceOf([location]), plainDialect);
   const names: string[] = [];
@@ -132,7 +128,7 @@ export const listedNames = async (location: string, workingDirectory: string): P
   return names;
 };
 
-/** Reads the first bytes of all files, each file once. Errors: those of sources and decodings. */
+/** Reads the first bytes of all files. Errors: those of sources and decodings. */
 export const draftFiles = async (
   locations: readonly string[],
   workingDirectory: string,

@@ -1,4 +1,4 @@
-// Groups the files of `etl init` to tables, reads all their records, and decides types and keys.
+// Groups the files of `etl init` into tables, reads all their records, and decides types and keys.
 
 import type { Dialect } from '../../core/declaration.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
@@ -30,33 +30,31 @@ import { openInput, withBytes } from '../../input/input.ts';
 import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
 import { groupedBy } from './grouped.ts';
 
-/** A file with the encoding and dialect that read it best. */
 export interface ReadFile {
   readonly name: string;
   readonly location: string;
   readonly encoding: EncodingName;
-  /** True if the encoding is a guess, because the bytes do not tell. */
+  /** The bytes do not tell the encoding. */
   readonly isGuess: boolean;
   readonly dialect: Dialect;
 }
 
-/** A table with the decisions for its columns. */
 export interface TableDraft {
   readonly files: readonly ReadFile[];
   /** Dialect of the first file. */
   readonly dialect: Dialect;
-  /** Names of the fields; empty texts for fields without a name. */
+  /** Names of fields; '' for a field without a name. */
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
   /** How often the header is repeated among the records. */
   readonly repeats: number;
   /** Indexes of the columns of the primary key. */
   readonly key: readonly number[] | undefined;
-  /** True if the table has too many records to prove a primary key. */
+  /** There are too many records to prove a primary key. */
   readonly isKeyUnknown: boolean;
   readonly records: number;
   readonly bytes: number;
-  /** Records that will be rejected, whatever types the columns have. */
+  /** Records that are rejected whatever types the columns have. */
   readonly faults: readonly {
     readonly code: RejectCode;
     readonly count: number;
@@ -65,19 +63,17 @@ export interface TableDraft {
   readonly remarks: readonly string[];
 }
 
-/** Key of files that share a dialect: equal delimiter, preamble and comments. */
+/** Key of files that share a dialect. */
 const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
   JSON.stringify([delimiter, skipLines, comment]);
 
-/** Dialects and encodings with which to read the files of a table. */
 interface Trial {
   /** By the result of mannerOf. */
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** By file name, for files whose encoding differs from the guess by their first bytes. */
+  /** By file name, for files whose first bytes suggested a wrong encoding. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
 }
 
-/** The result of reading all files in a trial. */
 interface Attempt extends Trial {
   readonly evidence: TableEvidence;
   readonly header: readonly string[];
@@ -114,10 +110,7 @@ const observeFile = async (
   return end;
 };
 
-/**
- * Reads all files. Returns undefined if at least `faultyMax` records are faulty, so that the trial
- * is not better than an earlier one, or if the files do not have the same number of columns.
- */
+/** Reads all files; undefined: `faultyMax` or more faulty records, or the widths differ. */
 const attempt = async (
   files: readonly DraftFile[],
   trial: Trial,
@@ -178,21 +171,17 @@ const withDialects = async (
   return best;
 };
 
-/**
- * True if `trim` is needed: numbers are padded with blanks, or a field of blanks means "no value".
- */
+/** Numbers are padded with blanks, or a field of blanks means "no value". */
 const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
   columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
   decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
 
-/** Returns the remarks, with the file's name unless all files are alike. */
 const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
   firsts.length === 1
     ? firsts[0]!.remarks
     : firsts.flatMap(({ stored, remarks }) => remarks.map((remark) => `${stored.name}: ${remark}`));
 
 const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
-  // All files with the same manner get the dialect of the first of them.
   const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
   const dialects = new Map(firsts.map((file) => [mannerOf(file), file.dialect]));
   const first = (await attempt(files, { dialects, encodings: new Map() }, Infinity, signal))!;
@@ -229,9 +218,8 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
 };
 
 /**
- * Key of the files that become one table: files with the same header, or without a header, files
- * with the same number of fields and names that differ only in numbers (sales-2023.csv,
- * sales-2024.csv).
+ * Key of the files of one table: the same header. Without a header: the same number of fields, and
+ * names that differ only in numbers (sales-2023.csv, sales-2024.csv).
  */
 const shapeOf = (file: DraftFile): string => {
   const { stored, dialect, header } = file;

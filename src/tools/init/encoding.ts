@@ -4,10 +4,10 @@ import { isUtf8 } from 'node:buffer';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
 
-/** Encoding of files that are not UTF-8: the most common one, in which all bytes are valid. */
+/** For files that are not UTF-8: the most frequent encoding, in which all bytes are valid. */
 export const guessedEncoding: EncodingName = 'windows-1252';
 
-/** Share of NULs that indicates UTF-16: usually, every second byte is NUL. */
+/** Share of NULs that indicates UTF-16, in which usually every second byte is NUL. */
 const nulsMin = 0.3;
 
 const shareOfNuls = (head: Buffer, first: number): number => {
@@ -26,7 +26,7 @@ const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
   return false;
 };
 
-/** Guesses the encoding. `isWhole`: true if `head` is the whole file. */
+/** `isWhole`: `head` is the whole file. */
 export const guessEncoding = (head: Buffer, isWhole: boolean): EncodingName => {
   const marked = markedEncoding(head);
   if (marked !== undefined) return marked;

@@ -4,7 +4,6 @@ import { ok as assert } from 'node:assert';
 import { isQuoteFault, rawFields } from '../../format/records/raw-fields.ts';
 import type { Grammar } from '../../format/records/grammar.ts';
 
-/** The field is bytes [from, to). */
 export interface FieldBytes {
   readonly bytes: Buffer;
   readonly from: number;
@@ -13,7 +12,7 @@ export interface FieldBytes {
 
 export type FindContent = (field: FieldBytes) => FieldBytes;
 
-/** Makes the function for a dialect in which quotes within a field are doubled. */
+/** For dialects in which quotes within a field are doubled. */
 export const contentFinder =
   (grammar: Grammar): FindContent =>
   (field) => {

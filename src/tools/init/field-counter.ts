@@ -1,5 +1,4 @@
-// Counts the fields of regular records: runs the routine of counter-code.ts and classifies new
-// texts.
+// Counts the fields of regular records with the routine of counter-code.ts.
 
 import type { Dialect } from '../../core/declaration.ts';
 import { groupBytes, instantiate, pageBytes } from '../../format/wasm-instance.ts';
@@ -30,42 +29,36 @@ import {
   textAt,
 } from './counter-memory.ts';
 
-/** Memory of all slots, and bits of the number of sets per column. */
+/** All slots share this memory. A column has 2^setBits sets of slots. */
 const slotsBytesMax = 16 * 1024 * 1024;
 const setBitsMax = 10;
 const setBitsMin = 4;
 
-/**
- * Columns are a power of two plus one cache line apart. Without the additional line, the same text
- * of all columns would compete for one line of the processor's cache.
- */
+/** A cache line between columns: otherwise equal texts would compete for one line of the cache. */
 const lineBytes = 64;
 const countersBytes = 4 * countersMax + lineBytes;
 
-/** Counts the fields of a table's records, one window of records at a time. */
 export interface FieldCounter {
   readonly columns: readonly ColumnEvidence[];
   readonly routine: Routine;
-  /** The routine's memory, as bytes and as i32. */
   readonly bytes: Buffer;
   readonly words: Int32Array;
-  /** Addresses of the counters and the slots of the first column. Other columns follow. */
+  /** Addresses of the first column's counters and slots. Those of other columns follow. */
   readonly countersAt: number;
   readonly slotsAt: number;
   readonly delimiter: number;
-  /** Byte of the quote; -1 if the dialect has no quotes. */
+  /** The quote's byte; -1: the dialect has no quotes. */
   readonly quote: number;
   readonly findContent: FindContent;
-  /** Columns whose hashes are wanted, with the hashes of the window's records. */
+  /** Hashes of the window's records, by column; only for candidates of a key. */
   readonly followed: Map<number, Hashes>;
-  /** True if the window contains quotes. */
   hasQuotes: boolean;
-  /** First record of the last call of the routine, and the address of its first delimiter. */
+  /** First record of the routine's last call, and the address of its first delimiter. */
   runAt: number;
   runList: number;
 }
 
-/** True if the routine supports the dialect, and equal bytes always have the same meaning. */
+/** Requires a single-byte delimiter, and that equal bytes always have the same meaning. */
 const isForFieldCounter = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Dialect): boolean =>
   delimiter.length === 1 &&
   delimiter.charCodeAt(0) < 0x80 &&
@@ -81,7 +74,7 @@ const startRoutine = () => instantiate(counterBytes, {});
 /** Instances to reuse, because each has some megabytes of memory. */
 const idle: Routine[] = [];
 
-/** Returns an instance with `bytes` zeroed bytes from the list of columns on. */
+/** Returns an instance with `bytes` zeroed bytes at `columnsAt`. */
 const takeRoutine = (bytes: number): Routine => {
   const routine = idle.pop() ?? startRoutine();
   const missing = columnsAt + bytes - routine.memory.buffer.byteLength;
@@ -90,12 +83,12 @@ const takeRoutine = (bytes: number): Routine => {
   return routine;
 };
 
-/** Closes the counter, so that the next one can reuse its memory. */
+/** Lets the next counter reuse the memory. */
 export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.push(routine);
 
 const columnAt = (index: number): number => columnsAt + columnLayout.bytes * index;
 
-/** Makes the table of first bytes (firstBytesAt). */
+/** The table at `firstBytesAt`. */
 const firstBytes = (quote: number): Uint8Array => {
   const kinds = new Uint8Array(256);
   for (const byte of [' ', '\t', ...[...nullWords].map((word) => word[0]!)])
@@ -107,9 +100,7 @@ const firstBytes = (quote: number): Uint8Array => {
 const one = createHashes(1);
 const hashOne = (bytes: Buffer, from: number, to: number): void => hashBytes(bytes, from, to, one, 0);
 
-/**
- * Makes the counter for a table's columns, or returns undefined if it does not support the dialect.
- */
+/** undefined: the routine does not support the dialect. */
 export const createFieldCounter = (
   columns: readonly ColumnEvidence[],
   dialect: Dialect,
@@ -177,14 +168,14 @@ export const loadWindow = (
   words[state.next >> 2] = delimitersAt;
 };
 
-/** True if the slot has the text of the key. Both are compared as four i32. */
+/** Compares text and key as four i32. */
 const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
   words[slotAt] === words[keyAt] &&
   words[slotAt + 1] === words[keyAt + 1] &&
   words[slotAt + 2] === words[keyAt + 2] &&
   words[slotAt + 3] === words[keyAt + 3];
 
-/** Writes a text to the first slot of a set, whose previous text moves to the second slot. */
+/** Writes a text to the first slot of a set, and moves the previous text to the second slot. */
 const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: number): void => {
   words.copyWithin(slotAt + (slot.bytes >> 2), slotAt, slotAt + (slot.bytes >> 2));
   for (let word = 0; word < 4; word += 1) words[slotAt + word] = words[keyAt + word]!;
@@ -193,7 +184,7 @@ const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: n
   words[slotAt + (slot.hashHigh >> 2)] = one.high[0]!;
 };
 
-/** Counts a field from the list of new texts. */
+/** Counts a field of the list of new texts. */
 const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   const { bytes, words, columns, countersAt } = fieldCounter;
   const index = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
@@ -239,10 +230,7 @@ const settle = ({ columns, words, countersAt, followed }: FieldCounter): void =>
   }
 };
 
-/**
- * Counts the fields of records [at, to) of the window. Returns the index of the first record with
- * another number of fields, or `to`.
- */
+/** Counts records [at, to) up to the first with another number of fields, and returns its index. */
 export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: number): number => {
   const { words, routine } = fieldCounter;
   let reached = at;
@@ -257,7 +245,7 @@ export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: numb
   return reached;
 };
 
-/** Writes the hash of a field of the last call of runFieldCounter to `into`. */
+/** Hashes a field of the last call of runFieldCounter. */
 export const hashField = (
   fieldCounter: FieldCounter,
   record: number,
@@ -274,7 +262,7 @@ export const hashField = (
   else hashBytes(content.bytes, content.from, content.to, into, index);
 };
 
-/** From the next call on, hashes of these columns are kept: at most `hashColumnsMax` columns. */
+/** From the next call on, keeps hashes of these columns, at most `hashColumnsMax`. */
 export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly number[]): void => {
   const { followed, words, columns, slotsAt } = fieldCounter;
   if (followedNow.length === followed.size) return;
@@ -289,7 +277,7 @@ export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly 
       high: words.subarray((at + hashListBytes) >> 2, ((at + hashListBytes) >> 2) + length),
     });
   }
-  // Clears the slots, because their texts were stored without hashes.
+  // The texts in the slots were stored without hashes.
   words.fill(0, slotsAt >> 2);
   settle(fieldCounter);
 };

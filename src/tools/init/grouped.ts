@@ -1,6 +1,6 @@
 // Groups items by a key. Map.groupBy needs Node 21.
 
-/** Returns the items by key, in the order in which the keys first occur. */
+/** Keys are in the order in which they first occur. */
 export const groupedBy = <T>(
   all: readonly T[],
   keyOf: (one: T) => string,

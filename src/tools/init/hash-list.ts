@@ -1,8 +1,7 @@
 // A list of 64-bit hashes that can tell if two of them are equal.
 //
-// A hash set of millions of hashes would have a cache miss for every hash. The list is only
-// appended to, and compared now and then: partitioned so that the hash set of each part fits into
-// the processor's cache.
+// One hash set of millions of hashes would have a cache miss for every hash. Here, hashes are only
+// appended, and compared now and then, in parts that fit into the processor's cache.
 
 /** The two halves of `size` hashes. */
 export interface HashList {
@@ -25,7 +24,6 @@ const larger = (numbers: Int32Array): Int32Array => {
   return copy;
 };
 
-/** Makes room for `more` further hashes. */
 export const makeRoom = (list: HashList, more: number): void => {
   while (list.size + more > list.low.length) {
     list.low = larger(list.low);
@@ -37,7 +35,7 @@ export const makeRoom = (list: HashList, more: number): void => {
 const partSize = 8_192;
 const slots = 4 * partSize;
 
-/** Returns the indexes of all hashes, sorted by part. The first bits of a hash are its part. */
+/** Indexes of all hashes, sorted by part. The first bits of a hash are the number of its part. */
 const inParts = (
   { low, size }: HashList,
   bits: number,

@@ -6,9 +6,7 @@ import type { ColumnEvidence } from './column-evidence.ts';
 
 const nameCharsMax = 64;
 
-/**
- * True for consecutive numbers, such as the years 2019, 2020, 2021 as the columns of a pivot table.
- */
+/** Consecutive numbers, such as the years 2019, 2020, 2021 as the columns of a pivot table. */
 const isCounting = (fields: readonly string[]): boolean => {
   const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
   return numbers.length > 1 && numbers.every((number, index) => number === numbers[0]! + index);
@@ -17,7 +15,6 @@ const isCounting = (fields: readonly string[]): boolean => {
 const mayBeName = (field: string): boolean =>
   field.length <= nameCharsMax && /\p{L}/u.test(field) && candidatesOf(field) === 0;
 
-/** True if the first of these records is a header. */
 export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   const [first, ...rest] = records.map((record) => record.map(trimBlanks));
   if (first === undefined) return false;
@@ -25,12 +22,10 @@ export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   if (names.length === 0 || !names.some(mayBeName)) return false;
   const counting = isCounting(names);
   if (!names.every((name) => mayBeName(name) || (counting && /^\d+$/.test(name)))) return false;
-  // Two equal fields suggest data, unless numbers or dates below them show that the record is a
-  // header.
+  // Two equal fields suggest data, unless numbers or dates below them indicate a header.
   const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
   if (new Set(names).size < names.length && !isTyped) return false;
-  // A name does not occur as a value of its column, except in a complete repeated header of joined
-  // files.
+  // A name is not a value of its column, except in a repeated header of joined files.
   const isAgain = (record: readonly string[]): boolean =>
     isTyped && names.length > 1 && first.every((name, index) => record[index] === name);
   const others = rest.filter((record) => !isAgain(record));
@@ -46,9 +41,8 @@ const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number 
 };
 
 /**
- * Returns how often the header is repeated among the records, as in files that were concatenated:
- * each column then has its own name as a value. Returns 0 if fewer than two columns have their name
- * as a value, or if the columns have it in different numbers.
+ * How often the header is repeated among the records, as in concatenated files: at least two
+ * columns have their own name as a value, all equally often. Otherwise 0.
  */
 export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
   const times = columns
@@ -58,7 +52,7 @@ export const headerRepeats = (columns: readonly ColumnEvidence[], header: readon
   return times.length > 1 && times.every((count) => count === first) ? first : 0;
 };
 
-/** Converts a name to snake case: `DryBulbFarenheit` becomes dry_bulb_farenheit. */
+/** `DryBulbFarenheit` -> dry_bulb_farenheit. */
 export const snakeCase = (name: string): string =>
   name
     .normalize('NFKD')
@@ -79,7 +73,7 @@ const cut = (name: string): string => {
   return short;
 };
 
-/** Returns unique column names. The third field is `field_3` if it has no name. */
+/** Unique names. The third field without a name is `field_3`. */
 export const columnNames = (headers: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return headers.map((header, index) => {

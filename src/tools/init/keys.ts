@@ -1,29 +1,25 @@
 // Searches for a primary key. The first records give candidates; all other records must confirm
-// them, as far as memory allows.
-//
-// Texts are compared by a hash of 64 bits. If different texts have the same hash, a key is missed;
-// a key that is found is certain.
+// them, as far as memory allows. Texts are compared by hashes of 64 bits: equal hashes of different
+// texts can hide a key, but a key that is found is certain.
 
 import { isBlankByte } from '../../format/records/grammar.ts';
 import { createHashList, hasEqual, makeRoom, type HashList } from './hash-list.ts';
 
-/** Maximum number of fields and records whose hashes are kept to find candidates. */
+/** Fields and records whose hashes are kept to find candidates. */
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/**
- * Maximum number of hashes for all candidates: 64 MiB, and half as much while they are compared.
- */
+/** Hashes of all candidates: 64 MiB, and half as much while they are compared. */
 const provedMax = 5_500_000;
 
-/** Maximum columns of a key, and how many columns are considered for keys of 1, 2 and 3 columns. */
+/** Columns of a key, and columns that are considered for keys of 1, 2 and 3 columns. */
 const keyColumnsMax = 3;
 const consideredMax = [16, 10, 8] as const;
 
-/** Maximum number of candidates that are checked at the same time. */
+/** Candidates that are checked at the same time. */
 const followedMax = 2;
 
-/** Hashes of 64 bits, as two lists of their halves. */
+/** The two halves of 64-bit hashes. */
 export interface Hashes {
   readonly low: Int32Array;
   readonly high: Int32Array;
@@ -34,7 +30,7 @@ export const createHashes = (length: number): Hashes => ({
   high: new Int32Array(length),
 });
 
-/** Hashes bytes [start, end), without blanks at both ends, and writes the hash to `into`. */
+/** Hashes bytes [start, end), without blanks at both ends. */
 export const hashBytes = (
   bytes: Uint8Array,
   start: number,
@@ -69,18 +65,16 @@ interface Followed {
 /** Factor by which the number of records grows between two comparisons. */
 const growth = 4;
 
-/** The state of the search for a primary key of one table. */
 export interface KeySearch {
   /** Hashes of the fields of the first records, record by record. */
   first: Hashes | undefined;
-  /** Number of columns. */
   readonly width: number;
   /** Number of first records to collect. */
   readonly room: number;
   records: number;
   /** The candidates; undefined while the first records are collected. */
   followed: Followed[] | undefined;
-  /** True if there were too many records for memory, so that the search was given up. */
+  /** The search was given up: memory cannot hold the hashes of so many records. */
   isLost: boolean;
 }
 
@@ -96,7 +90,7 @@ export const createKeySearch = (width: number): KeySearch => {
   };
 };
 
-/** True while the first records are collected, for which all fields must be hashed. */
+/** While the first records are collected, all fields must be hashed. */
 export const isGathering = ({ followed }: KeySearch): boolean => followed === undefined;
 
 function* combinations(columns: readonly number[], size: number): Generator<readonly number[]> {
@@ -106,9 +100,7 @@ function* combinations(columns: readonly number[], size: number): Generator<read
       for (const rest of combinations(columns.slice(index + 1), size - 1)) yield [column, ...rest];
 }
 
-/**
- * Hashes of a column: that of record 0 is at index `first`, that of the next record `step` later.
- */
+/** Hashes of a column: record 0 at index `first`, each further record `step` later. */
 interface Hashed extends Hashes {
   readonly first: number;
   readonly step: number;
@@ -128,7 +120,7 @@ const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: numbe
     }
 };
 
-/** Makes a candidate of the columns, or returns undefined if two of the first records are equal. */
+/** undefined: two of the first records are equal in these columns. */
 const followedOf = (
   { first, width, records }: KeySearch,
   columns: readonly number[],
@@ -146,10 +138,10 @@ const followedOf = (
 };
 
 /**
- * Ends the collection of first records and chooses the candidates: the smallest sets of columns
- * that identify the first records. No candidate contains another one.
+ * Chooses the candidates: the smallest sets of columns that identify the first records. No
+ * candidate contains another one.
  *
- * @param eligible the columns that can be in a key, in order of preference.
+ * @param eligible columns that can be in a key, in order of preference
  */
 export const followKeys = (search: KeySearch, eligible: readonly number[]): void => {
   const followed: Followed[] = [];
@@ -164,12 +156,7 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
   search.first = undefined;
 };
 
-/**
- * Adds one of the first records. Returns true if there is room for another record.
- *
- * @param columns the columns that can be in a key.
- * @param hash writes the hash of a column's field.
- */
+/** Adds one of the first records. Returns true if there is room for another record. */
 export const gather = (
   search: KeySearch,
   columns: readonly number[],
@@ -181,7 +168,7 @@ export const gather = (
   return search.records < search.room;
 };
 
-/** Returns the columns of all candidates, whose fields must be hashed in further records. */
+/** Columns of all candidates. */
 export const columnsFollowed = ({ followed = [] }: KeySearch): readonly number[] => [
   ...new Set(followed.flatMap(({ columns }) => columns)),
 ];
@@ -209,6 +196,6 @@ export const follow = (
   }
 };
 
-/** Returns the sets of columns that identify every record. */
+/** Sets of columns that identify every record. */
 export const keysFound = ({ followed = [] }: KeySearch): readonly (readonly number[])[] =>
   followed.filter(({ hashes }) => !hasEqual(hashes)).map(({ columns }) => columns);

@@ -3,13 +3,8 @@
 const words = String.raw`NA N/A n/a na #N/A #NA NULL null Null (null) #NULL! None none nil NaN nan NAN n.a. \N
   - -- --- . .. ... ? * ** *** M missing MISSING unknown UNKNOWN #VALUE! #DIV/0! #REF!`;
 
-/**
- * Words that become null tokens, except in text columns, where NA can be a country. M means
- * "missing" in weather data (pipelines/noaa.ts).
- */
+/** Null tokens, except in text columns: NA can be a country. M is "missing" in weather data. */
 export const nullWords: ReadonlySet<string> = new Set(words.split(/\s+/));
 
-/**
- * Null words that are ordinary values in many text columns, so that a remark would only disturb.
- */
+/** Ordinary values in many text columns, where a remark about them would only disturb. */
 export const commonWords: ReadonlySet<string> = new Set(['M', '-', '.', '?', '*', 'none', 'None', 'unknown']);

@@ -28,10 +28,10 @@ import {
   type FieldCounter,
 } from './field-counter.ts';
 
-/** Number of records that are parsed in one batch. */
+/** Records that are parsed in one batch. */
 const recordsAtOnce = 256;
 
-/** A record that would be rejected whatever types the columns have. */
+/** A record that is rejected whatever types the columns have. */
 export interface FaultSeen {
   readonly code: RejectCode;
   readonly reason: string;
@@ -39,9 +39,8 @@ export interface FaultSeen {
   readonly line: number;
 }
 
-/** Evidence about a table, collected from all records read so far. */
 export interface TableEvidence {
-  /** Names of the fields, which hint at types and keys. */
+  /** Names of fields, which hint at types and keys. */
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
@@ -49,10 +48,9 @@ export interface TableEvidence {
   readonly hashes: Map<number, Hashes>;
   /** Dialect of the first files. Only records in this dialect go through the field counter. */
   readonly dialect: Dialect;
-  /** Undefined if the field counter does not support the dialect. */
+  /** undefined: the field counter does not support the dialect. */
   readonly fieldCounter: FieldCounter | undefined;
   records: number;
-  /** Faulty records by code. */
   readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
   faulty: number;
 }
@@ -72,7 +70,6 @@ export const createTableEvidence = (names: readonly string[], dialect: Dialect):
   };
 };
 
-/** How to parse the records of one file. */
 export interface Observing {
   readonly file: string;
   readonly dialect: Dialect;
@@ -86,15 +83,14 @@ const addFault = (table: TableEvidence, fault: FaultSeen): void => {
   else known.count += 1;
 };
 
-/** Ends the collection of the first records and chooses candidates for a key from them. */
+/** Ends the collection of the first records and chooses candidates for a key. */
 export const endGathering = (table: TableEvidence): void => {
   if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
 };
 
-/** Writes the hash of a field to `into`. */
 type HashField = (record: number, column: number, into: Hashes, target: number) => void;
 
-/** Returns the columns that have a value in every record so far: only these can be in a key. */
+/** Only columns with a value in every record can be in a key. */
 const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
   columns.flatMap(({ counters }, index) =>
     counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [index],
@@ -128,10 +124,7 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
   }
 };
 
-/**
- * Counts records [at, to) of the field counter's window. Returns the index of the first record with
- * another number of fields, or `to`.
- */
+/** Counts records [at, to) up to the first with another number of fields, and returns its index. */
 const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, to: number): number => {
   const { keys } = table;
   const wasGathering = isGathering(keys);
@@ -147,7 +140,7 @@ const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, t
   return reached;
 };
 
-/** Counts records [from, to) of a block by parsing them. */
+/** Counts records [from, to) by parsing them. */
 const takeTexts = (
   table: TableEvidence,
   block: RecordBlock,
@@ -181,7 +174,6 @@ const takeTexts = (
   }
 };
 
-/** Adds the records of a block to the evidence: with the field counter where possible. */
 export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
   const { fieldCounter } = table;
   if (fieldCounter === undefined || observing.dialect !== table.dialect) {

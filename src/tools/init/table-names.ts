@@ -19,17 +19,17 @@ const wordsOf = (name: string): string =>
 const asName = (words: string): string =>
   (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
 
-/** Returns the name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
+/** A name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
 const stemOf = (name: string): string => {
   const words = wordsOf(name);
   const bare = words.replace(/\d+/g, '').replace(/_+/g, '_').replace(/^_|_$/g, '');
   return asName(bare.length >= 3 ? bare : words);
 };
 
-/** Returns the same pattern for names that differ only in the digits of their numbers. */
+/** Equal for names that differ only in the digits of their numbers. */
 export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g, '0');
 
-/** Returns unique table names, with numbers only where these distinguish the tables. */
+/** Unique table names, with numbers only where these distinguish the tables. */
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {
   const stems = tables.map(([first]) => stemOf(first!));
   return eachOnce(
@@ -40,7 +40,7 @@ export const tableNames = (tables: readonly (readonly string[])[]): readonly str
   );
 };
 
-/** Makes names unique by a suffix, such as `sale_2`. */
+/** Adds suffixes, such as `sale_2`. */
 const eachOnce = (names: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -18,7 +18,7 @@ export interface InitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns a glob that matches exactly these files, or undefined if there is none. */
+/** A glob that matches exactly these files; undefined: there is none. */
 const globOf = async (
   paths: readonly string[],
   names: readonly string[],
@@ -32,8 +32,7 @@ const globOf = async (
   let end = 0;
   const shortest = Math.min(...paths.map((path) => path.length)) - start;
   while (end < shortest && paths.every((path) => path.at(-1 - end) === first.at(-1 - end))) end += 1;
-  // The glob must not split a number: for 201101.txt and 201102.txt, 20110*.txt would exclude
-  // 201110.txt.
+  // Do not split a number: for 201101.txt and 201102.txt, 20110*.txt would exclude 201110.txt.
   while (start > 0 && /\d/.test(first[start - 1]!)) start -= 1;
   const glob = `${first.slice(0, start)}*${first.slice(first.length - end)}`;
   if (/[*][^*]*[/]/.test(glob)) return undefined;
@@ -42,11 +41,9 @@ const globOf = async (
 };
 
 /**
- * Returns the locations of files with the same options, as a person would write them: a given
- * argument, a glob, or the files' names.
+ * Locations as a person would write them: a given argument, a glob, or the files' names.
  *
- * @param all the files of all tables: an argument that also matches files of another table is not
- *   used.
+ * @param all files of all tables: an argument that also matches another table's files is not used
  */
 const placesOf = async (
   files: readonly ReadFile[],
@@ -66,7 +63,6 @@ const placesOf = async (
   return glob === undefined ? asGiven : [glob];
 };
 
-/** Returns the locations of a table's files, each with its dialect and encoding. */
 const locationsOf = async (
   { files }: TableDraft,
   options: InitOptions,
@@ -85,7 +81,7 @@ const locationsOf = async (
   return locations;
 };
 
-/** Returns remarks about uncertain guesses and faulty records of a table. */
+/** Remarks about uncertain guesses and faulty records. */
 const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
   const guessed = files.filter(({ isGuess }) => isGuess);
   return [
@@ -135,7 +131,6 @@ const writtenTable = async (
   };
 };
 
-/** The inferred tables, before the pipeline is written. */
 export interface InitDraft {
   readonly tables: readonly WrittenTable[];
   /** A name for the pipeline, from the names of the files. */
@@ -145,8 +140,8 @@ export interface InitDraft {
 }
 
 /**
- * Reads all files and infers the tables. Errors: ETL_USAGE for standard input, which cannot be read
- * several times, and for an invalid address; ETL_SOURCE_…, ETL_HEADER_….
+ * Reads all files and infers the tables. Errors: ETL_USAGE for an invalid address, and for standard
+ * input, which can be read only once; ETL_SOURCE_…, ETL_HEADER_….
  */
 export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   const { locations, workingDirectory, allowPrivate = false, signal } = options;
@@ -175,13 +170,13 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   };
 };
 
-/** Returns the text of the pipeline. `file` is the path under which it will be saved. */
+/** `file`: path under which the text will be saved. */
 export const initText = ({ tables }: InitDraft, name: string, file: string): string =>
   pipelineText({ name, tables, file });
 
 /**
- * Replaces the decision for a column by an alternative that the user chose. Sets `trim` if the new
- * type needs it, and removes the primary key if the column can no longer be a part of it.
+ * Applies an alternative that the user chose. Sets `trim` if the new type needs it, and removes the
+ * primary key if the column can no longer be in it.
  */
 export const settleColumn = (table: WrittenTable, index: number, decision: Decision): WrittenTable => {
   const { dialect, key } = table;

@@ -7,7 +7,6 @@ import { plainDialect } from './dialect.ts';
 import { columnNames } from './header.ts';
 import { shownText } from './shown-text.ts';
 
-/** A location of files. */
 export interface WrittenLocation {
   readonly path: string;
   readonly dialect: Dialect;
@@ -15,13 +14,11 @@ export interface WrittenLocation {
   readonly encoding?: string;
 }
 
-/** An inferred table. */
 export interface WrittenTable {
   readonly name: string;
   readonly locations: readonly WrittenLocation[];
-  /** Source options of csv(). */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Encoding of all files; undefined if it is UTF-8, or if each location has its own. */
+  /** undefined: UTF-8, or each location has its own encoding. */
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
   readonly header: readonly string[];
@@ -44,7 +41,7 @@ export interface WrittenPipeline {
 
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Formats a text as a TypeScript literal, with escapes for invisible characters. */
+/** A TypeScript literal, with escapes for invisible characters. */
 const literal = (text: string): string => {
   const escaped = text
     .replace(/[\\']/g, '\\$&')
@@ -65,7 +62,6 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
   return `{ ${entries.join(', ')} }`;
 };
 
-/** The dialect of csv() without options. */
 const defaults: Dialect = { ...plainDialect, header: true };
 
 /** Options that a guess can set, in the order in which they are written. */
@@ -82,7 +78,6 @@ const guessedOptions = [
   'ragged',
 ] as const;
 
-/** Returns the options in which a dialect differs from `other`. */
 const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<string, unknown>> => {
   const differ = guessedOptions.filter(
     (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
@@ -94,7 +89,6 @@ const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<strin
   );
 };
 
-/** Returns the options of csv() that differ from the defaults. */
 const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => ({
   ...(encoding === undefined ? {} : { encoding }),
   ...dialectOptions(dialect, defaults),
@@ -117,7 +111,7 @@ const sourceText = (table: WrittenTable): string => {
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
-/** Returns the field as a column names it: header text, `Name#2` if repeated, or position. */
+/** How a column names a field: by header, `Name#2` if the header is repeated, or position. */
 const fieldText = (header: readonly string[], index: number): string => {
   const name = header[index]!;
   const same = header.flatMap((other, at) => (other === name ? [at] : []));
@@ -151,11 +145,11 @@ const columnLines = (table: WrittenTable, name: string, index: number): readonly
   ];
 };
 
-/** True for an always empty field without a name: lines end with a delimiter. */
+/** An always empty field without a name: lines end with a delimiter. */
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, index: number): boolean =>
   dialect.header !== false && header[index] === '' && decisions[index]!.values === 0;
 
-/** Writes a filter that drops repeated headers, by a field whose type is not text. */
+/** A filter that drops repeated headers, by a field whose type is not text. */
 const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
   const index = decisions.findIndex(({ type }) => type !== 'text');
   if (repeats === 0 || index === -1) return [];
@@ -188,7 +182,6 @@ const tableLines = (table: WrittenTable): readonly string[] => {
   ];
 };
 
-/** Returns the text of the pipeline file. */
 export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
   [
     `// Written by \`etl init\` from all records of the files; the comments say how many values fit each type. Check names and types,`,

@@ -16,7 +16,7 @@ const difference = (
   found: unknown,
 ): VerifyDifference => ({ file, column, what, expected: String(expected), found: String(found) });
 
-/** Formats the last 64 bits of a checksum in hexadecimal. */
+/** The last 64 bits of a checksum in hexadecimal. */
 const shown = (hash: bigint): string => BigInt.asUintN(64, hash).toString(16).padStart(16, '0');
 
 const compareColumn = (
@@ -36,8 +36,8 @@ const compareColumn = (
 };
 
 /**
- * Compares the rows of one file, or of all files (`null`), with production. `pairing` is reported
- * only if rows and columns are equal: then values were exchanged between rows.
+ * Compares one file, or all files (`null`), with production. `pairing` is reported only if rows and
+ * columns are equal: then values were exchanged between rows.
  */
 export const compareRows = (
   file: string | null,

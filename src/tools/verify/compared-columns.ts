@@ -10,20 +10,19 @@ import type { Comparing } from './row-sums.ts';
 export interface ComparedColumn {
   readonly spec: ColumnSpec;
   readonly comparing: Comparing;
-  /** Prints a value as the server does. */
   readonly print: PrintValue;
 }
 
 export interface ComparedColumns {
   readonly columns: readonly ComparedColumn[];
-  /** The column with the id of each row's file; undefined if the table has none. */
+  /** The column with the id of each row's file; undefined: the table has none. */
   readonly fileColumn: string | undefined;
   readonly notCompared: readonly NotVerified[];
 }
 
 const numbers = new Set(['smallint', 'integer', 'bigint', 'numeric']);
 
-/** Types whose values only the server can convert, with the reason why they are not compared. */
+/** Types whose values only the server can convert. */
 const rewritten: Readonly<Record<string, string>> = {
   jsonb: 'the server writes jsonb differently from the file: only its nulls are compared',
   of: 'the server reads values of its type: only its nulls are compared',
@@ -31,9 +30,7 @@ const rewritten: Readonly<Record<string, string>> = {
 
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/**
- * Prints a numeric. Most numbers are written in files as the server prints them, so this is faster.
- */
+/** Faster for most numbers, which files write as the server prints them. */
 const numericPrinter = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);
   const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };
@@ -45,7 +42,7 @@ const numericPrinter = (column: ColumnSpec): PrintValue => {
   };
 };
 
-/** Size of the cache of printed values, per column. */
+/** Cached values per column. */
 const printedMax = 8_192;
 
 /** Adds a cache to a printer: values of a column often repeat, and some are slow to print. */

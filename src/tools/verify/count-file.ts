@@ -1,5 +1,4 @@
-// Recounts a file: parses it with csv-parse, reads the values with the column readers in
-// JavaScript, and sums the results.
+// Recounts a file with csv-parse and the column readers in JavaScript, and sums the results.
 
 import { correctionsOfFile, rejectsOfFile, type LoadedFile } from '../../ledger/production/loaded-files.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -18,16 +17,14 @@ import type { ComparedColumn } from './compared-columns.ts';
 import { createRowSums, type RowSums } from './row-sums.ts';
 import { CR, LF } from '../../core/characters.ts';
 
-// Cuts records that were rejected for their bytes out of a file, because csv-parse would fail at
-// them.
+// csv-parse would fail at records that were rejected for their bytes, so these are cut out.
 
-/** A record to cut out: its first byte in the file, and its number of lines. */
 interface Cut {
   readonly byte: number;
   readonly lines: number;
 }
 
-/** Returns the index after `lines` line ends, and how many line ends the block lacks (`left`). */
+/** Returns the index after `lines` line ends, and the number of line ends not found (`left`). */
 const afterLines = (
   block: Buffer,
   from: number,
@@ -45,11 +42,10 @@ const afterLines = (
 };
 
 /**
- * Yields the bytes without the given records.
+ * Yields the bytes without the records `cuts`, which are in the order of the file.
  *
- * @param start position of the first byte in the file.
- * @param cuts the records to cut out, in the order of the file.
- * @param counted is called for each record that is cut out.
+ * @param start position of the first byte in the file
+ * @param counted called for each record that is cut out
  */
 export async function* withoutRecords(
   bytes: AsyncIterable<Buffer>,
@@ -83,10 +79,7 @@ export async function* withoutRecords(
   }
 }
 
-/**
- * Codes of rejects that csv-parse and the column readers cannot find: bytes that are not a record,
- * not text, or that the server refused. Such records are cut out of the file before it is parsed.
- */
+/** Rejects that csv-parse and the column readers cannot find; they are cut out before parsing. */
 const bytesAtFault: readonly RejectCode[] = [
   'quote',
   'record_too_long',
@@ -104,14 +97,14 @@ export interface CountedFile {
   readonly sums: RowSums;
 }
 
-/** The values of a record; false if it is rejected, null if it is filtered. */
+/** The values of a record; false: rejected; null: filtered. */
 type Judged = readonly (string | null)[] | false | null;
 
 const judgeOf = (table: ReadTable, file: NewFile, columns: readonly ComparedColumn[], dialect: Dialect) => {
   const ofFile = fieldsOf(file, dialect);
   const wanted = file.header.length;
   const keep = createRecordFilter(table.filter, ofFile, dialect);
-  // Columns that production does not have are read, too, because they may reject a record.
+  // Columns that production lacks are read, too, because they may reject a record.
   const compared = new Map(columns.map(({ spec, print }, index) => [spec.name, { index, print }]));
   const readers = table.columns
     .filter(({ lineage }) => lineage === undefined)
@@ -130,7 +123,6 @@ const judgeOf = (table: ReadTable, file: NewFile, columns: readonly ComparedColu
   };
 };
 
-/** Counts rejected and filtered records, and sums the rows of the others. */
 const createCount = (columns: readonly ComparedColumn[]) => {
   const rowSums = createRowSums(columns.map(({ comparing }) => comparing));
   const counts = { records: 0, rejected: 0, filtered: 0 };
@@ -145,7 +137,6 @@ const createCount = (columns: readonly ComparedColumn[]) => {
   };
 };
 
-/** What the bookkeeping knows about a file. */
 type Known = Pick<LoadedFile, 'id' | 'runId' | 'rejected'>;
 
 const countRecords = async (
@@ -209,8 +200,7 @@ export const countFile = async (
     throw mayBeOurs ? new NotForCsvParse(error.message) : error;
   }
   if (corrections.length > 0) {
-    // Every corrected record must be among the rejects of the recount, otherwise it would count
-    // twice.
+    // A corrected record that the recount does not reject would count twice.
     if (count.counts.rejected !== (known.rejected ?? 0) + corrections.length)
       throw new NotForCsvParse('csv-parse does not reject some of the records that were corrected');
     const judge = judgeOf(table, file, columns, correctedDialect(table.format.dialect));

@@ -14,12 +14,11 @@ import { planSources } from '../../run/files/plan-sources.ts';
 import { takeEverything, type Sieve } from '../../run/files/sieve.ts';
 import type { RunSettings } from '../../run/options.ts';
 
-/** A file in production. */
 export interface KnownFile extends LoadedFile {
-  /** The listed file; undefined if it cannot be compared, for which `reason` is the reason. */
+  /** The listed file; undefined: it cannot be compared, because of `reason`. */
   readonly listed: NewFile | undefined;
   readonly reason: string;
-  /** True if the definition of the table has changed since the file was loaded. */
+  /** The definition of the table has changed since the file was loaded. */
   readonly isRedefined: boolean;
 }
 
@@ -29,9 +28,9 @@ interface Seen {
 }
 
 /**
- * Makes a Sieve that takes no file and adds the listed files that are in production to `seen`, by
- * id. With `run`, files that certainly were loaded by another run are not opened. Proved by
- * test/integration/verify.test.ts, "opens the files of that run".
+ * Takes no file, but adds listed files that are in production to `seen`, by id. With `run`, files
+ * that another run loaded are not opened.
+ * Proved by test/integration/verify.test.ts, "opens the files of that run".
  */
 const createWatcher = (
   client: Client,
@@ -65,14 +64,11 @@ const createWatcher = (
   },
 });
 
-/** True if the table is read from standard input, which cannot be read again. */
+/** Standard input cannot be read again. */
 const isGivenOnce = ({ readings }: SourceTableSpec): boolean =>
   readings.some(({ source }) => source.locations.includes('-'));
 
-/**
- * Lists the files of a table into `seen`. Returns why they cannot be listed, or undefined. If the
- * source no longer exists, files listed before the failure remain in `seen`.
- */
+/** Lists the files of a table into `seen`. Returns why they cannot be listed, or undefined. */
 const listFiles = async (
   client: Client,
   spec: PipelineSpec,
@@ -117,12 +113,7 @@ const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): str
   return undefined;
 };
 
-/**
- * Returns the files of a table in production. Errors: those of its sources.
- *
- * @param staged hashes of the definition of the table's rows (stagedHashes).
- * @param run if set, files of other runs need not be listed.
- */
+/** With `run`, files of other runs need not be listed. Errors: those of the sources. */
 export const filesInProduction = async (
   client: Client,
   spec: PipelineSpec,

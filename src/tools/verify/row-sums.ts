@@ -2,22 +2,20 @@
 
 import { textHash } from './text-hash.ts';
 
-/** A decimal number of any length: unscaled / 10^scale. */
+/** unscaled / 10^scale. */
 export interface Decimal {
   readonly unscaled: bigint;
   readonly scale: number;
 }
 
-/** Sums of one column. */
 export interface ColumnSums {
   readonly nulls: number;
-  /** Sum of the hashes of all values; null if the values are not compared. */
+  /** Sum of the hashes of all values; null: the values are not compared. */
   readonly hash: bigint | null;
-  /** Sum of the numbers; null if the column does not contain numbers. */
+  /** Sum of the numbers; null: the column does not contain numbers. */
   readonly sum: Decimal | null;
 }
 
-/** Sums of the rows of a file or a table. */
 export interface RowSums {
   readonly rows: number;
   readonly columns: readonly ColumnSums[];
@@ -25,19 +23,19 @@ export interface RowSums {
   readonly rowHash: bigint;
 }
 
-/** How a column is compared: by values, by values and the sum of numbers, or only by nulls. */
+/** numbers: by values and by the sum of numbers · nulls: only by the number of nulls. */
 export type Comparing = 'values' | 'numbers' | 'nulls';
 
 /** A cached value: the halves of its hash, and the number unscaled / 10^scale. */
 interface Known {
   readonly hi: number;
   readonly lo: number;
-  /** NaN if the value is not a number, or has too many digits for a double. */
+  /** NaN: not a number, or too many digits for a double. */
   readonly unscaled: number;
   readonly scale: number;
 }
 
-/** Maximum number and length of cached values, per column. */
+/** Number and length of cached values, per column. */
 const knownMax = 4_096;
 const knownLengthMax = 64;
 
@@ -54,11 +52,11 @@ const parseDecimal = (text: string): Decimal => {
 
 const isSpecial = (text: string): boolean => /[a-z]/i.test(text);
 
-/** Parses a sum that the server computed. Null, the sum of no values, counts as 0. */
+/** Null, the server's sum of no values, counts as 0. */
 export const decimalOf = (text: string | null): Decimal =>
   text === null ? { unscaled: 0n, scale: 0 } : parseDecimal(text);
 
-/** Formats a number without trailing zeros, so that equal numbers have equal texts. */
+/** Without trailing zeros, so that equal numbers have equal texts. */
 export const decimalText = ({ unscaled, scale }: Decimal): string => {
   const sign = unscaled < 0n ? '-' : '';
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
@@ -73,7 +71,7 @@ const addDecimals = (one: Decimal, other: Decimal): Decimal => {
   return { unscaled: scaled(one) + scaled(other), scale };
 };
 
-/** Makes a sum of decimal texts. Short numbers are summed as doubles, with one bucket per scale. */
+/** Short numbers are summed as doubles, with one bucket per scale. */
 const createSum = () => {
   const buckets: number[] = [];
   let total: Decimal = { unscaled: 0n, scale: 0 };
@@ -108,7 +106,7 @@ const known = (text: string, isNumber: boolean): Known => {
   return { hi, lo, unscaled: Number(digits), scale: point === -1 ? 0 : text.length - point - 1 };
 };
 
-/** Makes the sums of one column. `add` returns the hash of the value, or undefined for null. */
+/** `add` returns the hash of the value; undefined for null. */
 const createColumn = (comparing: Comparing) => {
   const values = new Map<string, Known>();
   const sum = comparing === 'numbers' ? createSum() : undefined;
@@ -141,10 +139,7 @@ const createColumn = (comparing: Comparing) => {
   };
 };
 
-/**
- * Makes the sums of rows whose values are printed as the server prints them. The hash of a row is
- * the exclusive or of the hashes of its values, each rotated by the index of its column.
- */
+/** A row's hash is the exclusive or of its values' hashes, each rotated by the column's index. */
 export const createRowSums = (columns: readonly Comparing[]) => {
   const adders = columns.map(createColumn);
   const turns = columns.map((_, index) => index % 64);

@@ -1,12 +1,11 @@
-// PostgreSQL's hash of a text, hashtextextended(text, 0), in JavaScript. Source:
-// hash_bytes_extended() in PostgreSQL's src/common/hashfn.c, which is lookup3 by Bob Jenkins, on a
-// little-endian server.
+// PostgreSQL's hashtextextended(text, 0) on a little-endian server: hash_bytes_extended() in
+// src/common/hashfn.c, which is lookup3 by Bob Jenkins.
 
 /** The halves of the hash, of which many can be summed as exact doubles. */
 export interface TextHash {
-  /** Upper half, signed. */
+  /** Signed. */
   hi: number;
-  /** Lower half, unsigned. */
+  /** Unsigned. */
   lo: number;
 }
 
@@ -17,7 +16,6 @@ const rotate = (value: number, by: number): number => (value << by) | (value >>>
 const encoder = new TextEncoder();
 let bytes = new Uint8Array(1024);
 
-/** Writes the text to `bytes` as UTF-8 and returns the number of bytes. */
 const encode = (text: string): number => {
   if (bytes.length < text.length * 3) bytes = new Uint8Array(text.length * 4);
   for (let at = 0; at < text.length; at += 1) {

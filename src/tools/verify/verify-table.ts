@@ -13,9 +13,8 @@ import type { KnownFile } from './known-files.ts';
 import type { NotVerified, VerifiedFile, VerifiedTable, VerifyDifference } from './report.ts';
 import { addRows, noRows, type RowSums } from './row-sums.ts';
 
-/** A table in production. */
 export interface Production {
-  /** Names of its columns; undefined if the table does not exist. */
+  /** Names of the table's columns; undefined: the table does not exist. */
   readonly there: ReadonlySet<string> | undefined;
   /** Files that other pipelines loaded into the table. */
   readonly others: FilesOfOthers;
@@ -23,7 +22,7 @@ export interface Production {
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
 }
 
-/** Returns why the rows of a table are not one per copied record, or undefined if they are. */
+/** Why rows are not one per copied record; undefined: they are. */
 export const whyNotRows = (
   table: SourceTableSpec,
   files: readonly KnownFile[],
@@ -48,7 +47,6 @@ interface Counted {
   readonly counted: CountedFile;
 }
 
-/** Results of recounting the files of a table. */
 interface Findings {
   readonly counted: Counted[];
   readonly differences: VerifyDifference[];
@@ -118,7 +116,6 @@ const compareTable = (
   const none = noRows(columns.map(({ comparing }) => comparing));
   const expected = counted.reduce((sum, { counted: { sums } }) => addRows(sum, sums), none);
   const [only, ...others] = counted;
-  // If there is only one file, the difference can name it.
   const name = only !== undefined && others.length === 0 ? only.file.name : null;
   return compareRows(name, columns, expected, found);
 };
@@ -130,14 +127,12 @@ const verifiedFile = ({ file, counted: { sums, ...counts } }: Counted): Verified
   ...counts,
 });
 
-/** Removes duplicates: one fault can be found in the ledger and in production. */
+/** One fault can be found in the ledger and in production. */
 const eachOnce = (differences: readonly VerifyDifference[]): readonly VerifyDifference[] => [
   ...new Map(differences.map((one) => [JSON.stringify(one), one])).values(),
 ];
 
-/**
- * True if no run has used the current definition yet, so that missing columns are not lost ones.
- */
+/** No run has used the current definition yet: columns that production lacks are not lost. */
 const isAwaited = (files: readonly KnownFile[]): boolean =>
   files.some(({ isRedefined }) => isRedefined) &&
   files.every(({ isRedefined, staged }) => isRedefined || staged === null);
@@ -162,12 +157,7 @@ export const columnsInProduction = (
   };
 };
 
-/**
- * Verifies a table. Errors: those of its sources, ETL_USER_FUNCTION.
- *
- * @param files all files that the table has in production.
- * @param wanted the files to recount.
- */
+/** Recounts the files `wanted` and compares. Errors: those of the sources, ETL_USER_FUNCTION. */
 export const verifyTable = async (
   client: Client,
   table: SourceTableSpec,

@@ -1,5 +1,4 @@
-// Verifies production: recounts the files of a pipeline, independently of the load, and compares
-// them with the rows. It only reads.
+// Verifies production: recounts files independently of the load, and compares them with the rows.
 
 import { filesOfOthers, standOf } from '../../ledger/production/loaded-files.ts';
 import type { FilesOf } from '../../ledger/production/published-files.ts';
@@ -21,16 +20,13 @@ import { quoteName } from '../../db/sql.ts';
 import type { ComparedColumn } from './compared-columns.ts';
 import { decimalOf, type RowSums } from './row-sums.ts';
 
-/**
- * Settings of the transaction: values are printed as print-value.ts does, writing is forbidden, and
- * row security raises an error instead of hiding rows.
- */
+/** Row security raises an error instead of hiding rows; values are printed as by print-value.ts. */
 const readOnlySettings = `set transaction read only; set local row_security = off; set local statement_timeout to default;
   set local datestyle = 'ISO, MDY'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'`;
 
 const readOnly = async (client: Client): Promise<void> => void (await client.query(readOnlySettings));
 
-/** A text to test that the server's hash equals textHash: on a big-endian server it does not. */
+/** Compares the server's hash with textHash: on a big-endian server they differ. */
 const hashProbe = 'sluice: Prüfsumme';
 
 const serverHash = async (client: Client, text: string): Promise<bigint> =>
@@ -39,7 +35,7 @@ const serverHash = async (client: Client, text: string): Promise<bigint> =>
       .hash,
   );
 
-/** Returns the names of the table's columns, or undefined if the table does not exist. */
+/** Names of the table's columns; undefined: the table does not exist. */
 const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<string> | undefined> => {
   const { rows } = await client.query(
     `select to_regclass($1) is not null as "isThere", (
@@ -50,7 +46,7 @@ const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<s
   return rows[0].isThere ? new Set(rows[0].columns ?? []) : undefined;
 };
 
-/** Returns SQL that rotates a hash to the left by the index of its column. */
+/** SQL that rotates a hash to the left by the index of its column. */
 const turned = (hash: string, index: number): string => {
   const by = index % 64;
   const value = `coalesce(${hash}, 0)`;
@@ -81,11 +77,7 @@ const sumsSql = (
     ${fileColumn === undefined ? '' : 'group by 1'}`;
 };
 
-/**
- * Returns the sums of a table: by file id with `fileColumn`, otherwise one entry with the key null.
- *
- * @param columns must exist in the table.
- */
+/** Sums by file id; without `fileColumn`, of the whole table with the key null. */
 const productionSums = async (
   client: Client,
   name: string,
@@ -113,7 +105,7 @@ interface Verifying {
   readonly client: Client;
   readonly spec: PipelineSpec;
   readonly settings: RunSettings;
-  /** By table: hashes of the definition of its rows (stagedHashes). */
+  /** Hash of the table's staging definition (stagedHashes), by table. */
   readonly staged: Readonly<Record<string, string>>;
   /** If set, only files that this run loaded are compared. */
   readonly run: number | undefined;
@@ -140,10 +132,7 @@ const readProduction = async (
   return { there, others, sums };
 };
 
-/**
- * Reads the files and the rows of a table at the same state: starts again if a run publishes the
- * table in between. Errors: ETL_VERIFY_MOVED.
- */
+/** Reads files and rows of the same state: starts again if a run publishes the table meanwhile. */
 const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,
@@ -153,8 +142,7 @@ const readTable = async (
   for (let tries = 0; tries < triesMax; tries += 1) {
     const before = await standOf(client, of);
     const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
-    // In isolation level read committed, each statement has a new snapshot. In an older snapshot, a
-    // table that was swapped in the meantime would be empty.
+    // Read committed: each statement has a new snapshot. An older one sees a swapped table empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
       return readProduction(client, of, table, files);
@@ -175,9 +163,7 @@ const derived = (table: string): VerifiedTable => ({
   notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
 });
 
-/**
- * Refuses a server with other hashes, on which every column would differ. Errors: ETL_VERIFY_HASH.
- */
+/** On a server with other hashes, every column would differ. */
 const checkHash = async (client: Client): Promise<void> => {
   const { hi, lo } = textHash(hashProbe);
   if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))
@@ -189,10 +175,9 @@ const outcomeOf = (tables: readonly VerifiedTable[]): VerifyReport['outcome'] =>
   'not compared';
 
 /**
- * Verifies production over a connection. Errors: those of the definition, its files and its
- * functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
- *
- * @param client undefined if there is no server yet, and therefore nothing in production.
+ * Verifies production over a connection; without a client, there is no server yet. Errors: those of
+ * the definition, its files and its functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED,
+ * ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
  */
 export const verifyOn = async (
   pipeline: Pipeline,

@@ -21,8 +21,8 @@ export interface DeclaredMode<Spec extends PublishSpec> {
   /**
    * Adds the problems of a table with this mode.
    *
-   * @param known names of the columns whose values come from files or SQL.
-   * @param columns specifications of the columns whose values come from files.
+   * @param known names of the columns whose values come from files or SQL
+   * @param columns specifications of the columns whose values come from files
    */
   readonly check: (
     table: PublishedTable<Spec>,

@@ -7,7 +7,7 @@ import { derivedProblem } from '../../names.ts';
 import type { Problems } from '../../problems.ts';
 import type { PublishedTable } from './contract.ts';
 
-/** An index to find the rows of a file. A brin index is enough, because these rows are adjacent. */
+/** Finds the rows of a file. They are adjacent, so a brin index is enough. */
 export const fileIndex = (table: string): IndexSpec => ({
   name: `${table}_${fileColumn}_idx`,
   columns: [fileColumn],

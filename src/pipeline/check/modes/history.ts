@@ -15,14 +15,14 @@ import { refuseStagedNames, stagedFor } from './merge.ts';
 const columnName = z.string(mustBe('the name of a column'));
 const keeps = "gone: 'unload' needs mode 'append': a version may come from several files";
 
-/** Makes the column `from`: a copy of column `at`, or without `at` the start of the run. */
+/** The column `from`: a copy of column `at`, or without `at` the start of the run. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {
   if (at === undefined) return [madeColumn(from, 'timestamptz', { headers: [], lineage: '_loaded_at' })];
   const time = columns.find(({ name }) => name === at);
   return time === undefined ? [] : [{ ...time, name: from }];
 };
 
-/** Checks `publish.at`: an existing, not nullable time column outside the primary key. */
+/** `publish.at` must be a time column that is not nullable and not in the primary key. */
 const checkTime = (
   at: string,
   primaryKey: readonly string[],

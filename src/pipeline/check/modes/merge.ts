@@ -15,10 +15,7 @@ import type { DeclaredMode } from './contract.ts';
 const columnName = z.string(mustBe('the name of a column'));
 const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";
 
-/**
- * Staging columns with the file and line of a record, which tell the last record of a key, and with
- * the result of the filter `deleted`.
- */
+/** Staging columns with file and line, which tell the last record of a key, and with `deleted`. */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
   // With missing: 'null', a file without the fields of `deleted` deletes no rows.
@@ -30,14 +27,14 @@ export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] 
   ];
 };
 
-/** Refuses declared columns with names of these staging columns. `need` says what needs them. */
+/** Refuses declared columns with the names of staging columns. `need`: what needs these columns. */
 export const refuseStagedNames = (known: Known, need: string, problems: Problems): void => {
   const made: readonly string[] = Object.values(mergeColumns);
   for (const column of known?.filter((one) => made.includes(one)) ?? [])
     problems.at(`column ${column}`).add(`has a name that ${need}; choose another name`);
 };
 
-/** Checks that the columns of `update` and `newer` exist and are not in the primary key. */
+/** The columns of `update` and `newer` must exist and not be in the primary key. */
 const checkColumns = (
   { update = [], newer }: MergeSpec,
   primaryKey: readonly string[],

@@ -14,7 +14,7 @@ const modes = { replace, append, merge, history };
 const choices =
   "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
 
-/** Schema of `publish`: the name of a mode, or an object with the mode and its options. */
+/** The name of a mode, or an object with the mode and its options. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   z.discriminatedUnion('mode', [replace.schema, append.schema, merge.schema, history.schema], {
