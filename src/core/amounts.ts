@@ -29,7 +29,7 @@ export const formatSeconds = (seconds: number): string => {
 export const formatLeft = (seconds: number): string =>
   seconds <= 59 ? `${Math.ceil(seconds)} s` : formatSeconds(seconds);
 
-/** Records a second, or '–' if the time is too short to measure. */
+/** '–' if the time is too short to measure. */
 export const formatRate = (records: number, seconds: number): string =>
   records > 0 && seconds > 0.001 ? formatCount(records / seconds) : '–';
 

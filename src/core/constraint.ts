@@ -1,6 +1,6 @@
 // Constraints of a table, except its primary key, as a pipeline declares them.
 
-/** A constraint that the server enforces. `condition` is a SQL expression, as in `check (…)`. */
+/** `condition` is a SQL expression, as in `check (…)`. */
 export type ConstraintSpec =
   | { readonly kind: 'check'; readonly name: string; readonly condition: string }
   | { readonly kind: 'unique'; readonly name: string; readonly columns: readonly string[] }
@@ -19,7 +19,6 @@ export interface ForeignKeySpec {
   readonly onDelete: (typeof deleteActions)[number];
 }
 
-/** A table by name. */
 export interface TableRef {
   /** undefined: the pipeline's own schema. */
   readonly schema: string | undefined;

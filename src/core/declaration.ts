@@ -13,7 +13,6 @@ export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit 
 /** Options of csv() for one kind of source, such as `headers` for HTTP. The source checks them. */
 export type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** Where the files of a table are, and what applies to each of them. */
 export interface SourceSpec {
   /** Paths and globs relative to the working directory, URLs, or `-` for standard input. */
   readonly locations: readonly string[];
@@ -21,7 +20,7 @@ export interface SourceSpec {
   readonly skipEnd: number;
   /** Field name → text. Every record gets these fields in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
-  /** True if a value such as `../x` of a parameter may lead out of the declared directory. */
+  /** A parameter's value such as `../x` may lead out of the declared directory. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
   /** Limits of decompression: bytes for each compressed byte, and bytes of one file. */
@@ -29,7 +28,6 @@ export interface SourceSpec {
   readonly maxBytes: number;
 }
 
-/** How records are written in the decompressed bytes of a file. */
 export interface FormatSpec {
   readonly kind: 'csv';
   /** A name of src/input/encodings/labels.ts. detect: what the byte order mark says, else UTF-8. */
@@ -37,13 +35,13 @@ export interface FormatSpec {
   readonly dialect: Dialect;
 }
 
-/** How files of some locations are read: options of csv(), some replaced by those of a location. */
+/** How the files of some locations are read. Options of a location replace those of csv(). */
 export interface Reading {
   readonly source: SourceSpec;
   readonly format: FormatSpec;
 }
 
-/** Options of a column type, such as `scale`. pipeline/check/column-spec.ts has checked them. */
+/** Options of a column type, such as `scale`; checked by pipeline/check/column-spec.ts. */
 export type ColumnOptions = Readonly<Record<string, unknown>>;
 
 export interface ColumnCheck {
@@ -62,7 +60,7 @@ export type ColumnRule =
 
 export type RuleOf<Kind extends ColumnRule['kind']> = Extract<ColumnRule, { readonly kind: Kind }>;
 
-/** The method of a Zod schema that a column uses, so that only src/pipeline/ depends on Zod. */
+/** The method of a Zod schema that columns use, so that only src/pipeline/ depends on Zod. */
 export interface ColumnSchema {
   safeParse(
     value: unknown,
@@ -91,7 +89,7 @@ export interface ColumnSpec {
   readonly separator: string;
   /** Set if the value is a boolean: true if the record satisfies all of these filters. */
   readonly test?: readonly FilterSpec[];
-  /** True if only the staging table has this column. */
+  /** Only the staging table has this column. */
   readonly stagedOnly?: true;
   readonly nullable: boolean;
   /** Texts that mean null in this column, in addition to the dialect's. */
@@ -117,7 +115,7 @@ export type FilterSpec =
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** Kept in the ledger to split rejected records later: a dialect by reading, fields by column. */
+/** Stored in the ledger to split rejects later: a dialect by reading, fields by column. */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
@@ -132,7 +130,7 @@ export interface Guard {
   readonly shrinkMaxPercent: number;
 }
 
-/** A column that the `row` of a table declares for the result of its SQL. */
+/** A column of the SQL's result, from the table's `row`. */
 export interface MadeColumn {
   readonly name: string;
   /** JavaScript type of the values. */
@@ -140,7 +138,7 @@ export interface MadeColumn {
   readonly nullable: boolean;
 }
 
-/** The modes in which tables are published; src/publish/modes/ implements each. */
+/** src/publish/modes/ implements each mode. */
 export const publishModes = ['replace', 'append', 'merge', 'history'] as const;
 export type PublishMode = (typeof publishModes)[number] | 'touched';
 
@@ -202,7 +200,7 @@ export interface TouchedSpec {
 export type PartSpec = AppendSpec | MergeSpec | HistorySpec | TouchedSpec;
 export type PublishSpec = 'replace' | PartSpec;
 
-/** whole: a run loads all rows of a table · part: rows of some files, which join those there. */
+/** whole: a run loads all rows of a table · part: rows of some files, beside existing rows. */
 export type Extent = 'whole' | 'part';
 
 interface TableCommon {
@@ -215,17 +213,15 @@ interface TableCommon {
   readonly publish: PublishSpec;
   /** undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;
-  /** undefined: the table is not partitioned. */
   readonly partitionBy?: PartitionSpec | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
-  /** Earlier versions of the table that are kept for a rollback; undefined: none. */
+  /** Earlier versions of the table that are kept for a rollback. */
   readonly keep?: number | undefined;
   /** Columns that the table's SQL must return; undefined: not declared. */
   readonly row?: readonly MadeColumn[] | undefined;
 }
 
-/** A table that is loaded from files. */
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
   /** One for each group of locations with the same options. `SourceFile.reading` is an index. */
@@ -247,10 +243,9 @@ export interface SourceTableSpec extends TableCommon {
   readonly transform: SqlFile | undefined;
 }
 
-/** A table with one of its readings. */
 export interface ReadTable extends SourceTableSpec, Reading {}
 
-/** The table as one file is read. `encoding` replaces a declared 'detect'. */
+/** Applies the file's reading. `encoding` replaces a declared 'detect'. */
 export const tableOfFile = (
   table: SourceTableSpec,
   { reading, encoding }: { readonly reading: number; readonly encoding: string },
@@ -282,7 +277,7 @@ export interface PipelineSpec {
   /** search_path of the author's SQL, after the pipeline's own schema. */
   readonly searchPath: readonly string[];
   readonly tables: readonly TableSpec[];
-  /** Limit of all tables together, in addition to the limit of each; undefined: none. */
+  /** Limit of all tables together, in addition to the limit of each. */
   readonly rejectLimit: RejectLimit | undefined;
   /** How long publishing waits for sessions with older snapshots; false: it does not wait. */
   readonly snapshotWaitMs: number | false;
@@ -292,7 +287,7 @@ export interface PipelineSpec {
   readonly varied: readonly VariedPath[];
   /** `params` as the ledger shows them: secret values are replaced. */
   readonly shownParams: Readonly<Record<string, unknown>>;
-  /** `params` as JSON, to bind the pipeline elsewhere with the same values; without secrets. */
+  /** `params` as JSON, without secrets: another process binds the pipeline with the same values. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   /** Directory of the pipeline file; paths of SQL files are relative to it. */
   readonly directory: string;

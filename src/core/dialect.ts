@@ -47,10 +47,7 @@ export interface Dialect {
   readonly ragged: 'reject' | 'pad' | 'cut';
 }
 
-/**
- * For each of several option sets, only the options that differ from the most frequent value.
- * If no value is the most frequent, from the value of the first set.
- */
+/** For each set, its options that differ from the most frequent value, or else the first set's. */
 export const ownOptions = <Options extends object>(all: readonly Options[]): readonly Partial<Options>[] => {
   const texts = all.map((options) =>
     Object.entries(options).map(([name, value]) => JSON.stringify([name, value])),
@@ -71,7 +68,7 @@ export const ownOptions = <Options extends object>(all: readonly Options[]): rea
   );
 };
 
-/** Values of a list, such as header names, that are shown. */
+/** Shown values of a list, such as header names. */
 const namesShown = 3;
 
 const valueText = (value: unknown): string => {

@@ -6,10 +6,7 @@ export const blocksAtOnce = 3;
 /** A piece of at least this share of a block is passed on as it is: copying would cost more. */
 const largePart = 1 / 4;
 
-/**
- * Yields the bytes of `pieces` in blocks of at most `blockBytes`. The memory of a block is reused
- * when the second block after it is requested.
- */
+/** A block's memory is reused when the second block after it is requested. */
 export async function* inLargeBlocks(
   pieces: AsyncIterable<Buffer>,
   blockBytes: number,

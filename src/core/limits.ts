@@ -3,7 +3,7 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Bytes of one read from a source file. With 64 KiB instead, a load takes half as long again. */
+/** Bytes of one read from a source file. With 64 KiB, a load takes half as long again. */
 export const readBytes = 1 * MiB;
 
 /** How often a loading thread reports its counts. Each message wakes the main thread. */
@@ -15,10 +15,10 @@ export const copyPieceBytes = 64 * KiB;
 /** Bytes of a file that one transaction loads: few commits, and a crash costs about a second. */
 export const chunkBytesDefault = 32 * MiB;
 
-/** Bytes of a stream's chunk with several workers. It stays in memory until its commit. */
+/** Chunk of a stream with several workers. The chunk stays in memory until its commit. */
 export const streamChunkBytesMax = 8 * MiB;
 
-/** Bytes of a stream's chunk with a single worker, which waits for each commit. */
+/** Chunk of a stream with a single worker, which waits for each commit. */
 export const streamChunkBytesAlone = 4 * streamChunkBytesMax;
 
 /** Smallest segment of a file: each job and its transaction cost some milliseconds. */
@@ -27,57 +27,48 @@ export const segmentBytesMin = 8 * MiB;
 /** Chunks in a segment. Two, so that cutting a file is soon ahead of loading it. */
 export const segmentChunks = 2;
 
-/** Segments per worker if there is little data, so that all workers end at nearly the same time. */
+/** Segments per worker if there is little data: all workers then end at nearly the same time. */
 export const segmentsPerWorker = 4;
 
-/** Small files in one job: the job is 15 kB of text, and a lost worker returns this many files. */
+/** Small files in one job: the job has 15 kB of text, and a lost worker returns all its files. */
 export const segmentsPerJobMax = 100;
 
-/**
- * An enqueued run cuts files as if this many workers loaded them, so that idle workers can help.
- * Cutting scans a file a hundred times faster than it loads.
- */
+/** An enqueued run cuts files for this many times its workers, so that idle workers can help. */
 export const helpedShare = 4;
 
-/** Files are cut if the load would otherwise take this many times as long as with equal files. */
+/** Files are cut if the busiest worker would get this many times the average number of bytes. */
 export const unevenMax = 1.1;
 
-/** Bytes of the longest record, as in DuckDB. A longer one nearly always has an unclosed quote. */
+/** Longest record, as in DuckDB. A longer one nearly always has an unclosed quote. */
 export const recordBytesMax = 2_000_000;
 
-/** Bytes of the longest header: twice the 1,600 names of 63 bytes that PostgreSQL allows. */
+/** Longest header: twice the 1,600 names of 63 bytes that PostgreSQL allows. */
 export const headerBytesMax = 256 * KiB;
 
 /** Bytes kept of a rejected record: enough to see the fault, but etl.reject must stay small. */
 export const rejectRawBytesMax = 4 * KiB;
 
-/**
- * Rejects that are still collected after a table exceeded a `rejectLimit` that is a count, so that
- * people see every kind of fault; then the run stops. A worker, which may not know the rejects of
- * others, stops at this many of its own, or at one more than the limit.
- */
+/** Rejects that a table over its `rejectLimit` (a count) still collects, to show every fault. */
 export const rejectsCollectedMax = 1_000;
 
 /** Bytes at each end of a file that its fingerprint hashes, with size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;
 
-/** Time to open a connection to the server. */
 export const connectTimeoutMs = 10_000;
 
-/** PostgreSQL's limit (NAMEDATALEN - 1). It cuts longer names silently, so sluice refuses them. */
+/** NAMEDATALEN - 1. PostgreSQL cuts longer names silently, so sluice refuses them. */
 export const identifierBytesMax = 63;
-/** PostgreSQL's limit of columns in a table. */
+/** PostgreSQL's limit. */
 export const columnsMax = 1_600;
 
 /**
- * The job of a killed worker goes to another worker after this time. It can be short: if the first
- * worker is alive, the second one waits for its chunk and finds it loaded.
+ * Time until another worker gets the job of a killed worker. If the first worker is alive after
+ * all, the second worker waits for the chunk and finds it loaded.
  */
 export const jobLockMs = 10_000;
 
 /** Attempts of a job whose process lost the server. */
 export const jobAttemptsMax = 100;
-/** Pause between attempts of a job. */
 export const jobBackoffMs = 1_000;
 
 /** How often BullMQ looks for jobs of dead workers. */
@@ -86,9 +77,9 @@ export const jobStalledCheckMs = 5_000;
 /** Deliveries of a job, after crashes of its workers, before BullMQ gives it up. */
 export const jobStalledMax = 100;
 
-/** How often progress is drawn on a terminal, at most. */
+/** Least time between two drawings of the progress on a terminal. */
 export const progressIntervalMs = 100;
-/** How often progress is printed as a line in a pipe or a log file, at most. */
+/** Least time between two lines of progress in a pipe or a log file. */
 export const progressLineIntervalMs = 5_000;
 
 /** Time in which the embedded server must answer after its start; then its log is shown. */
@@ -112,18 +103,18 @@ export const embeddedPortMax = 31_999;
 /** Ports that are tried before a start fails. */
 export const embeddedPortAttemptsMax = 100;
 
-/** Last lines of the server's log that are shown if it does not start: they usually say why. */
+/** Last lines of the log that are shown if the server does not start: they usually say why. */
 export const embeddedLogLinesShown = 5;
-/** A larger log is renamed at the next start, and replaces the log that was renamed before. */
+/** A larger log is renamed at the next start, and replaces the log renamed before. */
 export const embeddedLogBytesMax = 10 * MiB;
 
 /** Characters of a field in the reason of a reject, which also has the whole record. */
 export const reasonTextCharsMax = 60;
 
-/** Largest n of varchar(n): PostgreSQL's limit. */
+/** PostgreSQL's limit of n in varchar(n). */
 export const varcharLengthMax = 10_485_760;
 
-/** Largest p of numeric(p, s): PostgreSQL's limit. */
+/** PostgreSQL's limit of p in numeric(p, s). */
 export const numericPrecisionMax = 1_000;
 
 /** PostgreSQL's limits of numeric: digits before the point, digits after the point, exponent. */
@@ -131,10 +122,7 @@ export const numericIntegerDigitsMax = 131_072;
 export const numericDecimalsMax = 16_383;
 export const numericExponentMax = 1_073_741_823;
 
-/**
- * Nesting of a JSON field. The server's parser is recursive and reaches max_stack_depth (2 MB) some
- * thousands deeper; finding the record that it refuses would then take several COPYs.
- */
+/** JSON some thousands of levels deeper than this reaches the server's max_stack_depth (2 MB). */
 export const jsonDepthMax = 1_000;
 
 /** Each worker is a connection, and PostgreSQL allows 100 by default: more is a typing mistake. */
@@ -152,7 +140,6 @@ export const completionsMax = 200;
 /** Columns of help text: longer lines are hard to read, also in wide windows. */
 export const helpWidthMax = 100;
 
-/** Characters of a progress bar. */
 export const barCellsMax = 24;
 
 /** How often a busy connection is checked for bytes sent or received. */
@@ -165,12 +152,12 @@ export const silenceMs = 10_000;
 export const sourceSilenceMs = 60_000;
 
 /**
- * A session that blocks others is ended if its process sent nothing for this long. A live process
- * gives up its source earlier, after `sourceSilenceMs`.
+ * A session that blocks others is terminated if its process sent nothing for this long. A live
+ * process gives up its source earlier.
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
-/** The session must stay silent this much longer: after a clock jump, all sessions seem silent. */
+/** Additional time to stay silent: after a clock jump, all sessions seem silent. */
 export const frozenConfirmMs = 3_000;
 
 /** Parallel processes for an index on the embedded server: the run is on the same machine. */
@@ -181,7 +168,6 @@ export const probeTimeoutMs = 5_000;
 
 /** First pause between attempts to reach a lost server. Pauses grow. */
 export const waitFirstMs = 100;
-/** Longest pause between attempts to reach a lost server. */
 export const waitStepMsMax = 5_000;
 
 /** Default of `--wait`: a restart takes seconds, crash recovery of a busy server takes minutes. */
@@ -203,8 +189,8 @@ export const queueCloseTimeoutMs = 3_000;
 export const scrapeAnswerMs = 5_000;
 
 /**
- * Attempts to reach Redis before it counts as lost: some three seconds if connections are refused,
- * minutes if nothing answers. A run then waits for Redis as for PostgreSQL, up to `--wait`.
+ * Attempts to reach Redis before a run waits for it, up to `--wait`: three seconds if connections
+ * are refused, minutes if nothing answers.
  */
 export const redisAttemptsMax = 10;
 /** Each pause between attempts to reach Redis is this much longer than the pause before, … */
@@ -217,7 +203,7 @@ export const runAttemptsMax = 10;
 /** First pause between attempts of a run. Each further pause is twice as long. */
 export const runBackoffMs = 5_000;
 
-/** A worker of several queues asks its other queues this much earlier than that of its last job. */
+/** A worker of several queues asks the queue of its last job this much later than the others. */
 export const otherQueuesFirstMs = 100;
 
 /** Pause before a run is offered again if another process runs its pipeline. */
@@ -242,7 +228,7 @@ export const lostJobsCheckMs = 10_000;
 /** How often a worker looks for due schedules. Times closer than this become one run. */
 export const scheduleCheckMs = 2_000;
 
-/** A scheduled run that no worker started in this time was missed. Replacing workers is faster. */
+/** A scheduled run is missed if no worker notices it for this long. A worker restarts sooner. */
 export const slotLateMs = 60_000;
 
 /** Coming times of a schedule that are shown: enough to see a weekly pattern. */
@@ -285,8 +271,8 @@ export const closeTimeoutMs = 2_000;
 export const threadCloseTimeoutMs = 5_000;
 
 /**
- * A chunk ends at this many rejects, because they stay in memory until its commit, and one wrong
- * option rejects every record. At most this many records are decoded at once.
+ * A chunk ends at this many rejects: they stay in memory until its commit, and one wrong option
+ * rejects every record. At most this many records are decoded at once.
  */
 export const rejectsPerChunkMax = 10_000;
 
@@ -294,7 +280,7 @@ export const rejectsPerChunkMax = 10_000;
 export const rejectsPerInsertMax = 1_000;
 
 /**
- * Memory for sorting indexes in all sessions of a build together. The keys of ten million rows fit.
- * A larger sort uses files and takes a fifth longer, but leaves memory to others on the server.
+ * Memory of all sessions of a build for sorting indexes: the keys of ten million rows fit. A larger
+ * sort uses files and takes a fifth longer, but leaves memory to others on the server.
  */
 export const sortMemoryBytesMax = 1024 * MiB;

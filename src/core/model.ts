@@ -16,11 +16,11 @@ export interface Position {
   readonly record: number;
 }
 
-/** How a file's header differs from the fields that its table names. Texts for people. */
+/** How a file's header differs from the fields that its table names. */
 export interface HeaderDifferences {
-  /** Fields that the table names and the header lacks. */
+  /** Fields that only the table names. */
   readonly missing: readonly string[];
-  /** Fields of the header that the table does not name. */
+  /** Fields that only the header has. */
   readonly extra: readonly string[];
   /** Fields whose header is spelled otherwise, for example with other case. */
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
@@ -28,10 +28,8 @@ export interface HeaderDifferences {
 
 /** The bytes of a member in its archive. Other numbers are for the archive's format only. */
 export interface MemberPart {
-  /** First byte of the member's data, and the byte after its last one. */
   readonly start: number;
   readonly end: number;
-  /** Size of the archive. */
   readonly archiveBytes: number;
   /** Decompressed size according to the archive; a member that is longer is refused. */
   readonly bytes: number;
@@ -51,7 +49,6 @@ export interface SourceFile {
   readonly location: string;
   /** The file's name inside its archive; null: the file is not in an archive. */
   readonly member: string | null;
-  /** The file's bytes in its archive; null: the file is not in an archive. */
   readonly part: MemberPart | null;
   /** Name for people: relative to the working directory if the file is below it. */
   readonly name: string;
@@ -66,9 +63,8 @@ export interface SourceFile {
   readonly encoding: string;
   /** Index into `readings` of its table. */
   readonly reading: number;
-  /** Field names of the file, in file order. */
   readonly header: readonly string[];
-  /** Name → text of fields that every record has in addition to its own. */
+  /** Fields that every record has in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
   /** null: the header has exactly the fields that the table names. */
   readonly differs: HeaderDifferences | null;
@@ -85,12 +81,12 @@ export interface SourceFile {
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
-  /** Byte after the segment; null: up to the end of the file. */
+  /** null: the segment ends with the file. */
   readonly byteEnd: number | null;
 }
 
 /**
- * The right to load for a run, checked in every chunk's transaction: it ends when another process
+ * The right to load for a run, checked in every chunk's transaction. It ends when another process
  * coordinates the run, or when a crash of the server empties the unlogged staging tables.
  */
 export interface Lease {
@@ -109,9 +105,8 @@ export interface Counts {
   readonly filtered: number;
 }
 
-/** One fault of a record. */
 export interface Fault {
-  /** Column of the table; null: the whole record is at fault. */
+  /** null: the whole record is at fault. */
   readonly column: string | null;
   readonly code: RejectCode;
   readonly reason: string;
@@ -122,7 +117,7 @@ export interface Reject extends Fault {
   readonly position: Position;
   /** Last line of the record. */
   readonly lastLine: number;
-  /** The record's other faults: their number, and the first of them. */
+  /** Number of the record's other faults, and the first of them. */
   readonly others?: { readonly count: number; readonly kept: readonly Fault[] };
   /** The record as text, cut at `rejectRawBytesMax`; invalid bytes are written as \xNN. */
   readonly raw: string;
@@ -137,7 +132,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** Codes of rejects; docs/reference/errors.md lists them with these texts. */
+/** docs/reference/errors.md lists the codes with these texts. */
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',
@@ -157,10 +152,8 @@ export const rejectCodes = {
 export type RejectCode = keyof typeof rejectCodes;
 
 /**
- * States of a run:
- *
- *   planned -> loading -> loaded -> publishing -> published
- *        \________\__________\___________\______-> failed | cancelled
+ * planned -> loading -> loaded -> publishing -> published
+ *      \________\__________\___________\______-> failed | cancelled
  */
 export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'published' | 'failed' | 'cancelled';
 

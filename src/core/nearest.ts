@@ -1,6 +1,6 @@
 // Finds the known name that a misspelled name probably means.
 
-/** Number of edits between two texts: insert, delete or replace a character, swap neighbours. */
+/** Edits: insert, delete or replace a character, or swap neighbours. */
 const editDistance = (from: string, to: string): number => {
   const rows: number[][] = [];
   for (let i = 0; i <= from.length; i += 1) {
@@ -23,7 +23,7 @@ const editDistance = (from: string, to: string): number => {
   return rows[from.length]![to.length]!;
 };
 
-/** The nearest known name; undefined if more than a third of every name differs. */
+/** undefined: more than a third of every known name differs. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
   const wanted = name.toLowerCase();
   const [best] = known

@@ -1,4 +1,4 @@
-// Detects files that another user of this machine may have made. On Windows there are none.
+// Detects files that another user of this machine may have made. Not on Windows.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,13 +10,13 @@ const self = (): number | undefined => process.geteuid?.();
 
 export const isOfThisUser = ({ uid }: Pick<Owned, 'uid'>): boolean => uid === (self() ?? uid);
 
-/** True if only this user and root may write to a file or directory. */
+/** Only this user and root may write to it. */
 export const isOwn = (found: Owned): boolean =>
   self() === undefined || (isOfThisUser(found) && (found.mode & 0o022) === 0);
 
 /**
- * Opens a file that only this user can have written. Links are refused, because another user who
- * made the link would choose the file. A created file is readable by its owner only.
+ * Opens a file that only this user can have written. Links are refused: another user who made the
+ * link would choose the file. Only the owner can read a created file.
  *
  * @param flags such as `constants.O_RDONLY`
  */
@@ -37,8 +37,8 @@ export const openOwn = (path: string, flags: number): number => {
 };
 
 /**
- * The first directory or file of an existing path that another user may have made: everybody may
- * write to its parent, such as /tmp, and it belongs neither to this user nor to root.
+ * The first part of an existing path that another user may have made: everybody may write to its
+ * parent, such as /tmp, and it belongs neither to this user nor to root.
  */
 export const plantedAt = (path: string): string | undefined => {
   const parent = dirname(path);

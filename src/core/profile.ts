@@ -21,7 +21,6 @@ export interface LoadTimes {
   readonly ledger: number;
 }
 
-/** LoadTimes that are being added up. */
 export type Times = { -readonly [Key in keyof LoadTimes]: number };
 
 /** How busy the run's machine was during a step: shares of all its cores, from 0 to 1. */
@@ -52,5 +51,4 @@ export interface RunProfile {
   readonly advice: readonly string[];
 }
 
-/** The measurements of a run, without advice. */
 export type Measurements = Omit<RunProfile, 'advice'>;

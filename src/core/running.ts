@@ -2,7 +2,7 @@
 
 import { codeOf } from './errors/errors.ts';
 
-/** False only if there is no such process. EPERM means that it belongs to another user. */
+/** EPERM means that the process belongs to another user. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

@@ -13,20 +13,18 @@ export interface IndexSpec {
 export const partitionUnits = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type PartitionUnit = (typeof partitionUnits)[number];
 
-/** How a table is partitioned: by time, by value, or by the hash of a value. */
 export type PartitionSpec = { readonly column: string } & (
   | { readonly by: 'range'; readonly unit: PartitionUnit }
   | { readonly by: 'list' }
   | { readonly by: 'hash'; readonly partitions: number }
 );
 
-/** Attributes that a run sets. An attribute that is not declared stays as people have set it. */
+/** An attribute that is not declared stays as people have set it. */
 export interface AttributesSpec {
-  /** Comments by column. */
   readonly columnComments?: Readonly<Record<string, string>>;
   /** Statistics targets by column, as in `alter column … set statistics`. */
   readonly statistics?: Readonly<Record<string, number>>;
-  /** Storage parameters by name: `fillfactor`, `toast.autovacuum_enabled`. */
+  /** By name: `fillfactor`, `toast.autovacuum_enabled`. */
   readonly storage?: Readonly<Record<string, string>>;
   /** Of the table and its indexes. */
   readonly tablespace?: string;
@@ -34,7 +32,6 @@ export interface AttributesSpec {
   readonly serverColumns?: readonly ServerColumnSpec[];
 }
 
-/** A column that the server fills: computed from other columns, or with the next number. */
 export type ServerColumnSpec =
   | {
       readonly kind: 'generated';

@@ -1,8 +1,7 @@
-// Requests to stop work, and how the work notices them.
+// Requests to stop work.
 
 import { setMaxListeners } from 'node:events';
 
-/** Three ways to stop, from the fastest to the gentlest. */
 export interface Stops {
   /** Stop at once: a loader closes its connection. */
   readonly abort: AbortSignal | undefined;
@@ -12,7 +11,6 @@ export interface Stops {
   readonly drain?: AbortSignal | undefined;
 }
 
-/** Throws the reason if any of the requests was made. */
 export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
   abort?.throwIfAborted();
   leave?.throwIfAborted();

@@ -14,14 +14,14 @@ export const firstOf = (texts: readonly string[], max: number): readonly string[
   return more > 0 ? [...texts.slice(0, max), `and ${formatCount(more)} more`] : texts;
 };
 
-/** Position of a record: `a.csv:35`, or `a.csv:35-37` if it has several lines. */
+/** `a.csv:35`, or `a.csv:35-37` for a record of several lines. */
 export const linesOf = (file: string, line: number, lastLine: number): string =>
   lastLine > line ? `${file}:${line}-${lastLine}` : `${file}:${line}`;
 
 /**
- * Control and format characters, line separators and lone surrogates. They could control a
- * terminal, fake a line, or hide or reverse text (https://www.unicode.org/reports/tr36,
- * "Bidirectional Text Spoofing").
+ * Control and format characters, line separators, lone surrogates: they can control a terminal,
+ * fake a line, or hide or reverse text (https://www.unicode.org/reports/tr36, "Bidirectional Text
+ * Spoofing").
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Most texts match this pattern, which is faster than searching for hidden characters. */
@@ -33,23 +33,18 @@ const escapeHidden = (character: string): string =>
   named[character] ??
   character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/**
- * A text for people, with hidden characters escaped.
- *
- * @param kept characters that are not escaped, such as line breaks
- */
+/** Escapes hidden characters except those in `kept`, such as line breaks. */
 export const visible = (text: string, kept: string): string =>
   plain.test(text)
     ? text
     : text.replace(hidden, (character) => (kept.includes(character) ? character : escapeHidden(character)));
 
-/** A text for people on one line, with all hidden characters escaped. */
+/** Escapes all hidden characters. */
 export const onOneLine = (text: string): string => visible(text, '');
 
-/** A text for people in double quotes. */
 export const inQuotes = (text: string): string => onOneLine(JSON.stringify(text));
 
-/** JSON.stringify, with hidden characters escaped so that a terminal or log may show the result. */
+/** Escapes hidden characters, so that a terminal or log may show the result. */
 export const visibleJson = (
   value: unknown,
   replacer?: (key: string, value: unknown) => unknown,

@@ -3,7 +3,7 @@
 /** The offset from UTC at an instant, positive in the east. Both in milliseconds. */
 export type OffsetAt = (instantMs: number) => number;
 
-/** Makes an OffsetAt, whose calls take microseconds. Throws a RangeError for an unknown zone. */
+/** Calls of the result take microseconds. Throws a RangeError for an unknown zone. */
 export const zoneOffsets = (timeZone: string): OffsetAt => {
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -25,8 +25,8 @@ export const zoneOffsets = (timeZone: string): OffsetAt => {
 };
 
 /**
- * Returns the first instant after `from` at which the offset differs from the one at `from`.
- * Undefined if `to` has the same offset as `from`. There must be at most one change between them.
+ * Returns the first instant after `from` with another offset; undefined: `to` has the offset of
+ * `from`. There must be at most one change in between.
  */
 export const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | undefined => {
   const offset = offsetAt(from);

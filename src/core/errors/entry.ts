@@ -1,6 +1,6 @@
 // An entry of the error catalogue, and exit codes.
 
-/** never: a person must act · chunk: loading the chunk again may help · run: so may a new run. */
+/** never: a person must act · chunk: loading the chunk again may help · run: a new run may help. */
 export type RetryClass = 'never' | 'chunk' | 'run';
 
 /** Exit codes of the command line; docs/reference/cli.md explains them. */

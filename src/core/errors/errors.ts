@@ -11,7 +11,7 @@ import { visible } from '../wording.ts';
 
 export { exitCodes, type RetryClass } from './entry.ts';
 
-/** Every error code. docs/reference/errors.md shows them (test/unit/project/catalogue.test.ts). */
+/** docs/reference/errors.md shows every code (test/unit/project/catalogue.test.ts). */
 export const catalogue = {
   ...definitionErrors,
   ...sourceErrors,
@@ -61,17 +61,16 @@ export class EtlError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** SQLSTATE, Node's code or code of an EtlError; undefined: the error has no code. */
+/** SQLSTATE, Node's code or code of an EtlError. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
 };
 
-/** True for a SQLSTATE: five characters with at least one digit, which EPIPE lacks. */
+/** Five characters with at least one digit, which EPIPE lacks. */
 export const isSqlState = (code: string | undefined): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(code ?? '');
 
 /** Wraps any other error as ETL_INTERNAL, so that users get only errors with a code. */
