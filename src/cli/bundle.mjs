@@ -10,10 +10,9 @@ import { rolldown } from 'rolldown';
 /** Modules that a host program, `etl` and threads load by path: short modules import the bundle. */
 const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
-/** The module that loads the bundle for `etl` and its threads, so it is not in the bundle itself. */
+/** Loads the bundle for `etl` and its threads, so it is not in the bundle itself. */
 const codeCache = 'core/code-cache.js';
 
-/** Directory of the bundle in dist/. */
 const bundleName = 'bundle';
 
 /**
@@ -124,7 +123,7 @@ const filesBelow = (directory) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** The licences require their own distribution with the bundled packages. */
+/** Licences of bundled packages must be distributed with them. */
 const writeLicences = (directory, files) => {
   const ids = files.flatMap(({ moduleIds = [] }) => moduleIds);
   const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);
@@ -159,7 +158,7 @@ const write = async (options, outputOptions) => {
   return written.output;
 };
 
-/** The module at a door's path loads the bundle. A host's import of the library needs no loader. */
+/** Writes a door, which loads the bundle. The library's door does not use the code cache. */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
   const file = `${door.replaceAll('/', '-')}.cjs`;

@@ -36,7 +36,6 @@ interface Words {
   /** Text in the program's list of commands. A group lists its commands by their descriptions. */
   readonly summary?: string;
   readonly description: string;
-  /** Explanations and examples, printed after the flags. */
   readonly help?: string;
   /** The group runs this command when the user names no command. */
   readonly isDefault?: boolean;
@@ -49,7 +48,6 @@ export type Given<I> = { readonly [K in keyof I]: I[K] extends Input<infer T> ? 
 };
 
 interface Declaration<I extends Inputs> extends Words {
-  /** Arguments and flags, in the order of the help. */
   readonly takes: I;
   /** Does the work. Imports heavy modules dynamically, so that `--help` stays fast. */
   readonly act: (given: Given<I>) => Promise<Answer | void>;
@@ -93,7 +91,6 @@ export const command = <I extends Inputs>({ takes, act, ...words }: Declaration<
   },
 });
 
-/** Declares a command with subcommands, such as `etl db`. */
 export const group = (words: Words, commands: readonly CliCommand[]): CliCommand => ({
   name: words.name,
   register: (parent, io) => {

@@ -64,7 +64,6 @@ const continueFolders = (completion: RootCommand, typed: string): void => {
   Object.defineProperty(completion, 'directive', { get, set: ignore });
 };
 
-/** Prints completions for the words after `--`. */
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
   // The library adds its own `completion` command.

@@ -173,7 +173,7 @@ const parseRunId = (text: string): number => {
   });
 };
 
-/** `never`: a text, a list or undefined, depending on how `argument` is declared. */
+/** `value` is a text, a list or undefined, depending on how `argument` is declared. */
 const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
   read: (command) => {

@@ -5,7 +5,6 @@ export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Asks the terminal for its current columns and rows. */
   getWindowSize?(): [number, number];
 }
 
@@ -19,7 +18,6 @@ export interface Io {
   /** Environment variables. Only `addDotEnv` changes them: it adds missing ones. */
   readonly env: NodeJS.ProcessEnv;
   readonly workingDirectory: string;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 

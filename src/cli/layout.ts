@@ -140,7 +140,6 @@ export const wrap = (text: string, width: number): string[] => {
   return lines;
 };
 
-/** Wraps a text; all lines but the first are indented by `indent` blanks. */
 export const wrapUnder = (text: string, width: number, indent: number): string[] => {
   const [first = '', ...others] = wrap(text, width);
   const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);

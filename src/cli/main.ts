@@ -71,7 +71,6 @@ const withoutHelpOfUnknown = (args: readonly string[]): readonly string[] => {
   return args[0] === 'help' && !isKnown ? args.slice(1) : args;
 };
 
-/** The deepest command that the arguments name, for example `etl rejects list`. */
 const commandReached = (program: Command, args: readonly string[]): Command => {
   let command = program;
   for (const argument of args) {

@@ -19,7 +19,6 @@ export const parseBoolean = (text: string): Parsed<boolean> => {
   return { problem: `'${text}' is neither true nor false` };
 };
 
-/** Whole numbers from 1 to `max`. */
 export const parseCount =
   (max: number) =>
   (text: string): Parsed<number> => {

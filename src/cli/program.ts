@@ -25,7 +25,6 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or definition, 3 too many rejects, 4
 
 \`etl <command> --help\` shows the help of a command.`;
 
-/** Version of the package. The path is right from src/cli/ and from dist/cli/. */
 export const readVersion = (): string =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 

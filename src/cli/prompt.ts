@@ -12,7 +12,6 @@ export interface Prompt {
   readonly choice: (question: string, answers: readonly string[]) => Promise<number>;
 }
 
-/** True if a person can answer questions. */
 export const canAsk = ({ stdin, stdout, env }: Io): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb';
 

@@ -17,7 +17,7 @@ const sayOn =
   (text: string): void =>
     void stderr.write(`${text}\n`);
 
-/** Names the embedded server if its `.etl` is in a directory above the working directory. */
+/** Prints which embedded server is used, if its `.etl` is above the working directory. */
 export const sayElsewhere = (etlDirectory: string, io: Io, say = sayOn(io)): void => {
   if (etlDirectory !== join(io.workingDirectory, '.etl'))
     say(`Using the embedded PostgreSQL of ${dirname(etlDirectory)} (its .etl/ is the nearest).`);
@@ -79,7 +79,6 @@ export const askAnyway = async <T>(
   });
 };
 
-/** Like `askAnyway`, but does not call `ask` without a server. */
 export const askServer = <T>(
   given: GivenServer,
   ask: (client: Client) => Promise<T>,

@@ -14,7 +14,6 @@ export interface ForeignKeySpec {
   readonly name: string;
   readonly columns: readonly string[];
   readonly references: TableRef;
-  /** Columns of the referenced table. */
   readonly to: readonly string[];
   readonly onDelete: (typeof deleteActions)[number];
 }

@@ -11,6 +11,5 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
   filtered: a.filtered + b.filtered,
 });
 
-/** The sum of the counts of one table. */
 export const countsOfTable = (all: readonly (Counts & { readonly table: string })[], name: string): Counts =>
   all.filter(({ table }) => table === name).reduce<Counts>(addCounts, noCounts);

@@ -111,11 +111,11 @@ export type FilterSpec =
   | {
       readonly kind: 'when';
       readonly headers: readonly FieldRef[];
-      /** Keys of `fields`: headers or positions; of several headers the first that is named. */
+      /** Keys of `fields` are headers or positions; for `from`, its first header. */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** Stored in the ledger to split rejects later: a dialect by reading, fields by column. */
+/** Kept in the ledger to split rejects later: one dialect per reading, fields by column. */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
@@ -130,15 +130,12 @@ export interface Guard {
   readonly shrinkMaxPercent: number;
 }
 
-/** A column of the SQL's result, from the table's `row`. */
 export interface MadeColumn {
   readonly name: string;
-  /** JavaScript type of the values. */
   readonly value: 'string' | 'number' | 'bigint' | 'boolean' | 'any';
   readonly nullable: boolean;
 }
 
-/** src/publish/modes/ implements each mode. */
 export const publishModes = ['replace', 'append', 'merge', 'history'] as const;
 export type PublishMode = (typeof publishModes)[number] | 'touched';
 
@@ -196,7 +193,7 @@ export interface TouchedSpec {
   readonly gone: 'keep';
 }
 
-/** Modes in which a run loads some files into a table that stays. */
+/** Modes in which a run loads only some files, into the existing table. */
 export type PartSpec = AppendSpec | MergeSpec | HistorySpec | TouchedSpec;
 export type PublishSpec = 'replace' | PartSpec;
 
@@ -218,7 +215,6 @@ interface TableCommon {
   readonly guard: Guard;
   /** Earlier versions of the table that are kept for a rollback. */
   readonly keep?: number | undefined;
-  /** Columns that the table's SQL must return; undefined: not declared. */
   readonly row?: readonly MadeColumn[] | undefined;
 }
 
@@ -254,7 +250,6 @@ export const tableOfFile = (
   return { ...table, source, format: { ...format, encoding } };
 };
 
-/** A table that SQL makes from other tables of the pipeline. */
 export interface DerivedTableSpec extends TableCommon {
   readonly kind: 'derived';
   readonly from: readonly string[];

@@ -26,7 +26,7 @@ export interface Dialect {
    * strict rejects the record · lenient takes both as data.
    */
   readonly quotes: 'strict' | 'lenient';
-  /** auto: that of the first line; a record with another line end outside of quotes is rejected. */
+  /** auto: the line end of the first line; records with another line end are rejected. */
   readonly lineEnd: 'auto' | LineEnd;
   /** true: remove blanks and tabs around every field · outside: but keep those inside quotes. */
   readonly trim: boolean | 'outside';
@@ -47,7 +47,7 @@ export interface Dialect {
   readonly ragged: 'reject' | 'pad' | 'cut';
 }
 
-/** For each set, its options that differ from the most frequent value, or else the first set's. */
+/** Returns, for each option set, the options whose value is not the most frequent one. */
 export const ownOptions = <Options extends object>(all: readonly Options[]): readonly Partial<Options>[] => {
   const texts = all.map((options) =>
     Object.entries(options).map(([name, value]) => JSON.stringify([name, value])),

@@ -12,7 +12,7 @@ export interface FileState {
   readonly file: string;
   readonly location: string;
   readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that published the file; null, like the next three, if none did. */
+  /** The run that published the file. null, as are records, rows and publishedAt: no run did. */
   readonly run: number | null;
   /** Records that this run read. */
   readonly records: number | null;

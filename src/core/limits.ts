@@ -67,14 +67,12 @@ export const columnsMax = 1_600;
  */
 export const jobLockMs = 10_000;
 
-/** Attempts of a job whose process lost the server. */
 export const jobAttemptsMax = 100;
 export const jobBackoffMs = 1_000;
 
 /** How often BullMQ looks for jobs of dead workers. */
 export const jobStalledCheckMs = 5_000;
 
-/** Deliveries of a job, after crashes of its workers, before BullMQ gives it up. */
 export const jobStalledMax = 100;
 
 /** Least time between two drawings of the progress on a terminal. */
@@ -100,7 +98,6 @@ export const embeddedOrphansTimeoutMs = 10_000;
 /** Ports of the embedded server: below 32768, from where systems assign outgoing connections. */
 export const embeddedPortMin = 20_000;
 export const embeddedPortMax = 31_999;
-/** Ports that are tried before a start fails. */
 export const embeddedPortAttemptsMax = 100;
 
 /** Last lines of the log that are shown if the server does not start: they usually say why. */
@@ -114,7 +111,6 @@ export const reasonTextCharsMax = 60;
 /** PostgreSQL's limit of n in varchar(n). */
 export const varcharLengthMax = 10_485_760;
 
-/** PostgreSQL's limit of p in numeric(p, s). */
 export const numericPrecisionMax = 1_000;
 
 /** PostgreSQL's limits of numeric: digits before the point, digits after the point, exponent. */
@@ -157,7 +153,7 @@ export const sourceSilenceMs = 60_000;
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
-/** Additional time to stay silent: after a clock jump, all sessions seem silent. */
+/** A silent session is checked again after this time: after a clock jump, all seem silent. */
 export const frozenConfirmMs = 3_000;
 
 /** Parallel processes for an index on the embedded server: the run is on the same machine. */
@@ -193,9 +189,9 @@ export const scrapeAnswerMs = 5_000;
  * are refused, minutes if nothing answers.
  */
 export const redisAttemptsMax = 10;
-/** Each pause between attempts to reach Redis is this much longer than the pause before, … */
+/** Each pause between attempts to reach Redis is longer than the pause before by this time. */
 export const redisRetryStepMs = 50;
-/** … up to this. */
+/** Longest pause between attempts to reach Redis. */
 export const redisRetryMsMax = 500;
 
 /** Attempts of an enqueued run that failed for a reason that may pass, over about 40 minutes. */

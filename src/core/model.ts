@@ -16,7 +16,6 @@ export interface Position {
   readonly record: number;
 }
 
-/** How a file's header differs from the fields that its table names. */
 export interface HeaderDifferences {
   /** Fields that only the table names. */
   readonly missing: readonly string[];
@@ -47,7 +46,6 @@ export interface SourceFile {
   readonly source: string;
   /** Absolute path on the machine that planned the run, or URL. */
   readonly location: string;
-  /** The file's name inside its archive; null: the file is not in an archive. */
   readonly member: string | null;
   readonly part: MemberPart | null;
   /** Name for people: relative to the working directory if the file is below it. */
@@ -57,9 +55,7 @@ export interface SourceFile {
   /** Size as stored. All other byte counts are of decompressed bytes. */
   readonly bytes: number;
   readonly fingerprint: string;
-  /** A name of input/decode/registry.ts, such as 'gzip'; null: not compressed. */
   readonly decoding: string | null;
-  /** A name of input/encodings/labels.ts. */
   readonly encoding: string;
   /** Index into `readings` of its table. */
   readonly reading: number;

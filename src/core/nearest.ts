@@ -1,6 +1,6 @@
 // Finds the known name that a misspelled name probably means.
 
-/** Edits: insert, delete or replace a character, or swap neighbours. */
+/** Number of edits: insert, delete or replace a character, or swap neighbours. */
 const editDistance = (from: string, to: string): number => {
   const rows: number[][] = [];
   for (let i = 0; i <= from.length; i += 1) {

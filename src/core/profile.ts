@@ -27,11 +27,11 @@ export type Times = { -readonly [Key in keyof LoadTimes]: number };
 export interface MachineUse {
   readonly step: RunStep;
   readonly cores: number;
-  /** Share used by all processes. */
+  /** CPU share of all processes. */
   readonly busy: number;
-  /** Share used by this process and its threads. */
+  /** CPU share of this process and its threads. */
   readonly own: number;
-  /** Share used by the run's sessions on this machine; 0 if the server is elsewhere or hidden. */
+  /** CPU share of the run's sessions; 0 if the server is on another machine or hidden. */
   readonly server: number;
 }
 

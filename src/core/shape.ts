@@ -26,7 +26,6 @@ export interface AttributesSpec {
   readonly statistics?: Readonly<Record<string, number>>;
   /** By name: `fillfactor`, `toast.autovacuum_enabled`. */
   readonly storage?: Readonly<Record<string, string>>;
-  /** Of the table and its indexes. */
   readonly tablespace?: string;
   /** Columns that the server fills. They come after all other columns. */
   readonly serverColumns?: readonly ServerColumnSpec[];

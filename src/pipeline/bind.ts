@@ -18,7 +18,6 @@ import { memberLocation } from '../input/decode/member-location.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** One text in the parameters, and a function that returns the parameters with another text. */
 interface Variation {
   readonly text: string;
   readonly with: (text: string) => unknown;
@@ -45,7 +44,6 @@ const mayLead = (text: string): boolean => /^\s*\.*\s*$|[/\\%:?#@&\0]|\.[^\w/\\]
 
 const neutral = (text: string): string => mark + text.replaceAll(/[^\w.-]/g, '_');
 
-/** Declared paths by table name, in declared order. */
 const pathsOf = (tables: unknown): ReadonlyMap<string, readonly string[]> =>
   new Map(
     Object.entries(
@@ -66,7 +64,6 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** Returns the paths that contain a text of the parameters, each with its variations. */
 const variedPaths = (params: Params, make: (params: Params) => unknown): readonly VariedPath[] => {
   const variations = variationsOf(params);
   if (variations.length === 0) return [];
@@ -91,7 +88,6 @@ const variedPaths = (params: Params, make: (params: Params) => unknown): readonl
 export interface Binding {
   /** Texts (`--param year=2011`) or values, parsed by the pipeline's `params`. */
   readonly params?: Params;
-  /** Directory of the pipeline file. Paths of SQL files are relative to it. */
   readonly directory: string;
 }
 

@@ -155,7 +155,6 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
 /** Waiting blocks nobody, and most reports end within ten minutes. */
 export const snapshotWaitMsDefault = 600_000;
 
-/** One day. */
 const snapshotWaitMsMax = 86_400_000;
 const snapshotWaitText = `a number of milliseconds from 0 to ${snapshotWaitMsMax}, or false`;
 

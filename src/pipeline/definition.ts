@@ -31,7 +31,6 @@ export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<strin
 
 export interface Definition {
   readonly spec: PipelineSpec;
-  /** SQL texts of the tables with a `transform`, by table name. */
   readonly sqlTexts: ReadonlyMap<string, SqlText>;
   readonly hookTexts: ReadonlyMap<HookName, SqlText>;
   readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
@@ -40,7 +39,6 @@ export interface Definition {
 
 /** Functions cannot be sent to threads, so each thread imports the pipeline file itself. */
 export interface PipelineFile {
-  /** Absolute path. */
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** The main thread's definition hash, with which a thread checks that the file did not change. */

@@ -1,4 +1,4 @@
-// Hashes of a definition, of its tables and of their staged rows: they change if rows change.
+// Hashes of a definition, its tables and their staged rows, to notice changes.
 
 import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';

@@ -31,7 +31,7 @@ const requestSchema = z
     /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     params: z.record(z.string(), z.json()),
-    /** Parameters of `definition` if they differ: a schedule's parameter may be the current day. */
+    /** Parameters with which `definition` was hashed, if not `params`: a default may be today. */
     definedBy: z.record(z.string(), z.json()).optional(),
     /** resume: continue the pipeline's unfinished run. */
     options: z.strictObject({
@@ -43,7 +43,6 @@ const requestSchema = z
     }),
     /** While a job with this key waits or runs, no other job with the key is added. */
     dedupe: z.string().min(1).optional(),
-    /** The span in which the run was enqueued. */
     trace: traceSchema,
   })
   .refine(isStorable, 'a text contains a NUL or half of a character');
@@ -64,9 +63,7 @@ const segmentsSchema = z.strictObject({
     .min(1)
     .max(segmentsPerJobMax),
   pieceBytes: count(1).optional(),
-  /** Generation of the coordinator that made the segments. */
   generation: count(1),
-  /** The coordinator's span for the load step. */
   trace: traceSchema,
 });
 

@@ -21,7 +21,6 @@ interface Frame {
   readonly column: number;
 }
 
-/** A position in the user's source. */
 interface Original {
   readonly line: number;
   readonly column: number | undefined;
@@ -59,7 +58,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // The map may lack generated code at the beginning of a line; then it has the next line.
+  // Generated code at the beginning of a line is not in the map: then use the next line's start.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );

@@ -20,7 +20,6 @@ export class Problems {
     return new Problems(this.#prefix === '' ? part : `${this.#prefix}, ${part}`, this.#lines);
   }
 
-  /** Number of lines that all parts have added. */
   get count(): number {
     return this.#lines.length;
   }

@@ -2,7 +2,7 @@
 
 import type { WorkerOptions } from 'node:worker_threads';
 
-/** V8's default of 48 fills up and is no faster (docs/benchmarks/findings.md, "Memory"). */
+/** V8's default of 48 fills with garbage and is no faster (docs/benchmarks/findings.md). */
 const maxYoungGenerationSizeMb = 3;
 
 /** Options of a `Worker` that runs this module. jiti transpiles TypeScript modules. */

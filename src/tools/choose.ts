@@ -81,7 +81,6 @@ export const runBefore = (choice: Choice): number => {
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
-/** Emits a notice if the tables were already rolled back. */
 export const sayBack = ({ report }: Work, choice: Choice): void => {
   const back = backAlready(choice);
   if (back === undefined) return;
@@ -90,7 +89,6 @@ export const sayBack = ({ report }: Work, choice: Choice): void => {
   report.emit({ type: 'notice', message });
 };
 
-/** Why the version of a table cannot be published. */
 const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string => {
   const now = inProduction.find((one) => one.table === table);
   return replacing.has(now?.strategy ?? 'swap')

@@ -116,7 +116,6 @@ const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): CorrectionCol
   return columns;
 };
 
-/** The run and table of all records in the file. */
 export interface Origin {
   readonly runId: number;
   readonly pipeline: string;
@@ -232,7 +231,6 @@ const takeRecords = async (
   let origin: Origin | undefined;
   let batch: CorrectionRecord[] = [];
   for await (const record of records) {
-    // Spreadsheets write empty rows.
     if (record.fields.every((field) => field === '')) continue;
     if (origin === undefined) {
       origin = await findOrigin(client, record, columns, invalid);

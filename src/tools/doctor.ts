@@ -21,7 +21,6 @@ export interface Finding {
   readonly name: string;
   readonly value: string;
   readonly verdict: Verdict;
-  /** What to do, and why; undefined if the verdict is ok. */
   readonly advice?: string;
 }
 

@@ -141,7 +141,6 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   };
 };
 
-/** For a pipeline without bookkeeping: all files are new. */
 const createNewcomers = (table: string, states: FileState[]): Sieve => ({
   take: async (batch) => {
     for (const file of batch) states.push(fileState(table, file, 'new', undefined));

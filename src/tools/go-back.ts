@@ -49,7 +49,6 @@ const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => (
   mode: meaningOf('replace'),
 });
 
-/** Copies the rows of a version into a new table with the declared keys and constraints. */
 const copyBack = async (
   { client, spec, report }: Work,
   back: Return,

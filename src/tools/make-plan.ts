@@ -30,7 +30,6 @@ import { quoteName } from '../db/sql.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import type { PlannedTable } from '../run/files/planned-table.ts';
 
-/** Number of recent published runs to compare with. */
 const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -95,7 +94,6 @@ const foreseenRoom = async (
   return Math.round(needed);
 };
 
-/** A plan, and the error with which the run would fail. */
 interface MadePlan {
   readonly plan: RunPlan;
   readonly error: EtlError | undefined;
@@ -133,7 +131,6 @@ const touchedPartitions = async (
   }
 };
 
-/** Executes the steps of the run. If a step fails, the findings of earlier steps remain. */
 const judge = async (
   client: Client,
   definition: Definition,

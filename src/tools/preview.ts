@@ -21,7 +21,6 @@ import { valuePrinter } from './print-value.ts';
 
 export interface PreviewRow {
   readonly line: number;
-  /** Values as PostgreSQL prints them, in the order of PreviewFile.columns. */
   readonly values: readonly (string | null)[];
 }
 
@@ -29,16 +28,13 @@ export interface PreviewFile {
   readonly table: string;
   readonly file: string;
   readonly encoding: string;
-  /** Such as 'gzip'; null: the file is not compressed. */
   readonly decoding: string | null;
   /** Options that differ from most files of the table; null: all files have the same options. */
   readonly dialect: Partial<Dialect> | null;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
   readonly rows: readonly PreviewRow[];
   readonly rejects: readonly Reject[];
-  /** Number of records that a filter excludes. */
   readonly filtered: number;
-  /** True if the file surely has no more records. */
   readonly isWhole: boolean;
 }
 

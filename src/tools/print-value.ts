@@ -86,7 +86,6 @@ const printDouble = (bytes: Buffer): string => {
   return floatText(value, String(value), 15);
 };
 
-/** The next smaller and the next larger number of single precision. */
 const neighbours = (bytes: Buffer): readonly number[] => {
   const index = bytes.readInt32BE();
   return [index - 1, index + 1].map((one) => {

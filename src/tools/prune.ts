@@ -9,7 +9,6 @@ import { dropVersion } from '../run/publish/old-versions.ts';
 
 export interface PruneWanted {
   readonly before: Date;
-  /** Also drop kept versions of tables that were replaced before this time. */
   readonly kept: boolean;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;

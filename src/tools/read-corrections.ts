@@ -12,7 +12,6 @@ export interface ReadCorrections {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Number of corrected records; `added`: number of those that were not stored before. */
   readonly corrections: number;
   readonly added: number;
   /** Number of records that nobody has corrected: their `_record` is not empty. */
@@ -86,7 +85,6 @@ export interface Withdrawn {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
-  /** Number of records in the file; `withdrawn`: number of those with a stored correction. */
   readonly records: number;
   readonly withdrawn: number;
 }

@@ -10,7 +10,6 @@ interface Sent {
   readonly delivered: number;
   readonly pending: number;
   readonly givenUp: number;
-  /** Names of environment variables with secrets that this process lacks. */
   readonly missing: readonly string[];
 }
 

@@ -8,7 +8,6 @@ import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
-/** Warns if `etl run` would use another server. */
 const warnOfOther = async (io: Io): Promise<void> => {
   const { namesServer } = await import('../../db/connect/address.ts');
   if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])

@@ -43,7 +43,6 @@ const openFile = async (path: string): Promise<Target> => {
 interface Counts {
   readonly records: number;
   readonly corrected: number;
-  /** Records that could not be split into fields. */
   readonly raw: number;
   /** Records of which only the beginning is stored, because they were too long. */
   readonly cut: number;
@@ -89,7 +88,6 @@ const writeRejects = async (
   return counts;
 };
 
-/** undefined: the reader has closed the pipe. */
 const answerOf = (
   asked: Asked<{ readonly runId: number; readonly table: string; readonly counts: Counts | undefined }>,
   output: string | undefined,

@@ -16,7 +16,6 @@ import { askRejects, choosing } from './ask-rejects.ts';
 /** Kinds of faults that are listed: messages of a pipeline's own checks may all differ. */
 const kindsShown = 100;
 
-/** Records that --json prints without --limit or --all. */
 const rejectsInJson = 50;
 
 export const reasonText = ({ column, code, reason }: Fault | FaultKind, paint: Paint): string => {

@@ -32,7 +32,6 @@ import { profileLines } from '../text/profile-text.ts';
 import type { LoadedBefore } from '../text/summary.ts';
 import { withTracing } from '../tracing.ts';
 
-/** Flags of the commands that run a pipeline: run, reload, unload. */
 export const runFlags = {
   databaseUrl,
   redisPrefix,

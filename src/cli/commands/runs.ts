@@ -58,7 +58,6 @@ const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Liste
   return found ?? { runs: [], failures: [] };
 };
 
-/** Errors: ETL_RUN_UNKNOWN. */
 export const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
   const { findRun } = await import('../../ledger/history/history.ts');
   const found = await askServer(given, (client) => findRun(client, runId));

@@ -14,7 +14,6 @@ import { headLine, reasonText } from './list-rejects.ts';
 interface ShownReject extends RejectRow {
   /** null: the record cannot be split into fields. */
   readonly fields: readonly ShownField[] | null;
-  /** Only the beginning of the record is stored. */
   readonly isCut: boolean;
 }
 

@@ -45,7 +45,6 @@ const controlOf = async ({
   return { pipelines };
 };
 
-/** An address that a browser on this machine can open. */
 const addressOf = (host: string, port: number): string => {
   const near = anyAddress.has(host) ? '127.0.0.1' : host;
   return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;

@@ -27,7 +27,6 @@ interface Frame {
 }
 
 const indent = '  ';
-/** Blanks between the bar and the next column. */
 const gapCells = 2;
 /** Table names are cut to no less than this, so that tables can still be told apart. */
 const nameCellsMin = 12;

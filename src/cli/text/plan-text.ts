@@ -22,7 +22,6 @@ const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, pain
   ];
 };
 
-/** The stored plan of a run that has begun, for `etl show`. */
 export const keptPlanLines = (
   { tables, rowsCut }: RunStory['plan'],
   width: number,
@@ -109,7 +108,6 @@ const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
     .filter(({ rows }) => rows.length > 0);
 };
 
-/** `width`: terminal cells per line. */
 export const planLines = (plan: RunPlan, width: number, paint: Paint): string[] => [
   ...tablesOf(plan).flatMap((table) => tableLines(table, width, paint)),
   '',

@@ -32,7 +32,6 @@ const acrossLines = ({ columns, rows }: PreviewFile, paint: Paint): readonly str
   return lines.map((line, index) => (index < 2 ? paint('dim', line) : line));
 };
 
-/** A line per column, with as many records side by side as fit. */
 const downLines = ({ columns, rows }: PreviewFile, width: number, paint: Paint): readonly string[] => {
   let lines: readonly string[] = [];
   for (let count = 1; count <= Math.max(1, rows.length); count += 1) {

@@ -10,7 +10,6 @@ export const exitOf = (error: EtlError): number =>
     ? exitCodes.terminated
     : error.exit;
 
-/** Fields of PostgreSQL's errors that are printed beside the message. */
 const serverFields = [
   'detail',
   'hint',

@@ -28,7 +28,6 @@ export interface TableProgress {
   /** Part of the table that is being built, such as 'primary key'. */
   building: string;
   startedMs: number | undefined;
-  /** Duration of loading. */
   seconds: number | undefined;
 }
 
@@ -114,7 +113,6 @@ export const loadSeconds = (table: TableProgress, nowMs: number): number =>
 
 export const recordsRead = ({ records, before }: TableProgress): number => records - before.records;
 
-/** From 0 to 1. */
 export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
   if (phase !== 'waiting' && phase !== 'loading') return 1;
   return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;

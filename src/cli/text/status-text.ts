@@ -33,7 +33,6 @@ const left = (count: number): Alignment[] => Array.from({ length: count }, () =>
 
 const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
 
-/** `none`: the line if there are no runs. */
 export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string): string[] => {
   if (runs.length === 0) return [none];
   const rows = runs.map((run) => [
@@ -54,7 +53,6 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
 const section = (lines: readonly string[], title?: string): string[] =>
   lines.length === 0 ? [] : ['', ...(title === undefined ? [] : [title]), ...lines];
 
-/** Failures that happened before a run began. */
 export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
   const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
     const [first = '', ...rest] = visibleLines(error);
@@ -89,7 +87,6 @@ const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): s
   ];
 };
 
-/** When an earlier process of the run stopped, and why. */
 const earlierLine = ({ startedAt, endedAt, errorCode, error }: RunDetails['earlier'][number]): string => {
   const end = endedAt === null ? 'its process was killed' : formatDate(new Date(endedAt));
   const [first = ''] = visibleLines(error ?? '');
@@ -102,7 +99,6 @@ const noticeLines = ({ notices }: Pick<RunDetails, 'notices'>, { paint, width }:
     .flatMap(({ at, text }) => wrapIndented(`${formatDate(new Date(at))}  ${visibleText(text)}`, width))
     .map((line) => paint('dim', line));
 
-/** Number of files that a line about differing headers names. */
 const filesShown = 3;
 
 const differencesIn = ({ differs }: FileSummary): readonly string[] =>

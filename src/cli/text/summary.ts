@@ -94,7 +94,6 @@ const strategyNotes = (tables: readonly TableResult[]): string[] =>
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
 
-/** Counts of changed rows, for tables of the modes merge and history. */
 const mergeNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, strategy, changes }) => {
     if (changes === undefined) return [];

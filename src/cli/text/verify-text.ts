@@ -50,7 +50,6 @@ const tableRow = ({ table, outcome, files, columns, by }: VerifiedTable, paint: 
   by === null ? '' : plural(columns, 'column'),
 ];
 
-/** A line per reason why something was not compared. */
 const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly string[] => {
   const places = new Map<string, string[]>();
   for (const { file, column, reason } of notCompared) {

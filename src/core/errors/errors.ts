@@ -25,7 +25,7 @@ export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Only these details, made by `asList`, may have line breaks. In others they could fake lines. */
+/** Line breaks in other details could fake lines of a message. */
 const isList = (name: string): boolean => name === 'problems' || name === 'examples';
 
 const fill = (template: string, details: ErrorDetails): string =>
@@ -64,7 +64,6 @@ export class EtlError extends Error {
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** SQLSTATE, Node's code or code of an EtlError. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

@@ -181,7 +181,6 @@ const otherNames: Readonly<Record<string, string>> = {
   timestampz: 'timestamptz',
 };
 
-/** Returns the checked column, or undefined with problems added. */
 export const columnSpec = (name: string, input: unknown, problems: Problems): ColumnSpec | undefined => {
   problems.add(columnNameProblem(name), 'the name');
   const state = stateOf(input);
@@ -240,7 +239,6 @@ const unknownType = (type: string): string => {
   return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
 };
 
-/** Returns the options of the type and the common options, or undefined with problems added. */
 const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problems) => {
   const read = problems.parse(optionSchemas[type]!, state.options ?? {}) as
     | (ColumnOptions & z.output<z.ZodObject<typeof common>>)

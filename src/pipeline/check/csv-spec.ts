@@ -126,12 +126,10 @@ const sourceShapeOf = (files: readonly string[] | undefined) => {
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
 };
 
-/** A location with the options that apply to its files. */
 interface Located {
   readonly path: string;
   readonly constants: Readonly<Record<string, string>>;
   readonly options: DialectOptions & SourceOptions;
-  /** The location overrides options of csv(). */
   readonly isOwn: boolean;
 }
 

@@ -134,7 +134,6 @@ const checkColumns = (
   }
 };
 
-/** Returns the checked key with the referenced columns, by default the primaryKey. */
 const withTarget = (
   table: TableSpec,
   key: ForeignKeySpec,
@@ -177,7 +176,6 @@ const withTarget = (
   return complete;
 };
 
-/** Checks all foreign keys and returns the tables, with the referenced columns filled in. */
 export const withTargets = (tables: readonly TableSpec[], problems: Problems): readonly TableSpec[] =>
   tables.map((table) => {
     if (keysIn(table).length === 0) return table;

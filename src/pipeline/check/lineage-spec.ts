@@ -39,7 +39,6 @@ const checkWidth = (
     );
 };
 
-/** true, false or a list of names; parses to a list. */
 export const lineageSchema = z
   .preprocess(
     (written) => (written === true ? lineageNames : written === false ? [] : written),
@@ -62,7 +61,6 @@ const lineageColumn = (name: LineageName): ColumnSpec =>
     separator: '',
   });
 
-/** Adds the lineage columns that the table declares or its mode needs, and the index of _file. */
 export const withLineage = (
   table: SourceTableSpec,
   asked: readonly LineageName[],

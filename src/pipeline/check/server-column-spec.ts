@@ -16,7 +16,6 @@ const schema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('identity'), when: choice(['always', 'by default']) }),
 ]);
 
-/** A declared column whose values come from files. */
 export const isOfFiles = (column: unknown): boolean => serverColumnOf(column) === undefined;
 
 /** Columns that the server fills, in declared order; undefined: there are none. */

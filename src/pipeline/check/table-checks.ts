@@ -131,7 +131,6 @@ export const checkColumnNames = (names: readonly string[], known: Known, problem
   });
 };
 
-/** The field lookup of a header, without constants. */
 const fieldsIn = (header: readonly string[], dialect: Dialect) =>
   fieldsOf({ header, name: '', constants: {} }, dialect);
 
@@ -141,7 +140,6 @@ const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): bo
   (typeof ref !== 'number' &&
     fieldsOf({ header: [], name: '', constants }, format.dialect).indexesOf(ref).length > 0);
 
-/** Filters of records that delete or end the row of their key. */
 const deletedOf = ({ publish }: SourceTableSpec): readonly FilterSpec[] =>
   typeof publish === 'object' && 'deleted' in publish ? publish.deleted : [];
 
@@ -170,7 +168,6 @@ export const checkHeaders = (table: SourceTableSpec, problems: Problems): void =
   }
 };
 
-/** Returns a function that says what is wrong with a field that a column or a filter names. */
 const fieldProblemsOf = (
   table: SourceTableSpec,
   reading: Reading,
@@ -242,7 +239,6 @@ export const checkShownNames = (tables: readonly TableSpec[], problems: Problems
     }
 };
 
-/** Checks the mode of a table, and the keys whose meaning depends on the mode. */
 export const checkPublish = (
   table: PublishedTable<PublishSpec> & Pick<TableSpec, 'evolve' | 'keep'>,
   known: Known,

@@ -224,7 +224,6 @@ const derivedTable = (
   };
 };
 
-/** Removes the keys that become `constraints` and `attributes`. */
 const withoutRead = <Written extends object>(
   table: Written,
 ): Omit<Written, keyof typeof constraintShape | keyof typeof attributeShape> =>

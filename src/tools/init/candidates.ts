@@ -10,7 +10,7 @@ export const bit = {
   zeros: 1 << 1,
   decimal: 1 << 2,
   float: 1 << 3,
-  /** 1,5 */
+  /** Decimal comma: 1,5. */
   comma: 1 << 4,
   /** Numbers with groups of three digits: 1,234.5 (grouped) and 1.234,5 (groupedByPoint). */
   grouped: 1 << 5,

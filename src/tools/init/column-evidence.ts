@@ -27,7 +27,6 @@ export interface GroupRange {
   decimals: number;
   lengthMin: number;
   lengthMax: number;
-  /** Length of the date in a text with date and time. */
   dateMin: number;
   dateMax: number;
   hasTimeOfDay: boolean;
@@ -43,7 +42,6 @@ export interface Group extends GroupRange {
   readonly mask: number;
   /** Index of the counter for texts that are not stored in `texts`. */
   readonly counter: number;
-  /** The first texts, with the indexes of their counters. */
   readonly texts: Map<string, number>;
   /** The group had more texts than `texts` can store. */
   isFull: boolean;
@@ -58,7 +56,6 @@ interface LongTexts {
 
 export interface ColumnEvidence {
   readonly counters: number[];
-  /** Groups by mask. */
   readonly groups: Map<number, Group>;
   /** Null words that occurred, with the indexes of their counters. */
   readonly words: Map<string, number>;
@@ -148,7 +145,7 @@ const countedBy = (column: ColumnEvidence, group: Group, text: string): number =
   return counter;
 };
 
-/** Returns the index of the field's counter. */
+/** Returns the index of a counter. */
 const classify = (column: ColumnEvidence, field: string): number => {
   const text = trimBlanks(field);
   if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
@@ -184,7 +181,6 @@ const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, lengt
   return true;
 };
 
-/** Returns the index of the field's counter. */
 export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
   const counter = classify(column, bytes.toString('utf8', from, to));
   column.counters[counter]! += 1;

@@ -12,7 +12,6 @@ export interface TypeChoice {
   readonly isOneToOne: boolean;
 }
 
-/** Another type that the user can choose for a column. */
 export interface Alternative {
   readonly label: string;
   readonly choice: TypeChoice;
@@ -25,11 +24,8 @@ export interface Doubt {
 }
 
 export interface Decision extends TypeChoice {
-  /** Number of records without a value: empty, or one of `words`. */
   readonly missing: number;
-  /** Texts to declare as `nulls`. */
   readonly words: readonly (readonly [word: string, count: number])[];
-  /** Number of records with a value. */
   readonly values: number;
   /** Values have blanks around them, so types other than text need `trim`. */
   readonly isPadded: boolean;
@@ -43,6 +39,5 @@ export interface Summary extends GroupRange {
   readonly groups: readonly Group[];
   /** Candidates that accept every value. */
   readonly all: number;
-  /** Number of values. */
   readonly values: number;
 }

@@ -50,7 +50,6 @@ const types = {
   length: 'i32',
   /** How a field begins, the index of its slot in the set, or an address. */
   kind: 'i32',
-  /** Address of a slot or of a counter. */
   at: 'i32',
   newEnd: 'i32',
   low: 'i64',
@@ -163,7 +162,6 @@ const lookUp = sequence(
   ),
 );
 
-/** Counts the field [from, to). */
 const takeField = sequence(
   v.length.set(i32.sub(v.to.get, v.from.get)),
   whenElse(
@@ -191,7 +189,6 @@ const ofRecord = (listAt: number): Code => i32.load(i32.shl(v.record.get, i32.co
 
 const leaveAsOdd = sequence(i32.store(zero, state.isOdd, i32.const(1)), leave);
 
-/** Ends the routine at a record whose number of fields differs from the number of columns. */
 const countFields = sequence(
   v.from.set(ofRecord(startsAt)),
   v.end.set(ofRecord(endsAt)),

@@ -10,7 +10,6 @@ export const state = {
   /** The next record's first delimiter in the list of delimiters. */
   next: 0,
   listEnd: 4,
-  /** End of the list of new texts. */
   newEnd: 8,
   columnsEnd: 12,
   /** i64: a hash shifted right by this number of bits is the index of its set. */
@@ -36,7 +35,6 @@ export const newAt = delimitersAt + 4 * windowBytes + 64;
 /** A field that is in no slot. `setAt` is 0 if the field is too long for a slot. */
 export const newText = { column: 0, record: 4, from: 8, to: 12, setAt: 16, key: 24, bytes: 40 };
 
-/** With this number of new texts, the routine ends after the current record. */
 export const newAtOnce = 16;
 /** Each new text has at least one byte and a delimiter, so a window has at most windowBytes / 2. */
 const newMax = newAtOnce + windowBytes / 2;

@@ -44,7 +44,6 @@ const patternOf = (
 const orderOf = (pattern: DatePattern): string =>
   pattern.startsWith('D') ? 'day' : pattern.startsWith('M') ? 'month' : 'year';
 
-/** Dates that several patterns accept, such as 01/02/2024. */
 const doubtOf = (
   patterns: readonly DatePattern[],
   decide: (pattern: DatePattern) => TypeChoice | Doubt | undefined,

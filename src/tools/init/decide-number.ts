@@ -10,7 +10,6 @@ const wholeTypes = [
   { type: 'integer', most: 214_748_364 },
 ] as const;
 
-/** Additional digits before the point for a numeric. */
 const spareDigits = 2;
 
 /** Names of columns with codes, which may begin with 0 in the next file. */
@@ -37,7 +36,6 @@ const decideDecimal = (summary: Summary, spelling: Readonly<Record<string, strin
   return { type: 'numeric', options: { ...size, ...spelling }, range: rangeOf(summary), isOneToOne: false };
 };
 
-/** Whole numbers with leading zeros may be too large for a bigint. */
 const decideZeros = (summary: Summary): TypeChoice =>
   Math.max(Math.abs(summary.least), Math.abs(summary.most)) < 2 ** 63
     ? decideWhole(summary)

@@ -72,13 +72,12 @@ const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
 const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 
-/** Texts with fewer numbers among them need no remark. */
+/** A text column with fewer numbers among its texts gets no remark about them. */
 const usualMin = 20;
 
 const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
   `${shownText(text)} ${formatCount(column.counters[counter]!)}×`;
 
-/** Words with the indexes of their counters. */
 type Words = readonly (readonly [word: string, counter: number])[];
 
 /** Decides for a type that accepts all values except `more` and the null words. */
@@ -237,7 +236,6 @@ export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = 
   return { ...textChoice, missing: empty, words: [], values, isPadded, ...open };
 };
 
-/** The value that all records have; undefined if they differ. */
 export const onlyValue = (column: ColumnEvidence): string | undefined => {
   const groups = [...column.groups.values()];
   const isOne = groups.length === 1 && groups[0]!.texts.size === 1 && column.words.size === 0;

@@ -11,11 +11,9 @@ export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
 
 export interface HeadRecord {
   readonly line: number;
-  /** undefined: the record is faulty in this dialect. */
   readonly fields: readonly string[] | undefined;
 }
 
-/** Records to examine. The whole file is read later. */
 const recordsMax = 500;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -66,7 +64,6 @@ const isBetter = (one: Candidate, other: Candidate): boolean => {
 
 export interface HeadGuess {
   readonly dialect: Dialect;
-  /** Records with the most frequent number of fields, without lines before the header. */
   readonly records: readonly (readonly string[])[];
   readonly fields: number;
   readonly remarks: readonly string[];
@@ -190,7 +187,6 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
 /** A first line such as `sep=;`, which tells Excel the delimiter. */
 const excelLine = /^(?:\xef\xbb\xbf)?sep=([^\r\n"])(?:\r\n|\n|\r)/i;
 
-/** `isWhole`: `head` is the whole file. */
 export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   const [line, delimiter] = excelLine.exec(head.toString('latin1', 0, 16)) ?? [];
   if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, delimiters);

@@ -23,10 +23,8 @@ export interface DraftFile {
   readonly stored: StoredFile;
   readonly encoding: EncodingName;
   readonly dialect: Dialect;
-  /** Names of the fields; empty texts if the file has no header. */
   readonly header: readonly string[];
   readonly remarks: readonly string[];
-  /** The command's argument that matched the file. */
   readonly location: string;
   readonly access: Access;
 }
@@ -58,7 +56,6 @@ const draftCommon = {
   guard: { rowsMin: 0, shrinkMaxPercent: 100 },
 } as const;
 
-/** A table without columns, for functions that read the files of a table. */
 export const draftSpec = (source: SourceSpec, dialect: Dialect, encoding = 'utf-8'): ReadTable => {
   const reading = { source, format: { kind: 'csv', encoding, dialect } } as const;
   return { ...reading, ...draftCommon, readings: [reading] };
@@ -106,7 +103,6 @@ const draftFile = async (
   };
 };
 
-/** Reads the first bytes of a file or of all members of an archive. */
 const draftFound = async (found: Found, location: string, access: Access): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   try {

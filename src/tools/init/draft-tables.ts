@@ -34,21 +34,17 @@ export interface ReadFile {
   readonly name: string;
   readonly location: string;
   readonly encoding: EncodingName;
-  /** The bytes do not tell the encoding. */
   readonly isGuess: boolean;
   readonly dialect: Dialect;
 }
 
 export interface TableDraft {
   readonly files: readonly ReadFile[];
-  /** Dialect of the first file. */
   readonly dialect: Dialect;
   /** Names of fields; '' for a field without a name. */
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
-  /** How often the header is repeated among the records. */
   readonly repeats: number;
-  /** Indexes of the columns of the primary key. */
   readonly key: readonly number[] | undefined;
   /** There are too many records to prove a primary key. */
   readonly isKeyUnknown: boolean;
@@ -63,12 +59,10 @@ export interface TableDraft {
   readonly remarks: readonly string[];
 }
 
-/** Key of files that share a dialect. */
 const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
   JSON.stringify([delimiter, skipLines, comment]);
 
 interface Trial {
-  /** By the result of mannerOf. */
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** By file name, for files whose first bytes suggested a wrong encoding. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
@@ -136,7 +130,6 @@ const attempt = async (
   }
 };
 
-/** Reads files that turned out not to be UTF-8 again, in the guessed encoding. */
 const withEncodings = async (
   files: readonly DraftFile[],
   first: Attempt,
@@ -153,7 +146,6 @@ const withEncodings = async (
   }
 };
 
-/** Tries other dialects while records are faulty, and returns the best attempt. */
 const withDialects = async (
   files: readonly DraftFile[],
   first: Attempt,
@@ -231,7 +223,6 @@ const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[]
   ...groupedBy(files, shapeOf).values(),
 ];
 
-/** Reads all files and returns the tables that they suggest. */
 export const draftTables = async (
   files: readonly DraftFile[],
   signal?: AbortSignal,

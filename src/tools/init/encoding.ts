@@ -26,7 +26,6 @@ const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
   return false;
 };
 
-/** `isWhole`: `head` is the whole file. */
 export const guessEncoding = (head: Buffer, isWhole: boolean): EncodingName => {
   const marked = markedEncoding(head);
   if (marked !== undefined) return marked;

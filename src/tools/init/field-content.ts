@@ -12,7 +12,6 @@ export interface FieldBytes {
 
 export type FindContent = (field: FieldBytes) => FieldBytes;
 
-/** For dialects in which quotes within a field are doubled. */
 export const contentFinder =
   (grammar: Grammar): FindContent =>
   (field) => {

@@ -74,7 +74,6 @@ const startRoutine = () => instantiate(counterBytes, {});
 /** Instances to reuse, because each has some megabytes of memory. */
 const idle: Routine[] = [];
 
-/** Returns an instance with `bytes` zeroed bytes at `columnsAt`. */
 const takeRoutine = (bytes: number): Routine => {
   const routine = idle.pop() ?? startRoutine();
   const missing = columnsAt + bytes - routine.memory.buffer.byteLength;
@@ -83,12 +82,11 @@ const takeRoutine = (bytes: number): Routine => {
   return routine;
 };
 
-/** Lets the next counter reuse the memory. */
 export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.push(routine);
 
 const columnAt = (index: number): number => columnsAt + columnLayout.bytes * index;
 
-/** The table at `firstBytesAt`. */
+/** The contents of the table at `firstBytesAt`. */
 const firstBytes = (quote: number): Uint8Array => {
   const kinds = new Uint8Array(256);
   for (const byte of [' ', '\t', ...[...nullWords].map((word) => word[0]!)])
@@ -168,7 +166,6 @@ export const loadWindow = (
   words[state.next >> 2] = delimitersAt;
 };
 
-/** Compares text and key as four i32. */
 const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
   words[slotAt] === words[keyAt] &&
   words[slotAt + 1] === words[keyAt + 1] &&
@@ -184,7 +181,6 @@ const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: n
   words[slotAt + (slot.hashHigh >> 2)] = one.high[0]!;
 };
 
-/** Counts a field of the list of new texts. */
 const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   const { bytes, words, columns, countersAt } = fieldCounter;
   const index = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
@@ -245,7 +241,6 @@ export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: numb
   return reached;
 };
 
-/** Hashes a field of the last call of runFieldCounter. */
 export const hashField = (
   fieldCounter: FieldCounter,
   record: number,

@@ -3,7 +3,6 @@
 // One hash set of millions of hashes would have a cache miss for every hash. Here, hashes are only
 // appended, and compared now and then, in parts that fit into the processor's cache.
 
-/** The two halves of `size` hashes. */
 export interface HashList {
   low: Int32Array;
   high: Int32Array;

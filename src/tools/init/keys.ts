@@ -16,10 +16,8 @@ const provedMax = 5_500_000;
 const keyColumnsMax = 3;
 const consideredMax = [16, 10, 8] as const;
 
-/** Candidates that are checked at the same time. */
 const followedMax = 2;
 
-/** The two halves of 64-bit hashes. */
 export interface Hashes {
   readonly low: Int32Array;
   readonly high: Int32Array;
@@ -56,20 +54,17 @@ export const hashBytes = (
 /** A candidate: columns that identified every record up to the last comparison. */
 interface Followed {
   readonly columns: readonly number[];
-  /** One hash per record. */
   readonly hashes: HashList;
   /** Number of records at which the hashes are compared again. */
   next: number;
 }
 
-/** Factor by which the number of records grows between two comparisons. */
 const growth = 4;
 
 export interface KeySearch {
   /** Hashes of the fields of the first records, record by record. */
   first: Hashes | undefined;
   readonly width: number;
-  /** Number of first records to collect. */
   readonly room: number;
   records: number;
   /** The candidates; undefined while the first records are collected. */
@@ -168,12 +163,10 @@ export const gather = (
   return search.records < search.room;
 };
 
-/** Columns of all candidates. */
 export const columnsFollowed = ({ followed = [] }: KeySearch): readonly number[] => [
   ...new Set(followed.flatMap(({ columns }) => columns)),
 ];
 
-/** Adds the hashes of records [from, to) to all candidates, and removes refuted candidates. */
 export const follow = (
   search: KeySearch,
   hashesOf: (column: number) => Hashes,
@@ -196,6 +189,5 @@ export const follow = (
   }
 };
 
-/** Sets of columns that identify every record. */
 export const keysFound = ({ followed = [] }: KeySearch): readonly (readonly number[])[] =>
   followed.filter(({ hashes }) => !hasEqual(hashes)).map(({ columns }) => columns);

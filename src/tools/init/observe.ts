@@ -28,7 +28,6 @@ import {
   type FieldCounter,
 } from './field-counter.ts';
 
-/** Records that are parsed in one batch. */
 const recordsAtOnce = 256;
 
 /** A record that is rejected whatever types the columns have. */
@@ -44,11 +43,9 @@ export interface TableEvidence {
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
-  /** Buffers for the hashes of a batch of records, by column. */
   readonly hashes: Map<number, Hashes>;
   /** Dialect of the first files. Only records in this dialect go through the field counter. */
   readonly dialect: Dialect;
-  /** undefined: the field counter does not support the dialect. */
   readonly fieldCounter: FieldCounter | undefined;
   records: number;
   readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
@@ -96,7 +93,6 @@ const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
     counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [index],
   );
 
-/** Adds records [from, to) to the search for keys. */
 const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashField): void => {
   const { keys, hashes } = table;
   let record = from;
@@ -140,7 +136,6 @@ const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, t
   return reached;
 };
 
-/** Counts records [from, to) by parsing them. */
 const takeTexts = (
   table: TableEvidence,
   block: RecordBlock,

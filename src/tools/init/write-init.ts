@@ -13,7 +13,6 @@ import { groupedBy } from './grouped.ts';
 export interface InitOptions {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Allows web addresses that lead to private hosts. */
   readonly allowPrivate?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,7 +80,6 @@ const locationsOf = async (
   return locations;
 };
 
-/** Remarks about uncertain guesses and faulty records. */
 const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
   const guessed = files.filter(({ isGuess }) => isGuess);
   return [
@@ -170,7 +168,6 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   };
 };
 
-/** `file`: path under which the text will be saved. */
 export const initText = ({ tables }: InitDraft, name: string, file: string): string =>
   pipelineText({ name, tables, file });
 

@@ -10,7 +10,6 @@ import { shownText } from './shown-text.ts';
 export interface WrittenLocation {
   readonly path: string;
   readonly dialect: Dialect;
-  /** Set if the files of the table have different encodings. */
   readonly encoding?: string;
 }
 
@@ -25,10 +24,8 @@ export interface WrittenTable {
   readonly decisions: readonly Decision[];
   /** How often the header is repeated among the records. */
   readonly repeats: number;
-  /** Indexes of the columns of the primary key. */
   readonly key: readonly number[] | undefined;
   readonly records: number;
-  /** Comments above the table. */
   readonly remarks: readonly string[];
 }
 
@@ -41,7 +38,6 @@ export interface WrittenPipeline {
 
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A TypeScript literal, with escapes for invisible characters. */
 const literal = (text: string): string => {
   const escaped = text
     .replace(/[\\']/g, '\\$&')
@@ -82,7 +78,6 @@ const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<strin
   const differ = guessedOptions.filter(
     (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
   );
-  // The default of `escape` is the quote.
   const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
   return Object.fromEntries(
     differ.flatMap((name) => (name === 'escape' && isQuote ? [] : [[name, dialect[name]]])),

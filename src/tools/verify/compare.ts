@@ -16,7 +16,6 @@ const difference = (
   found: unknown,
 ): VerifyDifference => ({ file, column, what, expected: String(expected), found: String(found) });
 
-/** The last 64 bits of a checksum in hexadecimal. */
 const shown = (hash: bigint): string => BigInt.asUintN(64, hash).toString(16).padStart(16, '0');
 
 const compareColumn = (
@@ -57,7 +56,6 @@ export const compareRows = (
   return [...rows, ...ofColumns, ...mixed];
 };
 
-/** Compares the counts of a file with the bookkeeping. */
 export const compareCounts = (
   { name, records, rows, rejected, filtered }: LoadedFile,
   counted: CountedFile,

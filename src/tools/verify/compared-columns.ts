@@ -6,7 +6,6 @@ import { valuePrinter, type PrintValue } from '../print-value.ts';
 import type { NotVerified } from './report.ts';
 import type { Comparing } from './row-sums.ts';
 
-/** A column of production with values from the files. */
 export interface ComparedColumn {
   readonly spec: ColumnSpec;
   readonly comparing: Comparing;
@@ -15,7 +14,6 @@ export interface ComparedColumn {
 
 export interface ComparedColumns {
   readonly columns: readonly ComparedColumn[];
-  /** The column with the id of each row's file; undefined: the table has none. */
   readonly fileColumn: string | undefined;
   readonly notCompared: readonly NotVerified[];
 }
@@ -30,7 +28,7 @@ const rewritten: Readonly<Record<string, string>> = {
 
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Faster for most numbers, which files write as the server prints them. */
+/** Most numbers are already written as the server prints them; they need no parsing. */
 const numericPrinter = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);
   const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };
@@ -42,7 +40,6 @@ const numericPrinter = (column: ColumnSpec): PrintValue => {
   };
 };
 
-/** Cached values per column. */
 const printedMax = 8_192;
 
 /** Adds a cache to a printer: values of a column often repeat, and some are slow to print. */

@@ -24,7 +24,6 @@ interface Cut {
   readonly lines: number;
 }
 
-/** Returns the index after `lines` line ends, and the number of line ends not found (`left`). */
 const afterLines = (
   block: Buffer,
   from: number,

@@ -18,7 +18,6 @@ export interface KnownFile extends LoadedFile {
   /** The listed file; undefined: it cannot be compared, because of `reason`. */
   readonly listed: NewFile | undefined;
   readonly reason: string;
-  /** The definition of the table has changed since the file was loaded. */
   readonly isRedefined: boolean;
 }
 
@@ -64,7 +63,6 @@ const createWatcher = (
   },
 });
 
-/** Standard input cannot be read again. */
 const isGivenOnce = ({ readings }: SourceTableSpec): boolean =>
   readings.some(({ source }) => source.locations.includes('-'));
 

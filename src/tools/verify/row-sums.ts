@@ -2,7 +2,6 @@
 
 import { textHash } from './text-hash.ts';
 
-/** unscaled / 10^scale. */
 export interface Decimal {
   readonly unscaled: bigint;
   readonly scale: number;
@@ -35,7 +34,6 @@ interface Known {
   readonly scale: number;
 }
 
-/** Number and length of cached values, per column. */
 const knownMax = 4_096;
 const knownLengthMax = 64;
 
@@ -106,7 +104,6 @@ const known = (text: string, isNumber: boolean): Known => {
   return { hi, lo, unscaled: Number(digits), scale: point === -1 ? 0 : text.length - point - 1 };
 };
 
-/** `add` returns the hash of the value; undefined for null. */
 const createColumn = (comparing: Comparing) => {
   const values = new Map<string, Known>();
   const sum = comparing === 'numbers' ? createSum() : undefined;

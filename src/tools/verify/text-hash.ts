@@ -3,9 +3,7 @@
 
 /** The halves of the hash, of which many can be summed as exact doubles. */
 export interface TextHash {
-  /** Signed. */
   hi: number;
-  /** Unsigned. */
   lo: number;
 }
 

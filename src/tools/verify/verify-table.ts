@@ -14,9 +14,7 @@ import type { NotVerified, VerifiedFile, VerifiedTable, VerifyDifference } from 
 import { addRows, noRows, type RowSums } from './row-sums.ts';
 
 export interface Production {
-  /** Names of the table's columns; undefined: the table does not exist. */
   readonly there: ReadonlySet<string> | undefined;
-  /** Files that other pipelines loaded into the table. */
   readonly others: FilesOfOthers;
   /** By file id if the table has the column _file, otherwise by null; undefined: not counted. */
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
@@ -107,7 +105,6 @@ const compareFiles = (
   ];
 };
 
-/** Compares all files together with all rows. */
 const compareTable = (
   counted: readonly Counted[],
   { columns }: ComparedColumns,

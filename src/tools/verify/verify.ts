@@ -35,7 +35,6 @@ const serverHash = async (client: Client, text: string): Promise<bigint> =>
       .hash,
   );
 
-/** Names of the table's columns; undefined: the table does not exist. */
 const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<string> | undefined> => {
   const { rows } = await client.query(
     `select to_regclass($1) is not null as "isThere", (
@@ -46,7 +45,6 @@ const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<s
   return rows[0].isThere ? new Set(rows[0].columns ?? []) : undefined;
 };
 
-/** SQL that rotates a hash to the left by the index of its column. */
 const turned = (hash: string, index: number): string => {
   const by = index % 64;
   const value = `coalesce(${hash}, 0)`;
@@ -107,7 +105,6 @@ interface Verifying {
   readonly settings: RunSettings;
   /** Hash of the table's staging definition (stagedHashes), by table. */
   readonly staged: Readonly<Record<string, string>>;
-  /** If set, only files that this run loaded are compared. */
   readonly run: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ColumnSpec, PublishSpec, SourceTableSpec, TableSpec } from '../../
 import type { Problems } from '../../problems.ts';
 import type { Known } from '../declared-values.ts';
 
-/** A table as far as its mode is concerned. `staging` is undefined for a derived table. */
+/** The keys of a table that a mode checks. `staging` is undefined for a derived table. */
 export interface PublishedTable<Spec extends PublishSpec> extends Pick<
   TableSpec,
   'name' | 'primaryKey' | 'partitionBy'
@@ -14,9 +14,7 @@ export interface PublishedTable<Spec extends PublishSpec> extends Pick<
   readonly staging?: SourceTableSpec['staging'];
 }
 
-/** The declaration of a mode. registry.ts lists all modes. */
 export interface DeclaredMode<Spec extends PublishSpec> {
-  /** Schema of `publish: { mode: '…', … }`. */
   readonly schema: z.ZodType<Spec>;
   /**
    * Adds the problems of a table with this mode.
@@ -30,6 +28,5 @@ export interface DeclaredMode<Spec extends PublishSpec> {
     columns: readonly ColumnSpec[],
     problems: Problems,
   ) => void;
-  /** Adds the columns that the mode needs in staging or in production. */
   readonly complete: (table: SourceTableSpec, publish: Spec) => SourceTableSpec;
 }

@@ -38,7 +38,6 @@ const checkTime = (
   if (primaryKey.includes(at)) problems.add(`\`${at}\` is in the primaryKey; leave it out there`);
 };
 
-/** Checks the names of the columns `from` and `to`, which history adds. */
 const checkNames = ({ from, to }: HistorySpec, known: readonly string[], problems: Problems): void => {
   for (const made of [from, to]) {
     problems.at('publish').add(columnNameProblem(made), `the name ${made}`);

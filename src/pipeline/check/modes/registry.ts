@@ -14,7 +14,6 @@ const modes = { replace, append, merge, history };
 const choices =
   "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
 
-/** The name of a mode, or an object with the mode and its options. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   z.discriminatedUnion('mode', [replace.schema, append.schema, merge.schema, history.schema], {
@@ -25,6 +24,5 @@ export const publishSchema = z.preprocess(
   }),
 );
 
-/** Returns the mode that a checked `publish` declares. */
 export const declaredMode = <Spec extends PublishSpec>(publish: Spec): DeclaredMode<Spec> =>
   modes[typeof publish === 'string' ? 'replace' : publish.mode] as unknown as DeclaredMode<Spec>;
