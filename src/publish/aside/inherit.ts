@@ -104,6 +104,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
 
 /** Copies properties to built tables; declared properties are set later. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
+  if (heirs.length === 0) return;
   const { rows } = await runQuery(client, selectStatements(heirs));
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
 };

@@ -109,6 +109,7 @@ const selectGrants = (heirs: readonly Heir[]): Query => ({
 
 /** Call this in a transaction, when new tables have owners and a schema that grantors may use. */
 export const inheritGrants = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
+  if (heirs.length === 0) return;
   const { rows } = await runQuery(client, selectGrants(heirs));
   if (rows.length === 0) return;
   const { own } = rows[0];
