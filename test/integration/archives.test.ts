@@ -43,6 +43,17 @@ const member = (name: string, path = 'a.zip') => ({
   stored: true,
 });
 
+/** By default bad.zip is refused for its format. `bytes`: undefined for an archive that is there. */
+interface Refused {
+  readonly name: string;
+  readonly path?: string;
+  readonly bytes?: Buffer;
+  readonly code?: string;
+  readonly more?: object;
+  readonly says: string;
+  readonly hint?: string;
+}
+
 describe('members of archives', () => {
   files.write(
     'a.zip',
@@ -97,35 +108,31 @@ describe('members of archives', () => {
   });
 
   it('are read from a server by ranges, of which each is cut off', async () => {
-    const ids = Array.from({ length: 10_000 }, (_, id) => id);
+    const ids = Array.from({ length: 50_000 }, (_, id) => id);
     const bytes = zipFile([
-      { name: 'a.csv', content: rows(...ids.slice(0, 5_000)) },
+      { name: 'a.csv', content: rows(...ids.slice(0, 25_000)) },
       { name: 'skipped.txt', content: 'x'.repeat(1_000_000), method: 0 },
-      { name: 'b.csv', content: rows(...ids.slice(5_000)) },
+      { name: 'b.csv', content: rows(...ids.slice(25_000)) },
     ]);
-    const url = server.put('/a.zip', { bytes, cutAt: 8_000 });
+    const url = server.put('/a.zip', { bytes, cutAt: 40_000 });
     const loaded = await load(`${url}!/*.csv`, 'utf-8', 'remote', { allowPrivate: true });
-    expect(loaded.counts).toEqual([2, 10_000, 0]);
+    expect(loaded.counts).toEqual([2, 50_000, 0]);
     expect(loaded.files).toMatchObject([{ member: 'a.csv' }, { member: 'b.csv' }]);
   });
 
   const content = rows(1);
-  it.each([
+  const refused: readonly Refused[] = [
     {
       name: 'several files and none named',
       path: 'a.zip',
-      bytes: undefined,
-      code: 'ETL_SOURCE_FORMAT',
       says: 'a.zip is an archive of 4 files: "b.csv", "readme.txt", "a.csv", "old/c.csv"',
       hint: "csv('a.zip!/*.csv')",
     },
     {
       name: 'a member that is not there',
       path: 'a.zip!/z.csv',
-      bytes: undefined,
       code: 'ETL_SOURCE_NOT_FOUND',
       says: 'no file matches a.zip!/z.csv (looked in a.zip, which has "b.csv"',
-      hint: '',
     },
     {
       name: 'members in folders, which a star does not match',
@@ -136,16 +143,13 @@ describe('members of archives', () => {
       ]),
       code: 'ETL_SOURCE_NOT_FOUND',
       says: '"notes.pdf"; in folders: ',
-      hint: '',
     },
     {
       name: 'members in folders and none named',
-      path: 'bad.zip',
       bytes: zipFile([
         { name: 'notes.pdf', content },
         { name: '2024/jan/a.csv', content },
       ]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip is an archive of 2 files: "notes.pdf", "2024/jan/a.csv"',
       hint: "bad.zip!/**/*.csv')",
     },
@@ -153,7 +157,6 @@ describe('members of archives', () => {
       name: 'a member of a file that is no archive',
       path: 'bad.zip!/z.csv',
       bytes: Buffer.from(content),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip is not an archive',
       hint: 'Name only the file',
     },
@@ -161,7 +164,6 @@ describe('members of archives', () => {
       name: 'an encrypted member',
       path: 'bad.zip!/*',
       bytes: zipFile([{ name: 'a.csv', content, flags: 1 }]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip!/a.csv is encrypted',
       hint: 'with its password',
     },
@@ -169,7 +171,6 @@ describe('members of archives', () => {
       name: 'a name that climbs',
       path: 'bad.zip!/*',
       bytes: zipFile([{ name: '../a.csv', content }]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'is not a readable zip archive: invalid relative path: ../a.csv',
       hint: 'pack it again',
     },
@@ -180,39 +181,30 @@ describe('members of archives', () => {
         { name: 'a.csv', content },
         { name: 'a.csv', content },
       ]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip!/a.csv is in its archive twice',
-      hint: '',
     },
     {
       name: 'a member in gzip',
       path: 'bad.zip!/*',
       bytes: zipFile([{ name: 'a.csv.gz', content: gzipSync(content) }]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip!/a.csv.gz is compressed twice (gzip)',
       hint: 'Decompress it once',
     },
     {
       name: 'an archive in gzip',
-      path: 'bad.zip',
       bytes: gzipSync(zipFile([{ name: 'a.csv', content }])),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'bad.zip is compressed twice (zip)',
       hint: 'Decompress it once',
     },
     {
       name: 'a spreadsheet',
-      path: 'bad.zip',
       bytes: zipFile([{ name: '[Content_Types].xml' }, { name: 'xl/workbook.xml' }]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'is a document of an office program',
       hint: 'as CSV',
     },
     {
       name: 'an archive that is cut off',
-      path: 'bad.zip',
       bytes: zipFile([{ name: 'a.csv', content }]).subarray(0, 60),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'is not a readable zip archive',
       hint: 'Fetch it again',
     },
@@ -223,15 +215,12 @@ describe('members of archives', () => {
         { name: '0.csv', content },
         ...Array.from({ length: 7 }, (_, index) => ({ name: `${index + 1}.csv`, content, isFirst: true })),
       ]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'overlaps the member after it, so that bytes would be read twice',
       hint: 'pack it again',
     },
     {
       name: 'a member with another name in its own header',
-      path: 'bad.zip',
       bytes: zipFile([{ name: 'a.csv', ownName: 'b.csv', content }]),
-      code: 'ETL_SOURCE_FORMAT',
       says: 'has another name than its directory has, a.csv',
       hint: 'pack it again',
     },
@@ -249,13 +238,20 @@ describe('members of archives', () => {
     },
     {
       name: 'a wrong checksum',
-      path: 'bad.zip',
       bytes: zipFile([{ name: 'a.csv', content, crc32: 1 }]),
       code: 'ETL_SOURCE_CORRUPT',
       says: 'bad.zip!/a.csv is damaged at byte',
       hint: 'Fetch the file again',
     },
-  ])('$name: $code', async ({ path, bytes, more = {}, code, says, hint }) => {
+  ];
+  const cases = refused.map((given) => ({
+    path: 'bad.zip',
+    code: 'ETL_SOURCE_FORMAT',
+    hint: '',
+    more: {},
+    ...given,
+  }));
+  it.each(cases)('$name: $code', async ({ path, bytes, more, code, says, hint }) => {
     if (bytes !== undefined) files.write('bad.zip', bytes);
     const error = await failureOf(load(path, 'utf-8', 'refused', more));
     expect(error.code).toBe(code);

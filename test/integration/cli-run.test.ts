@@ -120,7 +120,7 @@ describe('etl run', () => {
     );
   });
 
-  it('publishes, and its summary adds up', async () => {
+  it('publishes, its summary adds up, and etl status shows it; then nothing is to do, over one connection', async () => {
     const { exit, out, err } = await etl('run', pipelineFile, '--param', 'limit=1');
     expect(exit).toBe(0);
     const [, run] = /^Published cities in .* run (\d+) \(plan /.exec(out) ?? [];
@@ -132,26 +132,17 @@ describe('etl run', () => {
       { name: 'Bonn', people: 331_885 },
       { name: 'Köln', people: 1_084_831 },
     ]);
-  });
+    expect((await etl('status')).out).toMatch(new RegExp(`^ *${run} .* published`, 'm'));
+    expect((await etl('status', run!)).out).toMatch(/data\/cities\.csv +city +51 B +3 +2 +1 +0\n/);
 
-  it('has nothing to do the second time, and says since when', async () => {
-    await etl('run', pipelineFile, '--param', 'limit=1');
-    const { exit, out } = await etl('run', pipelineFile, '--param', 'limit=1');
-    expect(exit).toBe(0);
-    expect(out).toMatch(
+    const proxy = await openEndingProxy(Number(new URL(database.url).port));
+    const again = await etlAt(proxy.urlOf(database.url), 'run', pipelineFile, '--param', 'limit=1');
+    await proxy.close();
+    expect(again.exit).toBe(0);
+    expect(again.out).toMatch(
       /^Nothing to do: files and definition are the same as in run \d+, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
     );
-  });
-
-  it('opens one connection when there is nothing to do', async () => {
-    await etl('run', pipelineFile, '--param', 'limit=1');
-    const proxy = await openEndingProxy(Number(new URL(database.url).port));
-    const { out } = await etlAt(proxy.urlOf(database.url), 'run', pipelineFile, '--param', 'limit=1');
-    await proxy.close();
-    expect({ begins: out.slice(0, 13), connections: proxy.connections() }).toEqual({
-      begins: 'Nothing to do',
-      connections: 1,
-    });
+    expect(proxy.connections()).toBe(1);
   });
 
   it('--json prints events and nothing else, from the first step to the result', async () => {
@@ -192,13 +183,6 @@ describe('etl run', () => {
     const { exit, err } = await etl('run', pipelineFile, '--param', 'limt=1');
     expect(exit).toBe(2);
     expect(err).toContain('error ETL_PARAM');
-  });
-
-  it('etl status shows what it did', async () => {
-    const { out } = await etl('run', pipelineFile, '--param', 'limit=1', '--full-refresh');
-    const [, run] = / run (\d+) \(plan /.exec(out) ?? [];
-    expect((await etl('status')).out).toMatch(new RegExp(`^ *${run} .* published`, 'm'));
-    expect((await etl('status', run!)).out).toMatch(/data\/cities\.csv +city +51 B +3 +2 +1 +0\n/);
   });
 
   it('--profile says where the time went', async () => {

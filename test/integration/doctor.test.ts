@@ -56,9 +56,9 @@ const run = (redis: RedisOptions | false = false) =>
     keepStaging: true,
   });
 
-/** Files of a few megabytes together. */
+/** Enough for all workers. */
 const writeFiles = (): void => {
-  for (let file = 1; file <= 6; file += 1) write(`small${file}.csv`, `id\n${'1\n'.repeat(50_000)}`);
+  for (let file = 1; file <= 6; file += 1) write(`small${file}.csv`, `id\n${'1\n'.repeat(10_000)}`);
 };
 
 // Each case has an empty database.

@@ -175,14 +175,9 @@ it('types that the server does not have are named with their columns', async () 
 });
 
 describe('bookkeeping of another role', () => {
-  const owned = async (): Promise<Place> => {
+  it('is refused with every privilege that is missing, and left as it was; grants of these are enough', async () => {
     const place = await prepare(mayCreate);
     await run(place.adminUrl);
-    return place;
-  };
-
-  it('is refused with every privilege that is missing, and left as it was', async () => {
-    const place = await owned();
     const error = await failureOf(run(place.url, 'other'));
     const action = String(error.details['action']);
     expect(error.code).toBe('ETL_PERMISSION');
@@ -196,10 +191,8 @@ describe('bookkeeping of another role', () => {
     expect(action).not.toContain('the sequences of schema etl,');
     expect(action).toContain('replace table small.t, which belongs to etl');
     expect(await ask(place.adminUrl, 'select count(*)::int as runs from etl.run')).toEqual([{ runs: 1 }]);
-  });
 
-  it('grants of all that it names are enough', async () => {
-    const place = await owned();
+    // Grants of all that is named are enough.
     const { adminUrl, role, url } = place;
     await ask(
       adminUrl,

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column, csv, definePipeline, runPipeline, sqlFile } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -11,43 +11,42 @@ const database = useDatabase();
 const files = useFiles();
 files.write('city.csv', 'id,name\n1,Ulm\n2,Trier\n');
 
-const run = (sql: string, row?: z.ZodObject) => {
-  files.write('made.sql', sql);
-  const pipeline = definePipeline({
-    name: 'sql',
-    schema: 'sql',
-    tables: {
-      city: {
-        source: csv('city.csv'),
-        columns: { id: column.integer('id'), name: column.text('name') },
-      },
-      made: { from: ['city'], transform: sqlFile('made.sql'), row },
-    },
-  });
+/** A run of the table `city` and tables made of it. */
+const runTables = (made: object) => {
+  const columns = { id: column.integer('id'), name: column.text('name') };
+  const tables = { city: { source: csv('city.csv'), columns }, ...made };
   const { directory } = files;
   const place = { databaseUrl: database.url, redis: false as const, directory, workingDirectory: directory };
+  const pipeline = definePipeline({ name: 'sql', schema: 'sql', tables } as never) as Pipeline;
   return runPipeline(pipeline, { ...place, workers: 1, fullRefresh: true });
 };
 
-const made = async () => (await database.query('select * from sql.made')).rows;
+const run = (sql: string, row?: z.ZodObject) => {
+  files.write('made.sql', sql);
+  return runTables({ made: { from: ['city'], transform: sqlFile('made.sql'), row } });
+};
 
 beforeAll(() => database.query('create table public.kept as select 7 as a'));
 
-describe('taken', () => {
+it('every form of a query is taken', async () => {
   const both = [{ id: 1 }, { id: 2 }];
-  it.each([
-    ['a select in order', 'select id from city order by id', both],
-    ['a with', 'with c as (select id from city) select id from c order by id;', both],
-    ['comments after the semicolon', 'select id from city order by id; -- the end;\n/* of; it */\n', both],
-    ['a comment as its last line', 'select id from city order by id -- by id;', both],
-    ['a byte order mark', '\uFEFFselect id from city order by id', both],
-    ['values', `values (1, 'a')`, [{ column1: 1, column2: 'a' }]],
-    ['a union', 'select 1 as a union all select 2', [{ a: 1 }, { a: 2 }]],
-    ['a table', 'table public.kept', [{ a: 7 }]],
-  ])('%s', async (_, sql, expected) => {
-    await run(sql);
-    expect(await made()).toEqual(expected);
+  const forms: readonly (readonly [sql: string, rows: readonly object[]])[] = [
+    ['select id from city order by id', both],
+    ['with c as (select id from city) select id from c order by id;', both],
+    ['select id from city order by id; -- the end;\n/* of; it */\n', both],
+    ['select id from city order by id -- by id;', both],
+    ['\uFEFFselect id from city order by id', both],
+    [`values (1, 'a')`, [{ column1: 1, column2: 'a' }]],
+    ['select 1 as a union all select 2', [{ a: 1 }, { a: 2 }]],
+    ['table public.kept', [{ a: 7 }]],
+  ];
+  const made = forms.map(([sql], place) => {
+    files.write(`form${place}.sql`, sql);
+    return [`form${place}`, { from: ['city'], transform: sqlFile(`form${place}.sql`) }] as const;
   });
+  await runTables(Object.fromEntries(made));
+  for (const [place, [sql, rows]] of forms.entries())
+    expect((await database.query(`select * from sql.form${place}`)).rows, sql).toEqual(rows);
 });
 
 describe('refused, and nothing is changed', () => {

@@ -153,7 +153,8 @@ describe("the caller's own code", () => {
   it('a function that never returns does not outlive an abort', async () => {
     const entered = join(files.directory, 'entered');
     const enter = `process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(entered)}, '')`;
-    const path = writePipeline('endless', `(text) => { ${enter}; for (;;) if (text === '') return text; }`);
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+    const path = writePipeline('endless', `(text) => { ${enter}; ${wait}; return text; }`);
     const { pipeline, directory, file } = await loadPipelineFile(path);
     const [drain, abort] = [new AbortController(), new AbortController()];
     const signals = { drain: drain.signal, signal: abort.signal };
