@@ -3,7 +3,6 @@
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
-/** Loads the 64 bytes at `address` into four variables. */
 export const loadGroup = (group: readonly Local[], address: Code): Code =>
   sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));
 
@@ -15,7 +14,7 @@ export const bitsOf = (group: readonly Local[], byte: Local): Code =>
     )
     .reduce((left, right) => i64.or(left, right));
 
-/** Not 0 if a byte of the group is one of these. */
+/** Not 0 if the group contains any of the bytes. */
 export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code =>
   v128.isAny(
     group
@@ -31,9 +30,7 @@ export const parities = (bits: Local): Code =>
     ),
   );
 
-/** 1 if the byte is one of the others. */
 export const isByte = (byte: Code, ...others: readonly Code[]): Code =>
   others.map((other) => i32.eq(byte, other)).reduce((left, right) => i32.or(left, right));
 
-/** 1 if any bit is set. */
 export const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));

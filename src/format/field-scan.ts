@@ -1,5 +1,4 @@
-// WebAssembly code that lists where fields of regular records end: delimiters outside of quotes, 64
-// bytes at a time.
+// WebAssembly code that lists the delimiters outside of quotes, 64 bytes at a time.
 
 import { bitsOf, isSome, loadGroup, parities } from './byte-bits.ts';
 import { groupBytes } from './wasm-instance.ts';
@@ -51,9 +50,8 @@ const listDelimiters = (v: Variables): Code =>
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> address after the list.
- * Lists the addresses of the delimiters of whole records without faults. The 64 bytes from `to`
- * must contain no delimiter.
+ * (from, to, delimiter, quote) -> address after the list of delimiters. The records must be whole
+ * and without faults, and the 64 bytes from `to` must contain no delimiter.
  */
 export const scanFields = (listAt: number): FunctionCode =>
   functionOf(4, variables, (v) =>

@@ -1,9 +1,9 @@
-// Writes WebAssembly as expressions. Contains only the instructions that the routines use.
+// Writes WebAssembly as expressions, with only the instructions that the routines use.
 //
-// Only instructions on 16 bytes at a time keep up with the disk. WebAssembly has them, JavaScript
-// does not. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
+// Only instructions on 16 bytes at a time keep up with the disk, and JavaScript lacks them.
+// Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
 
-/** Instructions that leave one value or none on the stack: bytes and nested code. */
+/** Bytes and nested code that leave one value or none on the stack. */
 export type Code = readonly (number | Code)[];
 
 const append = (code: Code, bytes: number[]): void => {
@@ -12,7 +12,7 @@ const append = (code: Code, bytes: number[]): void => {
     else append(part, bytes);
 };
 
-/** Flattens code, once: flattening in each expression would copy bytes once per level. */
+/** Flattens code once: flattening in each expression would copy bytes once per level. */
 export const bytesOf = (code: Code): readonly number[] => {
   const bytes: number[] = [];
   append(code, bytes);

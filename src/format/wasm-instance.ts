@@ -1,6 +1,3 @@
-// Instantiates a WebAssembly module, with the JavaScript functions that it calls.
-
-/** What the types need of a module's source: names of its functions. */
 interface ModuleParts {
   readonly imported: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, unknown>>;
@@ -27,12 +24,11 @@ export const hostName = 'host';
 /** i64 values are bigints. */
 type Run = (...parameters: (number | bigint)[]) => number;
 
-/** A running module: its functions by name, and their memory. */
 type Routines<Source extends ModuleParts> = Readonly<Record<keyof Source['functions'], Run>> & {
   readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
 };
 
-/** Instantiates a module. `host` has the functions that it imports. */
+/** `host` has the functions that the module imports. */
 export const instantiate = <Source extends ModuleParts>(
   bytes: ModuleBytes<Source>,
   host: Readonly<Record<keyof Source['imported'], (...parameters: number[]) => number>>,

@@ -20,10 +20,9 @@ const typeCodes: Readonly<Record<ValueType, number>> = {
   v128: 0x7b,
 };
 
-/** Code that calls another function of the module by name. */
 export type Call = (name: string, ...values: readonly Code[]) => Code;
 
-/** A function of a module. Its first variables are its parameters. */
+/** The first variables are the parameters. */
 export interface FunctionCode {
   readonly variables: Readonly<Record<string, Local>>;
   readonly parameters: number;
@@ -41,14 +40,14 @@ export const functionOf = <Name extends string>(
   return { variables, parameters, result, body: (call) => body(variables, call) };
 };
 
-/** A module's parts by name. `imported`: number of i32 parameters of each host function. */
+/** `imported` gives the number of i32 parameters of each host function. */
 export interface ModuleSource {
   readonly memoryBytes: number;
   readonly imported: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, FunctionCode>>;
 }
 
-/** Content after its length in bytes. */
+/** The content's length in bytes, then the content. */
 const sized = (content: Code): Code => {
   const bytes = bytesOf(content);
   return [unsigned(bytes.length), bytes];
@@ -70,11 +69,10 @@ const signature = (parameters: readonly ValueType[], result: ValueType): Code =>
   typeCodes[result],
 ];
 
-/** Names with their indexes, for functions or for the variables of a function. */
 const nameMap = (names: readonly string[]): Code =>
   vector(names.map((name, index) => [unsigned(index), nameOf(name)]));
 
-/** Names of functions and variables, for stack traces, profilers and disassembly. */
+/** Names for stack traces, profilers and disassembly. */
 const nameSection = ({ imported, functions }: ModuleSource): Code => {
   const own = Object.keys(imported).length;
   const variables = Object.values(functions).map((code, index) => [
@@ -111,7 +109,7 @@ const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code
   return sized([vector(own.map(({ type }) => [1, typeCodes[type]])), body(link), 0x0b]);
 };
 
-/** Compiles the module to WebAssembly's binary format. Exports its functions and its memory. */
+/** Exports the module's functions and its memory. */
 export const moduleBytes = <Source extends ModuleSource>(source: Source): ModuleBytes<Source> => {
   const { memoryBytes, imported, functions } = source;
   const [hosts, own] = [Object.entries(imported), Object.entries(functions)];

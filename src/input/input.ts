@@ -13,7 +13,6 @@ import type { Access } from './sources/contract.ts';
 import { plural } from '../core/wording.ts';
 import { sourceNamed } from './sources/registry.ts';
 
-/** What must be known of a file to read it. */
 export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
   Pick<
     SourceFile,
@@ -23,7 +22,7 @@ export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
     readonly head?: Buffer;
   };
 
-/** True if reading can start at any byte. Other files are read as a stream from their beginning. */
+/** Reading can start at any byte of a seekable file. Other files are streams. */
 export const isSeekable = ({
   source,
   decoding,
@@ -31,10 +30,9 @@ export const isSeekable = ({
 }: Pick<InputFile, 'source' | 'decoding' | 'encoding'>): boolean =>
   decoding === null && encoding === 'utf-8' && sourceNamed(source).isSeekable;
 
-/** Bytes of a file that were read so far. */
 export interface Meter {
   stored: number;
-  /** After decompression and conversion to UTF-8. */
+  /** Bytes after decompression and conversion to UTF-8. */
   decoded: number;
 }
 
@@ -65,7 +63,7 @@ async function* metered(
   }
 }
 
-/** Passes decompressed bytes on until they exceed a declared bound. Errors: ETL_SOURCE_EXPANDS. */
+/** Throws ETL_SOURCE_EXPANDS when decompressed bytes exceed the declared bound. */
 async function* bounded(
   bytes: AsyncIterable<Buffer>,
   { table, name }: InputFile,
@@ -81,7 +79,7 @@ async function* bounded(
   }
 }
 
-/** Decompresses a file, or a member from its range of bytes in the archive. */
+/** Decompresses a file, or one file of an archive. */
 const decompressed = (
   file: InputFile,
   decoding: string,
@@ -96,7 +94,6 @@ const decompressed = (
   return containerNamed(decoding).decode(metered(stored, meter, access), part);
 };
 
-/** A whole file, decompressed and converted to UTF-8. */
 const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
   const { decoding, encoding } = file;
   const bytes =
@@ -129,8 +126,8 @@ async function* decoded(
 
 /**
  * Yields the decompressed bytes [start, end) of a file as UTF-8, in blocks of about `blockBytes`. A
- * file that is not seekable is decoded from its beginning, and bytes before `start` are dropped. If
- * `end` is the end of such a file and its line end is known, the last `skipEnd` lines are left out.
+ * stream is decoded from its beginning, without the bytes before `start`. If `end` is the end of a
+ * stream whose line end is known, the last `skipEnd` lines are left out.
  *
  * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of the file's source.
  */
@@ -153,7 +150,7 @@ export const openInput = (
   return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
 };
 
-/** Makes the error of a file that has fewer lines than `skipEnd` leaves out. */
+/** The error of a file that has fewer lines than `skipEnd` leaves out. */
 export const trailerError =
   ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
   (problem: TrailerProblem): EtlError =>
@@ -169,9 +166,8 @@ export const trailerError =
 const headBlockBytes = 64 * 1024;
 
 /**
- * Calls `use` with a function that reads bytes from any offset. Reading forward, or from the last
- * offset again, needs no new request; reading from before that offset opens the file again.
- * Memory: the bytes of one read, and a block.
+ * Calls `use` with a function that reads bytes from any offset. Reading from before the last offset
+ * opens the file again; other reads need no new request. Memory: one read, and one block.
  */
 export const withBytes = async <T>(
   file: InputFile,
@@ -189,7 +185,7 @@ export const withBytes = async <T>(
       ]();
       window = { from, bytes: Buffer.alloc(0), isLast: false };
     }
-    // The memory of a block is reused, so bytes that stay are copied.
+    // The memory of a block is reused, so the kept bytes are copied.
     const pieces = [window.bytes.subarray(from - window.from)];
     let length = pieces[0]!.length;
     let skip = Math.max(0, from - window.from - window.bytes.length);

@@ -44,11 +44,7 @@ export const lastLinesStart = (
 /** missing: the file has fewer lines · long: the last lines are longer than records may be. */
 export type TrailerProblem = 'missing' | 'long';
 
-/**
- * Yields a file from the beginning of a line on, without its last lines, which are held back until
- * the end of the file is known. Blocks have memory of their own. Memory: a block and the last
- * lines.
- */
+/** Holds the last lines back until the file ends. Memory: a block and the last lines. */
 export async function* withoutLastLines(
   reads: AsyncIterable<Buffer>,
   lines: number,

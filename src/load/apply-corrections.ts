@@ -1,6 +1,6 @@
-// Loads corrections in place of rejected records. A correction is a record of RFC 4180, checked
-// like any record of its file. The transaction that loads it deletes the reject and changes the
-// counts, so each correction is loaded once.
+// Loads corrections in place of rejected records. A correction is a CSV record (RFC 4180), and is
+// checked like any record of its file. The transaction that loads it also deletes the reject, so
+// each correction is loaded once.
 
 import { ok as assert } from 'node:assert';
 import {
@@ -26,10 +26,9 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Corrections per transaction: a record may have 2 MB, and its row, too. */
+/** Corrections per transaction. A record may have 2 MB, and so may its row. */
 const correctionsAtOnce = 100;
 
-/** Maximum number of files that a notice names. */
 const filesShown = 5;
 
 /** A corrected record as a block of its own, at the position of the record that it corrects. */
@@ -40,7 +39,6 @@ const blockOf = ({ fields, byte, line, record }: Correction, { splitter }: FileR
   return { bytes, spans, position: { byte, line, record }, fileBytes: bytes.length };
 };
 
-/** A corrected record, its outcome, and its row if it has one. */
 interface Judged {
   readonly correction: Correction;
   readonly reader: FileReader;
@@ -70,7 +68,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** Copies rows that have the same COPY statement; a row that the server refuses becomes a fault. */
+/** Copies rows that have the same COPY statement. A row that the server refuses becomes a fault. */
 const copyRows = async (
   { client, abort }: LoadWork,
   reader: FileReader,
@@ -97,9 +95,7 @@ const copyRows = async (
   return isRefused ? copied : judged;
 };
 
-/**
- * Loads some corrections of a table in one transaction; returns an empty list when none is left.
- */
+/** Loads some corrections in one transaction. Returns an empty list when none is left. */
 const applySome = (
   work: LoadWork,
   lease: Lease,
@@ -154,10 +150,7 @@ const sayApplied = (
     });
 };
 
-/**
- * Loads every correction that the run has not tried yet, in place of its reject. The counts still
- * add up: a corrected record is copied, filtered or rejected.
- */
+/** Loads every correction that the run has not tried yet. */
 export const applyCorrections = async (
   work: LoadWork,
   { lease, tables }: LoadPlan,
@@ -187,7 +180,6 @@ export const applyCorrections = async (
   }
 };
 
-/** Reports corrections that belong to another version of their file. */
 export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadPlan): Promise<void> => {
   for (const { file, corrections } of await outdatedCorrections(client, lease.runId, filesShown))
     report.emit({
@@ -200,8 +192,8 @@ const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
 /**
- * Returns the plan with limits that leave room for rejects that are corrected later. The rejects
- * that remain are judged under the declared limits.
+ * Returns the plan with limits that leave room for rejects that are corrected later. The declared
+ * limits then apply to the remaining rejects.
  */
 export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
   const corrected = await correctionsByTable(client, plan.lease.runId);

@@ -1,6 +1,6 @@
-// Divides the missing ranges among the workers. Whole files stay whole if their sizes divide
-// evenly, and small files share a job. Otherwise a scan ahead of the loaders cuts files into
-// segments. A stream cannot be cut: all loaders of one process load it together.
+// Divides the missing ranges among the workers. Files stay whole if their sizes divide evenly, and
+// small files share a job. Otherwise a scan ahead of the loaders cuts files into segments. A stream
+// cannot be cut: all loaders of one process load it together.
 
 import { createSplitter } from '../format/records/splitter.ts';
 import { segmentCuts } from '../format/records/record-blocks.ts';
@@ -17,7 +17,7 @@ import { tableOfFile, type SourceTableSpec } from '../core/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
 
-/** A segment that may be cut, because its end is known and its file can be opened anywhere. */
+/** A segment that may be cut: its end is known, and reading can start at any byte of its file. */
 type Gap = Segment & { readonly byteEnd: number };
 
 /** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
@@ -49,25 +49,22 @@ const longestShare = (sizes: readonly number[], workers: number): number => {
   return Math.max(...shares);
 };
 
-/** Bytes of the segments that these gaps are cut into; Infinity if they should stay whole. Pure. */
+/** Bytes of the segments that these gaps are cut into; Infinity if the gaps should stay whole. */
 export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes: number): number => {
   const even = total(sizes) / workers;
   if (longestShare(sizes, workers) <= unevenMax * even) return Infinity;
   return Math.max(segmentBytesMin, Math.min(segmentChunks * chunkBytes, even / segmentsPerWorker));
 };
 
-/** The missing ranges of a run, and the number of workers. */
 interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
-  /** Workers of this process. */
   readonly workers: number;
-  /** The number of workers that files are cut for: other processes may help. */
+  /** Files are cut for this number of workers, because other processes may help. */
   readonly workersMax: number;
   readonly chunkBytes: number;
 }
 
-/** The missing ranges, and the tables that say how records are found. */
 export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
@@ -86,8 +83,8 @@ const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[
 };
 
 /**
- * Returns the streams that all loaders of one process load together: a stream with several gaps is
- * read once for all gaps, and a large stream would leave the other workers idle.
+ * Returns the streams that all loaders of one process load together: a stream with several gaps,
+ * which is then read once, and a large stream, which would leave the other workers idle.
  */
 const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly Work[] => {
   const { missing, workers, chunkBytes } = all;
@@ -98,13 +95,12 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
     .map((segments) => ({ segments, pieceBytes: bytes }));
 };
 
-/** Ids of the files that all workers of a process load together. */
 export const sharedFiles = (all: Missing): ReadonlySet<number> =>
   new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
 
 /**
  * Sorts gaps into shared streams, whole files, and files to cut. A gap hardly larger than a segment
- * is not cut, because scanning it would cost more.
+ * is not cut, because the scan would cost more than it saves.
  */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
@@ -126,15 +122,12 @@ const smallBytes = 1024 * 1024;
 export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
   total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte)) <= smallBytes;
 
-/** Workers that certainly have work. */
 export const busyWorkers = (missing: Missing): number => {
   const { shared, whole, cut } = sorted(missing);
   return shared.length + cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
 };
 
-/**
- * Yields the segments of a gap as they are found. Reads the file once, from the gap's first byte.
- */
+/** Yields the segments of a gap as they are found. */
 async function* piecesOf(
   gap: Gap,
   { files, tables }: Division,
@@ -153,7 +146,7 @@ async function* piecesOf(
   yield { fileId: file.id, start, byteEnd: gap.byteEnd };
 }
 
-/** Groups small gaps, as each job costs time; every worker still gets several jobs. Pure. */
+/** Groups small gaps, because each job costs time. Every worker still gets several jobs. */
 export const jobsOf = (
   gaps: readonly Segment[],
   workers: number,
@@ -175,7 +168,7 @@ export const jobsOf = (
   return jobs;
 };
 
-/** Yields the jobs of a load; segments of gaps that are cut come last, as they are found. */
+/** Yields the jobs of a load. The segments of cut gaps come last, as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
   const { shared, whole, cut, bytes, sizeOf } = sorted(division);
   const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));

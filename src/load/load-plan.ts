@@ -1,5 +1,3 @@
-// What loading a run needs.
-
 import { landingTable } from '../db/landing.ts';
 import type { StagingColumn } from '../db/staging.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -46,7 +44,6 @@ export interface LoadWork extends Stops {
   readonly report: Pick<Reporter, 'emit' | 'segment' | 'trace'>;
 }
 
-/** Makes the plan for loading these tables under this lease. */
 export const makeLoadPlan = (
   context: Pick<LoadPlan, 'address' | 'chunkBytes' | 'file'> & {
     readonly spec: PipelineSpec;

@@ -1,5 +1,4 @@
-// Loads the missing segments of a run into staging: one job per segment on the run's queue, one
-// thread with its own connection per worker.
+// Loads the missing segments of a run: one job per segment, one thread and connection per worker.
 
 import { missingSegments } from '../ledger/run/resume.ts';
 import { loadedChunks, runFiles, type LoadedChunkRow } from '../ledger/run/ledger.ts';
@@ -22,10 +21,7 @@ import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
-/**
- * Pieces that wait in memory for a loader. One is enough, because a piece is read much faster than
- * it is loaded (docs/benchmarks/findings.md).
- */
+/** Waiting pieces. A piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
 
 const followTables = (
@@ -54,9 +50,8 @@ interface Loading {
 }
 
 /**
- * Returns a function that sends its queries one after another: jobs share the connection, and
- * node-postgres takes one statement at a time. Proved by test/integration/library.test.ts, "loads
- * many streams at once".
+ * Jobs share the connection, and node-postgres takes one statement at a time. Proved by
+ * test/integration/library.test.ts, "loads many streams at once".
  */
 const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   let last: Promise<unknown> = Promise.resolve();
@@ -67,7 +62,7 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   };
 };
 
-/** Loads a segment with the next loader that is free. `readMs`: how long its piece was read. */
+/** `readMs` is the time that reading the segment's piece took. */
 const loadSegment = async (
   { plan, progress, loaders }: Loading,
   segment: FileSegment,
@@ -96,7 +91,7 @@ const loadSegment = async (
   }
 };
 
-/** Loads segments of a file in turn; with `pieceBytes`, all loaders load pieces of a stream. */
+/** Loads the segments in turn; with `pieceBytes`, all loaders share the pieces of a stream. */
 const loadFile = async (
   loading: Loading,
   file: SourceFile,
@@ -128,14 +123,12 @@ const loadFile = async (
       });
     }
   } catch (error) {
-    // A segment that was asked to stop has not failed.
     if (!stopSignal(stops).aborted) report.failed(error);
     throw error;
   }
   progress.segmentDone(file.id);
 };
 
-/** Returns the function that loads a job of the run. */
 const jobWork = (loading: Loading): ServeOptions['load'] => {
   const filesById = new Map(loading.files.map((file) => [file.id, file]));
   const { abort, drain } = loading.work;
@@ -153,7 +146,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
   };
 };
 
-/** Sets up a process to load a run, and passes `use` the options for serving its queue. */
+/** Sets up this process to load a run; `use` serves the queue with the options. */
 export const withSegmentWork = async <T>(
   work: LoadWork,
   plan: LoadPlan,
@@ -168,7 +161,7 @@ export const withSegmentWork = async <T>(
   const missing = missingSegments(files, chunks);
   const all = { missing, files, workers, workersMax: workers, chunkBytes };
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
-  // The reading thread starts with the loading threads, while the queue is prepared.
+  // The reading thread starts together with the loading threads.
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(client, lease.runId);
   const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }) };
@@ -190,7 +183,7 @@ export const withSegmentWork = async <T>(
   }
 };
 
-/** Reads the run's files again if the end of one was unknown: a loader may have found it since. */
+/** A loader may have found the end of a file since the plan was read. */
 const filesNow = async (
   { client }: LoadWork,
   { lease }: LoadPlan,
@@ -198,7 +191,7 @@ const filesNow = async (
 ): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
-/** Throws if the ledger has gaps after all jobs: the queue was emptied, and the run starts over. */
+/** A gap in the ledger after all jobs means that the queue was emptied; the run starts over. */
 const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly SourceFile[]): Promise<void> => {
   const { client, queues } = work;
   const chunks = await loadedChunks(client, plan.lease.runId);
@@ -208,7 +201,6 @@ const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly Sour
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
-/** Sums of the chunks of each table. */
 const countsOf = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
@@ -223,9 +215,8 @@ const countsOf = (
 };
 
 /**
- * Loads the segments that the ledger lacks, and returns the seconds of each table. A run without a
- * queue has no files. Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is
- * certainly over its limit.
+ * Loads the segments that the ledger lacks, and returns the seconds of each table.
+ * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT.
  */
 export const loadMissing = async (
   work: LoadWork,
@@ -246,8 +237,7 @@ export const loadMissing = async (
   }
   const tables = plan.tables.map(({ table }) => table);
   const counts = countsOf(files, chunks);
-  // A run that stopped because of its rejects need not collect more of them while its files are
-  // unchanged.
+  // A run that its rejects stopped must not collect more rejects from unchanged files.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
   // Other workers may help with a run from the queue.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
@@ -255,7 +245,7 @@ export const loadMissing = async (
     const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });
     // The loading threads start meanwhile.
     await queue!.workOff(options, division);
-    // The answer comes while the loading threads end.
+    // The query runs while the loading threads end.
     const proving = expectLoaded(work, plan, files);
     proving.catch(() => undefined);
     return { seconds: secondsOf(), proof: proving };

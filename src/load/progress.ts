@@ -7,11 +7,11 @@ import { secondsSince } from '../core/amounts.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 
 export interface TableProgress {
-  /** Adds what a segment decoded; negative when a chunk was rolled back. */
+  /** The numbers are negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
   /** Sets where the data of a file ends, or probably ends, if its end was unknown. */
   readonly endAt: (fileId: number, byte: number) => void;
-  /** Marks a segment of a file as done; when all bytes are read, the table is done. */
+  /** When all bytes are read, the table is done. */
   readonly segmentDone: (fileId: number) => void;
   readonly counts: () => Counts;
   /** Seconds from the first byte to the last. */
@@ -26,8 +26,7 @@ export const followTable = (
 ): TableProgress => {
   const filesById = new Map(files.map((file) => [file.id, file]));
   const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
-  // If a file's end is unknown, its stored bytes are a guess; they may be fewer than the bytes of
-  // its header.
+  // If a file's end is unknown, its stored bytes are a guess, and may be fewer than its header's.
   const sizes = new Map(
     files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
       id,
@@ -52,8 +51,7 @@ export const followTable = (
     report();
     emit({ type: 'loaded', table, seconds });
   };
-  // Listeners need the starting point to tell this process's speed from the progress of an earlier
-  // process.
+  // Listeners need the starting point to tell this process's speed from earlier progress.
   report();
   reportWhenLoaded();
   return {

@@ -1,14 +1,11 @@
-// How many rejects a run may still have; stops a run that is certainly over its limit.
-
 import { addCounts, noCounts } from '../core/counts.ts';
 import type { Counts } from '../core/model.ts';
 import { rejectsKeptMax, stopIfHopeless, type Limited } from '../ledger/rejects/store.ts';
 import type { LoadPlan } from './load-plan.ts';
 
 /**
- * Returns how many more rejects may be kept for these tables; `countsOf` returns a table's counts
- * so far. Errors: ETL_REJECT_LIMIT if a table, or all tables together, are certainly over their
- * limit.
+ * Returns how many more rejects may be kept for these tables. Errors: ETL_REJECT_LIMIT if a table,
+ * or all tables together, are certainly over their limit.
  */
 export const rejectsAllowed = (
   { lease, rejectLimit, tables }: LoadPlan,

@@ -9,13 +9,10 @@ import { notSure, putConstant } from './put-code.ts';
 const trues = ['t', 'true', 'y', 'yes', 'on', '1'];
 const falses = ['f', 'false', 'n', 'no', 'off', '0'];
 
-/** Length of the longest word. */
 const lengthMax = 5;
 
-/** A word as an i64, as the routine loads it. */
 const packed = (word: string): Code => i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE());
 
-/** True if the bytes are one of the words, in any case. */
 const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Code =>
   words
     .map((word) => i64.eq((/\d/.test(word) ? exact : folded).get, packed(word)))
@@ -23,7 +20,7 @@ const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Co
 
 const parameters = { column: 'i32', start: 'i32', end: 'i32', out: 'i32' } as const;
 
-/** Writes the byte, and leaves the address after it on the stack. */
+/** Leaves the address after the byte on the stack. */
 const putByte = (out: Local, byte: Code): Code =>
   sequence(putConstant(out, 0, 1), i32.storeByte(out.get, 4, byte), i32.add(out.get, i32.const(5)));
 

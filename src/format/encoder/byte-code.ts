@@ -1,5 +1,3 @@
-// WebAssembly code that tests bytes of a text.
-
 import { choose, i32, sequence, type Code, type Local } from '../wasm-code.ts';
 
 export const codeOf = (character: string): number => character.charCodeAt(0);

@@ -1,5 +1,3 @@
-// WebAssembly code for times of day and offsets from UTC.
-
 import {
   i32,
   i64,
@@ -60,7 +58,7 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
     ),
   );
 
-/** `scanTime` and `scanOffset` return two numbers: bytes read (lowest bits) and value. */
+/** `scanTime` and `scanOffset` pack two numbers: bytes read (lowest bits) and value. */
 const takenBits = 5;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
 /** Makes offsets nonnegative: they are shorter than 16 hours. */

@@ -1,8 +1,7 @@
-// WebAssembly code for one column of a record: its fields and tokens, values of usual spelling, and
-// the call to JavaScript for all others.
+// WebAssembly code for one column of a record.
 //
-// In the text format, `readValue` also writes the binary value first, which checks the field and is
-// what rules compare. Then `putCopyText` overwrites it with the field's text. Proved by
+// In the text format, `readValue` first writes the binary value, which checks the field and which
+// rules compare. Then `putCopyText` overwrites it with the text. Proved by
 // test/unit/format/records/text-rows.test.ts.
 
 import {
@@ -44,7 +43,7 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Reads the field as the column's kind. Sets `at` to the address after the value, 0 if unsure. */
+/** Sets `at` to the address after the value; 0 if unsure. */
 const readValue = (v: Variables, call: Call): Code => {
   const read = (routine: string): Code =>
     v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));
@@ -57,7 +56,6 @@ const readValue = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Copies the bytes of the token at `at`, and returns. */
 const leaveWithValue = (v: Variables): Code =>
   sequence(
     v.length.set(i32.load(v.at.get, token.valueBytes)),
@@ -67,7 +65,6 @@ const leaveWithValue = (v: Variables): Code =>
     leaveWith(i32.add(v.out.get, v.length.get)),
   );
 
-/** If the field is a token of the list, copies the token's bytes and returns. */
 const takeToken = (v: Variables, list: Local, call: Call): Code =>
   when(
     mayBeOneOf(list, v.start, v.end),
@@ -75,10 +72,7 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     when(v.at.get, leaveWithValue(v)),
   );
 
-/**
- * If the field is a null token, copies the token's bytes and returns. A quote in the byte before
- * the content means that the field is quoted.
- */
+/** A quote in the byte before the content means that the field is quoted. */
 const takeNull = (v: Variables, call: Call): Code => {
   const before = i32.loadByte(i32.sub(i32.load(v.slot.get, slot.start), i32.const(1)));
   const isQuoted = i32.eq(before, flag(state.quote));
@@ -110,7 +104,6 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
     when(flag(state.isTextFormat), v.at.set(zero)),
   );
 
-/** Appends `length` bytes from `start` to the joined value. */
 const glueBytesOf = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), notSure),

@@ -1,5 +1,3 @@
-// WebAssembly code for digits and dates, eight characters at once.
-
 import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { monthDaysAt } from './memory.ts';
@@ -7,7 +5,7 @@ import { increase, zero } from './put-code.ts';
 
 const ZERO = 48;
 
-/** In place of days: the bytes are not a date, or the calendar lacks the day. */
+/** Stands for a number of days if the bytes are not a date, or the calendar lacks the day. */
 export const noDay = 0x7fffffff;
 
 /** (from, count) -> value of `count` digits, or -1. */
@@ -38,8 +36,8 @@ export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
 );
 
 /**
- * (year, month, day) -> days since 2000-01-01, or `noDay` if the calendar, which begins with year
- * 1, lacks the day. Howard Hinnant's algorithm days_from_civil.
+ * (year, month, day) -> days since 2000-01-01, or `noDay`. Years begin at 1. Howard Hinnant's
+ * algorithm days_from_civil.
  */
 export const countDays = functionOf(
   3,

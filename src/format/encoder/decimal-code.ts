@@ -1,5 +1,5 @@
 // WebAssembly code for decimals of up to 15 digits: up to eight characters at once, longer texts
-// one by one.
+// byte by byte.
 
 import {
   i32,
@@ -26,7 +26,6 @@ const digitsMax = 15;
 /** Result of `scanDecimal`, from the lowest bit: sign, has a point, scale, digits as integer. */
 const scanned = { isNegative: 1n, hasPoint: 2n, scaleShift: 2n, scaleMask: 0x1fn, valueShift: 8n };
 
-/** Parts of the result of `scanDecimal`. */
 export const isNegative = (decimal: Local): Code => i32.wrap(masked(decimal.get, scanned.isNegative));
 export const hasPoint = (decimal: Local): Code => i32.wrap(masked(decimal.get, scanned.hasPoint));
 export const valueOf = (decimal: Local): Code => i64.shr(decimal.get, i64.const(scanned.valueShift));
@@ -53,7 +52,6 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const none = leaveWith(i64.const(-1n));
 
-/** An i64 of eight equal bytes. */
 const eight = (byte: number): Code => i64.const(BigInt.asIntN(64, BigInt(byte) * 0x0101010101010101n));
 
 /** Removes the point from the word: moves the bytes before it up, and puts '0' at the start. */
@@ -97,7 +95,7 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * Reads up to eight bytes without a loop, whose end the processor could not predict. D. Lemire,
+ * Reads up to eight bytes. A loop would have an end that the processor cannot predict. D. Lemire,
  * "Quickly parsing eight digits", 2018. The search for the point: "Bit Twiddling Hacks", Determine
  * if a word has a zero byte.
  */

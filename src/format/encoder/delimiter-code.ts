@@ -1,5 +1,4 @@
-// WebAssembly code for delimiters of several bytes: keeps listed first bytes that the other bytes
-// follow.
+// WebAssembly code for delimiters of several bytes: drops first bytes without the other bytes.
 
 import { i32, loopWhile, sequence, when } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -8,10 +7,8 @@ import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
 /**
- * (end of the list) -> new end of the list, with whole delimiters only. A number larger than all
- * addresses follows.
- * If two delimiters overlap, the first counts. A delimiter contains no line end, so none begins in
- * the previous record.
+ * (end of the list) -> new end of the list, followed by a number larger than all addresses. If two
+ * delimiters overlap, the first counts.
  */
 export const keepDelimiters = functionOf(
   1,

@@ -21,14 +21,13 @@ import { increase, zero } from './put-code.ts';
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));
 
-/** One cheap test for the usual case: false if neither end is a blank or control character. */
+/** A cheap test for the usual case: false if neither end is a blank or control character. */
 const mayHaveBlanks = (start: Local, end: Local): Code =>
   i32.or(
     i32.le(i32.loadByte(start.get), i32.const(SPACE)),
     i32.le(i32.loadByte(i32.sub(end.get, i32.const(1))), i32.const(SPACE)),
   );
 
-/** Moves both ends of a field inward over blanks and tabs. */
 export const trimBlanks = (start: Local, end: Local): Code =>
   when(
     mayHaveBlanks(start, end),

@@ -19,10 +19,9 @@ import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from './memory.ts';
 import { increase, masked, notSure, zero } from './put-code.ts';
 
-/** Unsure. No routine returns these bits as a value. */
+/** The code is unsure. No routine returns these bits as a value. */
 export const noDouble = i64.const(-1n);
 
-/** Bits of a sure result of `scanFloat`. */
 export const floatFlags = { isSure: 1, isNegative: 2, isWhole: 4 };
 
 /** Integers of up to 19 digits fit into an unsigned i64. */
@@ -34,7 +33,7 @@ const variables = {
   flags: 'i32',
   byte: 'i32',
   from: 'i32',
-  /** Number of all digits, and of digits from the first that is not 0. */
+  /** `significant` counts the digits from the first that is not 0. */
   digits: 'i32',
   significant: 'i32',
   exponent: 'i32',
@@ -47,7 +46,7 @@ const addDigits = (v: Variables): Code =>
   loopWhile(
     isDigitBefore(v.start, v.end),
     v.value.set(i64.add(i64.mul(v.value.get, i64.const(10n)), i64.extend(digitAt(v.start)))),
-    // 2^64 has 20 digits and would leave 0 in `value`, so `significant` is counted separately.
+    // The 20 digits of 2^64 leave 0 in `value`, so the code counts significant digits separately.
     v.significant.set(
       i32.add(
         v.significant.get,
@@ -58,7 +57,7 @@ const addDigits = (v: Variables): Code =>
     increase(v.start, 1),
   );
 
-/** Reads an exponent of up to four digits. Doubles have no longer exponents. */
+/** Doubles have exponents of at most four digits. */
 const addExponent = (v: Variables): Code =>
   sequence(
     when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(codeOf('e'))), notSure),
@@ -112,10 +111,10 @@ const product = {
   value: 'i64',
   power: 'i32',
   zeros: 'i64',
-  /** Address of the power of 5, and one of its halves. */
+  /** `five` is the address of a power of 5, and `factor` is one half of the power. */
   five: 'i32',
   factor: 'i64',
-  /** The product, and intermediate results. */
+  /** The 128-bit product is in `high` and `low`. */
   low: 'i64',
   middle: 'i64',
   high: 'i64',
@@ -129,7 +128,7 @@ type Product = Readonly<Record<keyof typeof product, Local>>;
 const upper = (value: Local): Code => i64.shr(value.get, i64.const(32n));
 const lower = (value: Local): Code => masked(value.get, 0xffffffffn);
 
-/** value * factor as 128 bits: `high` and `low`. */
+/** Sets `high` and `low` to the 128 bits of value * factor. */
 const multiply = (v: Product): Code =>
   sequence(
     v.low.set(i64.mul(lower(v.value), lower(v.factor))),
@@ -141,8 +140,8 @@ const multiply = (v: Product): Code =>
   );
 
 /**
- * Multiplies by the high half of the power of 5. The low half matters only if the bits to be
- * rounded off are all 1, because only then a carry changes the others.
+ * Multiplies by the high half of the power of 5. The low half matters only if all bits to be
+ * rounded off are 1: only then can its carry change the other bits.
  */
 const multiplyExactly = (v: Product): Code => {
   const ones = 0x1ffn;
@@ -164,7 +163,7 @@ const multiplyExactly = (v: Product): Code => {
 /** Only for these powers of ten can a number be exactly between two doubles. */
 const halfway = { least: -4, most: 23 };
 
-/** Rounds to nearest. A number exactly between two doubles goes to the even one. */
+/** Rounds to nearest. A number exactly between two doubles is rounded to the even one. */
 const roundMantissa = (v: Product): Code => {
   const mayBeHalfway = i32.le(
     i32.sub(v.power.get, i32.const(halfway.least)),
@@ -185,8 +184,7 @@ const roundMantissa = (v: Product): Code => {
 };
 
 /**
- * (value, power) -> bits of the double nearest to value * 10^power, or `noDouble` if the double is
- * not normal.
+ * (value, power) -> bits of the double nearest to value * 10^power; `noDouble` if not normal.
  * D. Lemire, "Number Parsing at a Gigabyte per Second", 2021.
  */
 export const nearestDouble = functionOf(
@@ -221,14 +219,14 @@ export const nearestDouble = functionOf(
   'i64',
 );
 
-/** Address of an entry of eight bytes in a table. */
+/** Entries have eight bytes. */
 const entry = (table: number, index: Code): Code => i32.add(i32.const(table), i32.shl(index, i32.const(3)));
 
 /**
  * (start, end) -> bits of the nearest double, or `noDouble`.
  * Dividing an integer up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D.
- * Clinger, "How to Read Floating Point Numbers Accurately", 1990. The sign is set in the bits,
- * because an unpredictable branch costs more.
+ * Clinger, "How to Read Floating Point Numbers Accurately", 1990. A branch for the sign would be
+ * unpredictable, so the code sets the sign bit.
  */
 export const scanDouble = functionOf(
   2,

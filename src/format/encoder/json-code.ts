@@ -1,7 +1,4 @@
-// WebAssembly code for json and jsonb: checks the text against RFC 8259, and copies it.
-//
-// The text must end exactly at the field's end. If reading would need bytes after the field, the
-// result is unsure.
+// WebAssembly code for json and jsonb: checks the text (RFC 8259), and copies it.
 
 import {
   i32,
@@ -31,7 +28,6 @@ const variables = {
   at: 'i32',
   byte: 'i32',
   isBinary: 'i32',
-  /** 1 after a complete value. */
   isDone: 'i32',
   depth: 'i32',
   /** One bit per level, the innermost lowest: 1 for an object, 0 for an array. */
@@ -55,14 +51,13 @@ const skipBlanks = (v: Variables): Code =>
 
 const isAt = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
-/** Moves `at` to the address that another routine found. Leaves if it found none. */
+/** Moves `at` to the address that another routine found. */
 const goTo = (v: Variables, found: Code): Code =>
   sequence(v.at.set(found), when(i32.isZero(v.at.get), notSure));
 
 const takeString = (v: Variables, call: Call): Code =>
   goTo(v, call('afterString', v.at.get, v.end.get, v.isBinary.get));
 
-/** Reads a member's name and the colon. */
 const takeName = (v: Variables, call: Call): Code =>
   sequence(
     skipBlanks(v),
@@ -104,7 +99,6 @@ const openLevel = (v: Variables, call: Call): Code => {
 
 const isInObject = (v: Variables): Code => i64.and(v.levels.get, i64.const(1n));
 
-/** Reads true, false or null. */
 const takeWord = (v: Variables): Code => {
   const packed = (word: string): Code => i32.const(Buffer.from(word).readInt32LE());
   const isWord = (word: string, offset = 0): Code => i32.eq(i32.load(v.at.get, offset), packed(word));
@@ -134,7 +128,6 @@ const takeValue = (v: Variables, call: Call): Code => {
   );
 };
 
-/** After a value: reads a comma and what follows, or the end of the array or object. */
 const takeNext = (v: Variables, call: Call): Code =>
   whenElse(
     isAt(v, ','),

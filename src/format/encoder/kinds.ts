@@ -1,9 +1,8 @@
-// Kinds of columns that the row routine can read: the memory layout of each, and the WebAssembly
-// routine that reads it.
+// Kinds of columns that the row routine can read: memory layout, and routine that reads the kind.
 
 import { column } from './layouts.ts';
 
-/** A layout field: an integer of 32 or 64 bits, or the address of i32 values or of a token list. */
+/** An integer of 32 or 64 bits, or the address of i32 values or of a token list. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
 /** The field's value in JavaScript. A token is a text and the byte that it means. */
@@ -18,16 +17,16 @@ export interface FieldValues {
 export const noZone = 0x7fffffff;
 
 /**
- * How the file writes numbers. `decimal`: the byte before the decimals, or 0 if numbers are written
- * as the server reads them. `thousands`: the bytes of the separator as an integer; one byte 0,
- * which no text contains, if there is none.
+ * How the file writes numbers. `decimal`: the byte before the decimals; 0 if numbers are written as
+ * the server reads them. `thousands`: the separator's bytes as an integer; without a separator, one
+ * byte 0, which no text contains.
  */
 const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
- * The kinds, frequent ones first, because the routine compares a column's kind in this order.
- * `routine` is a function of routines.ts: (column, start, end, out) -> address after the value, or
- * 0: unsure, the column's reader decides.
+ * The routine compares a column's kind in this order, so frequent kinds come first. `routine` is a
+ * function of routines.ts: (column, start, end, out) -> address after the value, or 0: unsure, the
+ * column's reader decides.
  */
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
@@ -42,7 +41,7 @@ const kinds = {
   },
   /** date, timestamp and time are ISO 8601. */
   date: { routine: 'readDate', layout: {} },
-  /** zone: offset of texts without one, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
+  /** zone: offset of texts without an offset, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
   /**
@@ -74,7 +73,7 @@ type Name = keyof Kinds;
 /** The column's reader reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
-/** How the routine reads a column: a kind, and values for the fields of its layout. */
+/** A kind, and values for the fields of its layout. */
 export type ByteKind =
   | typeof notFromBytes
   | {
@@ -86,7 +85,6 @@ export type ByteKind =
 
 const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4, tokens: 4 };
 
-/** Offsets of a layout's fields, and its end. */
 const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
   let end: number = column.own;
   const fields = Object.entries(layout).map(([name, type]) => {
@@ -107,11 +105,9 @@ const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) =
 
 export const kindList: readonly { readonly number: number; readonly routine: string }[] = layouts;
 
-/** The number of a kind, and the fields of its layout. */
 export const layoutOf = ({ kind }: ByteKind): Pick<(typeof layouts)[number], 'number' | 'fields'> =>
   layouts.find(({ name }) => name === kind) ?? { number: 0, fields: [] };
 
-/** Offset of a layout field in a column of this kind. */
 export const offsetOf = <Kind extends Name>(
   kind: Kind,
   field: keyof Kinds[Kind]['layout'] & string,

@@ -1,9 +1,6 @@
 // Memory layout of slots, columns and rules for the row routine, as offsets in bytes.
 
-/**
- * A field that the table needs. `place` is 4 times its index in the record; `start` and `end` are
- * addresses in the current record.
- */
+/** `place` is 4 times the field's index in the record; `start` and `end` are addresses. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 
 /** Offsets of a column's i32 values. The values of its kind follow them: see kinds.ts. */
@@ -18,7 +15,6 @@ export const column = {
   /** Addresses of token lists. */
   nulls: 12,
   tokens: 16,
-  /** Index among the table's columns. */
   index: 20,
   /** 1 if user functions must see the values, also those that the routine can read. */
   hasFunction: 24,
@@ -32,12 +28,11 @@ export const column = {
   own: 44,
 };
 
-/** The column's rules. `least` and `most` are i64, or f64 for decimals. */
+/** `least` and `most` are i64, or f64 for decimals. */
 export const ruleLayout = {
   order: 0,
   /** Address of the token list of allowed values, or 0. */
   values: 4,
-  /** 0 or 1. */
   hasLength: 8,
   charactersMin: 12,
   charactersMax: 16,

@@ -13,7 +13,6 @@ const ten = i64.const(10n);
 const variables = { record: 'i32', token: 'i32', at: 'i32', end: 'i32', line: 'i64' } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Writes decimal digits from the last one backwards. */
 const putDigits = (v: Variables): Code =>
   sequence(
     v.end.set(i32.add(v.token.get, i32.const(lineToken.bytes))),

@@ -1,5 +1,3 @@
-// Memory map of the row routine: state, text and records in, rows out, and the table's plan.
-
 import { wordBytes } from '../../core/shared-copy.ts';
 import { groupBytes } from '../wasm-instance.ts';
 
@@ -7,13 +5,10 @@ import { groupBytes } from '../wasm-instance.ts';
 export const windowBytes = 64 * 1024;
 const outBytes = 8 * windowBytes;
 
-/** Reading and copying 16 bytes at a time goes beyond an end by fewer bytes than this. */
+/** Code that reads or copies 16 bytes at a time goes beyond an end by less than this. */
 export const overrun = 16;
 
-/**
- * Addresses of the routine's state, as i32. The routine keeps `next` and `listEnd` from call to
- * call. The host sets the entries from `between` on.
- */
+/** Addresses of i32 values. The host sets them from `between` on. */
 export const state = {
   /** Address in the list of the first delimiter that is not before the next record. */
   next: 0,
@@ -23,7 +18,7 @@ export const state = {
   out: 8,
   copied: 12,
   filtered: 16,
-  /** Why the routine returned: one of `stopped`. */
+  /** One of `stopped`. */
   reason: 20,
   /** 4 times the number of delimiters in a record. */
   between: 24,
@@ -36,28 +31,25 @@ export const state = {
   columnsEnd: 48,
   /** Number of columns, as the first two bytes of a row. */
   rowHead: 52,
-  /** 0 or 1. */
   trim: 56,
   filter: 60,
   /** First byte of the delimiter. */
   delimiter: 64,
   /** -1 if the block has no quotes. */
   quote: 68,
-  /** 0 or 1. Unlike `trim`, does not trim inside quotes. */
+  /** Unlike `trim`, does not trim inside quotes. */
   trimOutside: 72,
   delimiterAt: 76,
   delimiterBytes: 80,
-  /** 1 if rows have COPY's text format. */
   isTextFormat: 84,
   /** 1 if surplus fields of a record are ignored. */
   isCut: 88,
-  /** Address of the token with the current record's line. 0 if no column needs it. */
+  /** Address of the token with the current record's line; 0 if no column needs the line. */
   lineAt: 92,
   /** i64: line of the block's first byte. */
   blockLine: 96,
 };
 
-/** Answers of the host function `isWanted`. */
 export const wanted = { no: 0, yes: 1, unsure: 2 };
 
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
@@ -87,7 +79,7 @@ export const outEnd = outAt + outBytes;
 /** The parts of a joined value. Records with a longer value go to the judge. */
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
-/** Longest number that is read here. Longer numbers go to the host. */
+/** Longer numbers go to the host. */
 export const numberBytesMax = 128;
 /** A number without its separators. */
 export const plainAt = glueAt + glueBytes + 64;
@@ -97,5 +89,4 @@ export const digitsAt = plainAt + numberBytesMax + 64;
 export const fivesAt = digitsAt + numberBytesMax + 64;
 export const fives = { least: -342, most: 308 };
 export const five = { high: 0, low: 8, bytes: 16 };
-/** The table's plan: slots, columns, tokens and constants. */
 export const planAt = fivesAt + five.bytes * (fives.most - fives.least + 1) + 64;

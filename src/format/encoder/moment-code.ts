@@ -1,5 +1,3 @@
-// WebAssembly code for dates, times and timestamps in ISO 8601.
-
 import {
   choose,
   i32,

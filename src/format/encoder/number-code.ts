@@ -1,5 +1,3 @@
-// WebAssembly code for integers and floats.
-
 import { f64, i32, i64, leaveWith, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf, type Call } from '../wasm-module.ts';
 import { hasPoint, isNegative, valueOf } from './decimal-code.ts';
@@ -70,7 +68,6 @@ export const readInteger = functionOf(4, integer, (v, call) =>
   ),
 );
 
-/** Sets `bits` to the nearest double. */
 const takeDouble = (
   v: { readonly column: Local; readonly start: Local; readonly end: Local; readonly bits: Local },
   call: Call,
@@ -97,12 +94,10 @@ const singles = { least: 1023 - 126, most: 1023 + 126 };
 /** Exponent bits of NaN and infinity: all 1. */
 const infinite = 0x7ff0000000000000n;
 
-/** Writes NaN or infinity as a float4. */
 const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
   sequence(
     v.low.set(i32.wrap(i64.shr(v.bits.get, i64.const(32n)))),
-    // Keeps the sign and eight exponent bits, and moves the mantissa's highest bit, which only NaN
-    // has, up by three.
+    // Keeps sign and exponent. Moves the mantissa's highest bit, which only NaN has, by three.
     v.low.set(
       i32.or(
         i32.and(v.low.get, i32.const(0xff800000 | 0)),
@@ -115,9 +110,8 @@ const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly 
   );
 
 /**
- * (column, start, end, out) -> address after the value, or 0: unsure.
- * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
- * Those cases are left to types/floats.ts.
+ * (column, start, end, out) -> address after the value, or 0: unsure. Unsure if the double is
+ * exactly between two float4: only then rounding twice is wrong, and types/floats.ts decides.
  */
 export const readReal = functionOf(
   4,

@@ -28,9 +28,9 @@ const variables = {
   end: 'i32',
   out: 'i32',
   negative: 'i32',
-  /** Address of the point, or the end. */
+  /** Address of the point; without a point, the end. */
   point: 'i32',
-  /** Digits before the point without leading zeros; all digits after it; digits not copied yet. */
+  /** `integers` excludes leading zeros. `left` counts the digits that are not copied yet. */
   integers: 'i32',
   decimals: 'i32',
   left: 'i32',
@@ -38,7 +38,7 @@ const variables = {
   to: 'i32',
   bits: 'i32',
   copied: 'i32',
-  /** Number of groups; power of 10000 of the first group. */
+  /** `weight` is the power of 10000 of the first group. */
   groups: 'i32',
   weight: 'i32',
   digits: 'v128',
@@ -49,8 +49,8 @@ const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): C
   i32.load(v.column.get, offsetOf('numeric', field));
 
 /**
- * Continues with `readPower`, which removes the exponent. Not if the number has separators: its
- * text is already where `readPower` writes.
+ * Continues with `readPower`, which removes the exponent. A number with separators is unsure,
+ * because its text is already where `readPower` writes.
  */
 const tryPower = (v: Variables, call: Call): Code =>
   sequence(
@@ -81,7 +81,7 @@ const findPoint = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Counts the digits. Digits beyond the scale must be 0, or rounding must not add a digit. */
+/** Digits beyond the scale must be 0; or, with `round`, rounding must not add a digit. */
 const countDigits = (v: Variables): Code => {
   const hasPoint = i32.ne(v.point.get, v.end.get);
   const checkZeros = sequence(
@@ -137,7 +137,7 @@ const alignDigits = (v: Variables): Code =>
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 
-/** Makes four groups of 16 digits: pairs, fours, then the low two bytes of each, big-endian. */
+/** Turns 16 digits into pairs, then into four groups of four, stored as big-endian words. */
 const putGroups = (v: Variables): Code => {
   const places = [1, 0, 5, 4, 9, 8, 13, 12];
   return sequence(
@@ -160,7 +160,7 @@ const putGroups = (v: Variables): Code => {
   );
 };
 
-/** Drops trailing groups of 0. The first group is 0 only if all are. */
+/** Drops trailing groups of 0. The first group is 0 only if all groups are. */
 const dropZeros = (v: Variables): Code =>
   sequence(
     v.at.set(i32.add(v.out.get, i32.shl(v.groups.get, i32.const(1)))),

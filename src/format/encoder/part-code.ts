@@ -27,7 +27,6 @@ const text = {
 } as const;
 type Text = Readonly<Record<keyof typeof text, Local>>;
 
-/** Moves to the next quote, backslash or control character. */
 const skipPlain = (v: Text): Code => {
   const special = [
     v128.eq(v.bytes.get, v128.all(codeOf('"'))),
@@ -43,7 +42,6 @@ const skipPlain = (v: Text): Code => {
   );
 };
 
-/** Reads the four digits of `\uXXXX` from `at`. */
 const readUnit = (v: Text): Code =>
   sequence(
     v.unit.set(zero),
@@ -63,7 +61,7 @@ const readUnit = (v: Text): Code =>
     ),
   );
 
-/** True if the code unit is a surrogate. `first`: 0xd800 for high ones, 0xdc00 for low ones. */
+/** `first` is 0xd800 for high surrogates, 0xdc00 for low surrogates. */
 const isSurrogate = (v: Text, first: number): Code =>
   i32.eq(i32.and(v.unit.get, i32.const(0xfc00)), i32.const(first));
 

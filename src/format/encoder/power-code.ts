@@ -15,7 +15,7 @@ const variables = {
   out: 'i32',
   /** Power of ten of the last digit. */
   exponent: 'i32',
-  /** Number of digits and zeros to write; address after the next one (writing goes backwards). */
+  /** `left` digits and zeros are still to be written, backwards from the address `to`. */
   left: 'i32',
   to: 'i32',
   value: 'i64',

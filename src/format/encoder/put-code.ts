@@ -1,5 +1,4 @@
-// WebAssembly code that writes numbers and bytes of a row, big-endian as COPY's binary format
-// requires.
+// WebAssembly code that writes numbers and bytes, big-endian as COPY's binary format requires.
 
 import { i32, i64, leaveWith, loopWhile, sequence, v128, when, type Code, type Local } from '../wasm-code.ts';
 
@@ -10,7 +9,7 @@ export const unless = (condition: Code): Code => when(i32.isZero(condition), not
 export const increase = (variable: Local, by: number): Code =>
   variable.set(i32.add(variable.get, i32.const(by)));
 
-/** Reverses the bytes of an i32, because WebAssembly is little-endian. */
+/** WebAssembly is little-endian. */
 const swapped = (value: Local): Code =>
   i32.or(
     i32.and(i32.rotate(value.get, i32.const(8)), i32.const(0x00ff00ff)),
@@ -38,7 +37,6 @@ export const putInt16 = (out: Local, offset: number, value: Local): Code =>
 
 export const masked = (value: Code, mask: bigint): Code => i64.and(value, i64.const(mask));
 
-/** Reverses the eight bytes of a variable. */
 export const turnAround = (value: Local): Code =>
   sequence(
     ...[
@@ -55,7 +53,7 @@ export const turnAround = (value: Local): Code =>
     value.set(i64.rotate(value.get, i64.const(32n))),
   );
 
-/** Writes eight bytes. Leaves the variable with reversed bytes. */
+/** Leaves the variable with reversed bytes. */
 export const putInt64 = (out: Local, offset: number, value: Local): Code =>
   sequence(turnAround(value), i64.store(out.get, offset, value.get));
 

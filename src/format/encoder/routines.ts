@@ -2,18 +2,16 @@
 // they call.
 //
 // How to change it
-// - `npm run encoder:dump` prints the module as text, with names of routines and variables.
-//   bench/encoder-module.ts also prints the module of the record scan.
+// - `npm run encoder:dump` prints the module as text; bench/encoder-module.ts also prints the
+//   module of the record scan.
 // - A routine is a `functionOf` in one of the files here, and one line below. It calls other
-//   routines by name. Addresses are in memory.ts, layouts in layouts.ts and token-list.ts, the
-//   values of a kind of column in kinds.ts.
+//   routines by name.
 // - A kind of column is an entry in kinds.ts and a routine that reads it. A column type chooses a
 //   kind in its `bytes`.
 // - A routine may be unsure, but never wrong: for an unusual spelling it returns 0, and the
 //   column's reader decides.
-// - Parameters are variables, which a routine may change. A helper that takes `v` uses the
-//   variables of the routine that calls it. A helper named `take…` moves `start` after the bytes it
-//   has read.
+// - A routine may change its parameters. A helper that takes `v` uses the variables of the routine
+//   that calls it. A helper named `take…` moves `start` after the bytes that it has read.
 // - A value must stay within the room of its column: see RowPlan in rows/row-plan.ts.
 // - test/unit/format/encoder/routines.test.ts calls each routine with bytes;
 //   test/unit/format/records/compiled-oracle.test.ts compares whole files with the column readers,
@@ -22,12 +20,10 @@
 //   test/integration/fast-path.test.ts shows how little is left to slower code.
 //
 // Results that are not values
-// - 0: unsure, from read…, encode…, obeysRules, plainNumber, scanFloat, scanSpecial, after…; not
-//   found, from findToken and scanInfinity
+// - 0: unsure; from findToken and scanInfinity: not found
 // - -1: unsure, from routines for which 0 is a value: readDigits, readTwo, scanClock, scanTime,
 //   scanOffset, scanDecimal
-// - noDouble: unsure, from nearestDouble and scanDouble (-1, the bits of a NaN that they never
-//   return)
+// - noDouble (-1, the bits of a NaN): unsure, from nearestDouble and scanDouble
 // - noDay: not a day of the calendar, from scanDay and countDays
 // - noZone: each text of the column has its own offset
 // - 0x7fffffff: follows the last delimiter of a list
@@ -59,7 +55,7 @@ import { scanSpecial } from './special-code.ts';
 import { putCopyText, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
-/** The module. Its memory ends where a table's plan begins, and grows with the plan. */
+/** The memory ends where a table's plan begins, and grows with the plan. */
 export const encoderModule = {
   memoryBytes: planAt,
   imported: {

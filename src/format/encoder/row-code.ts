@@ -40,7 +40,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const set = (address: number, value: Code): Code => i32.store(zero, address, value);
 
-/** Returns from the routine, after its results are saved in `state`. */
+/** Saves the results in `state`, and returns from the routine. */
 const stop = (v: Variables, reason: number): Code =>
   sequence(
     set(state.next, v.next.get),
@@ -64,7 +64,7 @@ const listFields = (v: Variables, call: Call): Code =>
     ),
   );
 
-/** Finds the record's delimiters. Unsure if there are too few, or too many that are not cut. */
+/** Unsure if the record has too few delimiters, or too many that are not cut. */
 const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),

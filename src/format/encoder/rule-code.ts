@@ -1,4 +1,4 @@
-// WebAssembly code for rules of a column (`.min`, `.max`, `.oneOf`, `.length`), tested on the value
+// WebAssembly code that tests a column's rules (`.min`, `.max`, `.oneOf`, `.length`) on the value
 // just written.
 
 import { f64, i32, i64, loopWhile, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
@@ -26,8 +26,8 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const digitsMax = 15;
 
 /**
- * Compares the written value, of two, four or eight bytes, as an integer. Inverting the bits of
- * negative floats gives integers in the order of the floats, with NaN beyond infinity.
+ * Compares the written value as an integer. Inverting the bits of negative floats gives integers in
+ * the order of the floats, with NaN beyond infinity.
  */
 const compareWritten = (v: Variables): Code => {
   const unused = i64.sub(i64.const(64n), v.bits.get);

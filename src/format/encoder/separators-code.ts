@@ -1,5 +1,4 @@
-// WebAssembly code that rewrites numbers with a decimal comma or thousands separators for the other
-// routines.
+// WebAssembly code that rewrites numbers with a decimal comma or thousands separators.
 
 import { i32, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf, type Call } from '../wasm-module.ts';
@@ -8,7 +7,6 @@ import { offsetOf } from './kinds.ts';
 import { numberBytesMax, plainAt } from './memory.ts';
 import { increase, notSure, zero } from './put-code.ts';
 
-/** Reads a value of the layout that all kinds of numbers begin with. */
 const spelling = (column: Local, field: 'decimal' | 'thousands' | 'thousandsBytes'): Code =>
   i32.load(column.get, offsetOf('real', field));
 
@@ -58,7 +56,7 @@ const keepGroups = (v: Variables): Code =>
     ),
   );
 
-/** Copies the rest. The routine that reads the number checks it. */
+/** The routine that reads the number checks the rest. */
 const keepRest = (v: Variables): Code =>
   loopWhile(
     i32.lt(v.start.get, v.end.get),

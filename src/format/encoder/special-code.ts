@@ -1,5 +1,3 @@
-// WebAssembly code that recognizes NaN and infinity.
-
 import { i32, i64, leaveWith, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { isByte } from './byte-code.ts';

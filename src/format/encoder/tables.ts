@@ -1,5 +1,3 @@
-// Constant tables in the row routine's memory.
-
 import { five, fives, fivesAt, monthDaysAt, monthNamesAt, powersAt, wholePowersAt } from './memory.ts';
 
 const powersOfTen = 16;
@@ -9,7 +7,6 @@ const monthNames = 'jan\0feb\0mar\0apr\0may\0jun\0jul\0aug\0sep\0oct\0nov\0dec\0
 /** Negative powers up to 5^-27 are rounded up, which keeps quotients exact. Others are cut off. */
 const roundedUp = 27;
 
-/** The highest 128 bits of 5^power, for each power in `fives`. */
 const highBitsOfFives = (): bigint[] => {
   const found: bigint[] = [];
   let power5 = 1n;

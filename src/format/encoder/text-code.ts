@@ -21,7 +21,7 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Counts characters: all bytes except continuation bytes. */
+/** Counts all bytes except continuation bytes. */
 const countCharacters = (v: Variables): Code => {
   const continuations = v128.bits(v128.ltSigned(v128.load(v.at.get), v128.all(continuationsEnd & 0xff)));
   return sequence(

@@ -1,9 +1,9 @@
 // Memory layout of token lists, which are hash tables.
 
 /**
- * A hash table of tokens. `lengths` has a bit for each length of a token (bit 31: 31 bytes or
- * longer). `shift` reduces a hash to a slot number. `slots` is the number of slots, at least half
- * of them empty. A token is in the slot of its hash, or in the next slot that was free.
+ * `lengths` has a bit for each length of a token (bit 31: 31 bytes or longer). `shift` reduces a
+ * hash to a slot number. `slots` is the number of slots, at least half of them empty. A token is in
+ * the slot of its hash, or in the next slot that was free.
  */
 export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
 /**

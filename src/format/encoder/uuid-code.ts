@@ -59,7 +59,6 @@ const loadHyphenated = (v: Variables): Code => {
   );
 };
 
-/** Converts 16 hexadecimal digits to their values. */
 const takeDigits = (v: Variables, digits: Local): Code => {
   const isDigit = v128.lt(v128.sub(digits.get, v128.all(0x30)), v128.all(10));
   const isLetter = v128.lt(v128.sub(v128.or(digits.get, v128.all(0x20)), v128.all(0x61)), v128.all(6));

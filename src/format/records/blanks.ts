@@ -1,5 +1,3 @@
-// Removes blanks for the dialect's `trim`.
-
 import { SPACE, TAB } from '../../core/characters.ts';
 
 /** Removes blanks and tabs at both ends. Other white space is data. */

@@ -1,5 +1,3 @@
-// Recognizes files that are not CSV by their first bytes.
-
 interface Kind {
   readonly problem: string;
   readonly hint: string;
@@ -8,7 +6,6 @@ interface Kind {
 interface KnownKind extends Kind {
   /** The bytes in latin1: one character per byte. */
   readonly begins: string;
-  /** Offset of these bytes in the file. Default: 0. */
   readonly at?: number;
 }
 
@@ -34,7 +31,7 @@ const made = (what: string, begins: string, hint: string): KnownKind => ({
 const office = made.bind(undefined, 'a document of an office program');
 const asCsv = 'Export its data as CSV.';
 
-/** No text in a supported encoding can begin with one of these. */
+/** No text in a supported encoding can begin with these bytes. */
 const kinds: readonly KnownKind[] = [
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
@@ -61,7 +58,6 @@ const kinds: readonly KnownKind[] = [
   },
 ];
 
-/** Number of bytes that `otherContent` needs. */
 export const contentBytes = 512;
 
 /** Returns what kind of file begins with these stored bytes, if it is certainly not CSV. */
@@ -90,7 +86,6 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
 export const otherText = (text: string): Kind | undefined =>
   textKinds.find(({ begins }) => begins.test(text));
 
-/** The same as a hint, for errors about a header that does not match the table. */
 export const otherTextHint = (text: string): string | undefined => {
   const kind = otherText(text);
   return kind === undefined ? undefined : `The file ${kind.problem}. ${kind.hint}`;

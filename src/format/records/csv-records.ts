@@ -1,5 +1,4 @@
-// Reads a whole file with csv-parse only, so that `etl verify` does not rely on our splitter and
-// decoders.
+// Reads a whole file with csv-parse only: `etl verify` must not rely on sluice's own decoders.
 
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse';
@@ -16,7 +15,6 @@ const recordEnds = { lf: ['\r\n', '\n'], crlf: ['\r\n'], cr: ['\r\n', '\r'] } as
 const otherBlanks =
   /[\v\f]|\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf/;
 
-/** The reason why csv-parse cannot count the file's records. */
 export class NotForCsvParse extends Error {
   /** True: csv-parse found an error in a record, for which the load recorded no reject. */
   readonly isFault: boolean;
@@ -27,7 +25,7 @@ export class NotForCsvParse extends Error {
   }
 }
 
-/** Returns the option of the dialect that csv-parse reads differently, or undefined. */
+/** Returns the option of the dialect that csv-parse reads differently. */
 export const foreignTo = ({ escape, escapes, quote, quotes }: Dialect): string | undefined => {
   if (escapes !== null) return `escapes: '${escapes}'`;
   if (quote !== null && escape !== null && escape !== quote) return `escape: ${JSON.stringify(escape)}`;
@@ -48,7 +46,7 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
     trim: trim !== false,
     relax_column_count: true,
     skip_empty_lines: fields !== 1,
-    // `cast` is needed because only csv-parse knows which fields were quoted.
+    // Only csv-parse knows which fields were quoted; it tells `cast`.
     ...(quotedNulls
       ? {}
       : {
@@ -59,9 +57,8 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
 };
 
 /**
- * Calls `take` with the fields of each record. A field is undefined if it is an unquoted null.
- * `fields` is the header's number of fields. Memory: a block and a record. Throws NotForCsvParse
- * and any error of `take`.
+ * Calls `take` with the fields of each record. An unquoted null is undefined. `fields` is the
+ * header's number of fields. Memory: a block and a record. Throws NotForCsvParse.
  */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,

@@ -1,21 +1,19 @@
-// Finds the field of a file that a column names: by header (exact or relaxed match), by position,
-// or by one of several headers. Also finds texts that hold for the whole file: constants, and parts
-// of its path.
+// Finds the field of a file that a column names, and texts that hold for the whole file: constants,
+// and parts of its path.
 
 import type { Dialect, FieldRef, LineageName } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { inQuotes } from '../../core/wording.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** What decoders know of the file. A file that is only previewed has no id and no run. */
+/** A file that is only previewed has no id and no run. */
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/** The fields of a file by index from 0. Texts of the file follow the record's fields. */
+/** The fields by index from 0. Texts about the file have the indexes after the record's fields. */
 export interface FileFields {
-  /** Names of the record's fields, in file order. */
   readonly header: readonly string[];
-  /** Indexes that the reference may mean: none if the field is missing, several if ambiguous. */
+  /** Indexes that the reference may mean: several if it is ambiguous. */
   readonly indexesOf: (ref: FieldRef) => readonly number[];
   /** The index, or -1 if the file has no such field. */
   readonly indexOf: (ref: FieldRef) => number;
@@ -25,7 +23,7 @@ export interface FileFields {
   readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
 
-/** Drops case, blanks, underscores and accents. A name of nothing else stays as it is. */
+/** Drops case, blanks, underscores and accents, unless nothing else would be left. */
 const relaxed = (name: string): string =>
   name
     .toUpperCase()
@@ -42,7 +40,7 @@ const partOf = (path: string, pattern: RegExp): string | undefined => {
   return found === null ? undefined : (found[1] ?? found[0]);
 };
 
-/** Makes a lookup of a name's indexes. `keyOf` maps names that count as equal to one key. */
+/** `keyOf` maps names that count as equal to one key. */
 const indexesByName = (names: readonly string[], keyOf: (name: string) => string) => {
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {

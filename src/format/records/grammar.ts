@@ -1,5 +1,3 @@
-// A dialect as bytes, and how its lines end.
-
 import { BACKSLASH, CR, LF, SPACE, TAB } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 
@@ -15,7 +13,7 @@ export interface Grammar {
   readonly commentLine: Buffer | undefined;
   /** Starts a comment inside a line, outside of quotes. Undefined if comments are whole lines. */
   readonly infix: Buffer | undefined;
-  /** True if blanks and tabs around quotes are dropped. Lines of only blanks are blank lines. */
+  /** True if blanks and tabs around quotes are dropped. A line of only blanks is then blank. */
   readonly trim: boolean;
   /** True if blanks and tabs are dropped around unquoted fields too. */
   readonly trimsPlain: boolean;
@@ -61,7 +59,7 @@ export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean =
 
 export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE || byte === TAB;
 
-/** True if the block may contain a comment. The block begins at the start of a line. */
+/** The block must begin at the start of a line. */
 export const mayHoldComment = (block: Buffer, { comment, commentLine, infix }: Grammar): boolean =>
   comment !== undefined && (startsWith(block, 0, comment) || block.includes(infix ?? commentLine!));
 
@@ -109,7 +107,7 @@ export const lineAt = (
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 
-/** The last line of a file, which has no line end or half of one. */
+/** The last line of a file, which has no line end or half of a line end. */
 export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpan => ({
   end: takesHalfLineEnds(grammar) ? beforeLineFeed(block, from, block.length).end : block.length,
   next: block.length,
@@ -120,7 +118,7 @@ export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll 
   (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
   (escapesAll && bytes[at] === BACKSLASH);
 
-/** Skips a quoted field. Returns the index after the closing quote, or -1 if the block lacks it. */
+/** Returns the index after the closing quote, or -1 if the block lacks it. */
 const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1)
     if (isEscape(block, at, grammar)) at += 1;
@@ -130,8 +128,8 @@ const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number 
 };
 
 /**
- * Finds the file's line end from the first one outside of quotes. Undefined if the bytes do not
- * tell. `isRaw`: the first line is a comment or skipped, so its quotes have no meaning.
+ * Finds the first line end outside of quotes. Undefined if the bytes do not suffice. `isRaw`: the
+ * first line is a comment or skipped, so its quotes have no meaning.
  */
 export const findLineEnd = (
   bytes: Buffer,

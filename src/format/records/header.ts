@@ -1,5 +1,3 @@
-// Reads the header of a file: byte order mark, skipped lines, names, line ends.
-
 import { isUtf8 } from 'node:buffer';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -13,11 +11,10 @@ import { countLines, findLineEnd, grammarOf, startsWith } from './grammar.ts';
 import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
 
 export interface FileHeader {
-  /** Field names in file order, trimmed. Empty strings if the file names no fields. */
+  /** Trimmed, in file order. Empty strings if the file names no fields. */
   readonly names: readonly string[];
   /** Line of the names. If the dialect gives the names: line where the data begins. */
   readonly line: number;
-  /** First byte and line of the data. */
   readonly dataByte: number;
   readonly dataLine: number;
   readonly lineEnd: LineEnd;
@@ -28,7 +25,6 @@ export interface HeaderFile {
   readonly file: string;
 }
 
-/** Reading state before the header is found. */
 interface HeadReader {
   readonly read: ReadBytes;
   readonly splitter: Splitter;
@@ -40,7 +36,6 @@ interface HeadReader {
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The hint for a header that cannot be read, if no other hint applies. */
 const likelyHint = (head: Buffer): string =>
   otherTextHint(head.toString('utf8', 0, 1024)) ?? 'Check delimiter, quote and skipLines of the source.';
 
@@ -51,7 +46,6 @@ const moveOn = (reader: HeadReader, bytes: Buffer, taken: number): void => {
   reader.line += countLines(bytes, 0, taken, reader.splitter.newline);
 };
 
-/** Skips the dialect's `skipLines` lines, which are not CSV. */
 const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   for (let left = count; left > 0;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
@@ -68,7 +62,7 @@ const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   }
 };
 
-/** Skips a comment of any length. */
+/** Skips a comment, which may be longer than any buffer. */
 const passComment = async (reader: HeadReader): Promise<void> => {
   for (;;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
@@ -80,7 +74,7 @@ const passComment = async (reader: HeadReader): Promise<void> => {
   }
 };
 
-/** Returns the first record after comments and blank lines. Undefined at the end of the file. */
+/** The first record after comments and blank lines. */
 const findRecord = async (
   reader: HeadReader,
 ): Promise<{ readonly bytes: Buffer; readonly spans: RecordSpans } | undefined> => {
@@ -99,7 +93,7 @@ const findRecord = async (
   }
 };
 
-/** Returns the file's line end: the dialect's, or if that is 'auto', the first one found. */
+/** The dialect's line end, or the first line end found if the dialect says 'auto'. */
 const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
   if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
   const grammar = grammarOf(dialect, 2, 'lf');
@@ -118,11 +112,9 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 };
 
 /**
- * Reads the header of a file.
- * If the dialect gives the names, data begins at once. With `header: false`, the first record sets
- * the number of fields; `positions` is the highest position that a column names, to which short
- * records are padded. All lines before the data must end within `headerBytesMax` bytes, except
- * comments.
+ * Reads the header of a file. With `header: false`, the first record sets the number of fields, and
+ * `positions` is the highest position that a column names: short records are padded to it. The
+ * lines before the data, except comments, must end within `headerBytesMax` bytes.
  * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
@@ -161,20 +153,17 @@ export const readHeader = async (
   return { names, line, dataByte: reader.byte, dataLine: reader.line, lineEnd };
 };
 
-/** Returns empty names, one per field of a record. */
 const namesless = (fields: number, { ragged }: Dialect, positions: number): readonly string[] => {
   const padded = ragged === 'pad' ? Math.max(fields, positions) : fields;
   const length = ragged === 'cut' && positions > 0 ? Math.min(fields, positions) : padded;
   return Array.from({ length }, () => '');
 };
 
-/** Joins the names of a two-line header, field by field. */
 const joinNames = (above: readonly string[], below: readonly string[]): readonly string[] =>
   Array.from({ length: Math.max(above.length, below.length) }, (_, field) =>
     [above[field], below[field]].filter(Boolean).join(' '),
   );
 
-/** Returns the fields and the line of the next record, and moves the reader after it. */
 const readNames = async (
   reader: HeadReader,
   dialect: Dialect,
@@ -187,7 +176,7 @@ const readNames = async (
   const line = (reader.line += spans.lines[0]!);
   if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
   const names = parseNames(bytes.subarray(from, to), dialect, reader.invalid);
-  // Parsing comes first, because its error says more about a misplaced quote.
+  // The parser runs first, because its error says more about a misplaced quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
   // A blank line after the header is data: in a file with one field it is a record.
   const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;
@@ -196,7 +185,7 @@ const readNames = async (
   return { names, line };
 };
 
-/** Returns the dialect's names. Throws if the file's first record repeats them. */
+/** Throws if the file's first record repeats the dialect's names. */
 const givenHeader = async (
   reader: HeadReader,
   dialect: Dialect,
@@ -211,7 +200,7 @@ const givenHeader = async (
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
-/** Returns the first record's fields. Undefined if they are faulty, which the load will report. */
+/** Undefined if the first record is faulty: the load will report it. */
 const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
   try {
     const found = await findRecord(reader);

@@ -1,9 +1,7 @@
-// Texts that mean null.
-
 import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** Makes a test for membership. Usually there is one text, and comparing is faster than hashing. */
+/** Usually there is one text, and comparing is faster than hashing. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
   const [only] = texts;
   if (texts.length === 1) return (text) => text === only;
@@ -12,9 +10,8 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
 };
 
 /**
- * Makes the reader of unquoted fields. If only unquoted fields can be null (`quotedNulls: false`),
- * it returns undefined for a null token. Otherwise it returns the text, and the column compares it
- * later.
+ * With `quotedNulls: false`, the reader of unquoted fields returns undefined for a null token.
+ * Otherwise the column compares the text later.
  */
 export const unquotedReader = ({
   nulls,
@@ -27,8 +24,8 @@ export const unquotedReader = ({
 };
 
 /**
- * Null tokens to compare with a field later. `ofFile` is the text of the file that the field holds,
- * if any; such texts are never quoted, so tokens always apply.
+ * Null tokens to compare with a field later. `ofFile` is set if the field is a text about the file:
+ * such texts are never quoted, so tokens always apply.
  */
 export const nullsOfField = (
   { nulls, quotedNulls }: Dialect,

@@ -78,8 +78,8 @@ const escapedAt = (
 };
 
 /**
- * Reads the content from `from`, without escapes, up to the closing quote or the delimiter. `end`
- * is -1 if an unquoted field contains a quote.
+ * Reads the content without escapes up to the closing quote or the delimiter. `end` is -1 if an
+ * unquoted field contains a quote.
  */
 const contentAt = (
   record: Buffer,
@@ -123,7 +123,7 @@ const withoutBlanks = (text: Buffer): Buffer => {
   return withoutBlanksAtEnd(text.subarray(start));
 };
 
-/** A field and the index after it. */
+/** `end` is the index after the field. */
 interface FoundField extends RawField {
   readonly end: number;
 }
@@ -133,7 +133,6 @@ const delimiterFrom = (record: Buffer, from: number, { delimiter }: Grammar): nu
   return found === -1 ? record.length : found;
 };
 
-/** Reads the field whose opening quote is at `open`. */
 const quotedField = (record: Buffer, open: number, grammar: Grammar): FoundField | QuoteFault['fault'] => {
   const { trim, trimsPlain, isLenient } = grammar;
   const { content, end: close } = contentAt(record, open + 1, true, grammar);
@@ -161,7 +160,6 @@ const fieldAt = (record: Buffer, from: number, grammar: Grammar): FoundField | Q
   return { content: grammar.trimsPlain ? withoutBlanks(content) : content, isQuoted: false, end };
 };
 
-/** Reads the fields of a record that the splitter found. */
 export const rawFields = (record: Buffer, grammar: Grammar): readonly RawField[] | QuoteFault => {
   const fields: RawField[] = [];
   for (let at = 0; ; at += grammar.delimiter.length) {

@@ -35,5 +35,5 @@ const characterLength = (bytes: Buffer, at: number): number => {
   return 0;
 };
 
-/** True if the server can store the bytes as text: valid UTF-8 without NUL. */
+/** The server stores valid UTF-8 without NUL. */
 export const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);

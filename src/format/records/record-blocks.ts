@@ -1,5 +1,4 @@
-// Turns a stream of bytes into blocks of whole records with positions. Memory: one read and one
-// record.
+// Turns a stream of bytes into blocks of whole records. Memory: one read and one record.
 
 import { CR, LF } from '../../core/characters.ts';
 import type { Position } from '../../core/model.ts';
@@ -7,7 +6,7 @@ import { recordBytesMax, rejectRawBytesMax } from '../../core/limits.ts';
 import { countLines } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 
-/** Whole records with their positions. Each block begins where the previous one ends. */
+/** Whole records. Each block begins where the previous block ends. */
 export interface RecordBlock {
   /** The offsets in `spans` start at the first of these bytes. */
   readonly bytes: Buffer;
@@ -18,7 +17,6 @@ export interface RecordBlock {
   readonly fileBytes: number;
 }
 
-/** Position of the first byte after a block. */
 export const positionAfter = ({ position, spans, fileBytes }: RecordBlock): Position => ({
   byte: position.byte + fileBytes,
   line: position.line + spans.newlines,
@@ -67,19 +65,19 @@ export const longLineBlock = (
   };
 };
 
-/** Adds bytes of `piece` to the line. Returns the rest. */
+/** Adds `bytes` bytes of `piece` to the line. Returns the rest. */
 const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
   line.fileBytes += bytes;
   line.newlines += countLines(piece, 0, bytes, newline);
   return piece.subarray(bytes);
 };
 
-/** Number of bytes that belong to the line. A CR at the end may belong to its line end. */
+/** Bytes that surely belong to the line: a CR at the end may belong to its line end. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
 /**
- * Joins `rest` with the first line of `read`, if that makes whole records, which it nearly always
- * does. Then the rest of `read` needs no copy.
+ * Joins `rest` with the first line of `read`. This nearly always makes whole records; then the rest
+ * of `read` needs no copy.
  */
 const splitJoint = (
   rest: Buffer,
@@ -123,10 +121,9 @@ const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
 };
 
 /**
- * Yields blocks of whole records. The stream's first record begins at `start`.
- * A record longer than `recordBytesMax` becomes one fault, a long comment is skipped, and reading
- * continues after the line (test/unit/format/records/record-blocks.test.ts, "a line over the bound
- * costs one record").
+ * Yields blocks of whole records. The stream's first record begins at `start`. A record longer than
+ * `recordBytesMax` becomes one fault, and reading continues after its line. Proved by
+ * test/unit/format/records/record-blocks.test.ts, "a line over the bound costs one record".
  */
 export async function* recordBlocks(
   reads: AsyncIterable<Buffer>,
@@ -180,10 +177,9 @@ export async function* recordBlocks(
 
 /**
  * Yields positions at which a file may be cut: starts of records, or of blank lines before them.
- * Each is at least `segmentBytes` after the previous one and after `start`. The file's end is not
- * yielded. Memory as in `recordBlocks`.
- * A cut is yielded after the read that follows it. Segments give the same records and rejects as
- * the whole file (test/unit/format/records/segment-cuts.test.ts).
+ * Each is at least `segmentBytes` after the previous position or `start`, and is yielded after the
+ * next read. Segments give the same records and rejects as the whole file. Proved by
+ * test/unit/format/records/segment-cuts.test.ts.
  */
 export async function* segmentCuts(
   reads: AsyncIterable<Buffer>,

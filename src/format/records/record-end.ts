@@ -1,10 +1,9 @@
 // Finds the end of one record, or its fault, byte by byte.
 //
-// If text follows a closing quote, or a quote is never closed, the field may have swallowed good
-// lines. So only the record's first line becomes a fault, and the next walk starts at the second
-// line. The same bytes may be walked many times, but each walk is cheap: two walks that cross the
-// same line end inside quotes are equal from there on, and a walk that found no record is
-// remembered with its end.
+// A broken or unclosed quote may have swallowed good lines. So only the record's first line becomes
+// a fault, and the next walk starts at the second line. This does not become quadratic: two walks
+// that cross the same line end inside quotes are equal from there on, and a walk that found no
+// record is remembered with its end.
 
 import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
@@ -21,7 +20,7 @@ import {
   type LineSpan,
 } from './grammar.ts';
 
-/** `fault` has the meaning of RecordSpans.faults. */
+/** For `fault`, see RecordSpans.faults. */
 export interface RecordEnd extends LineSpan {
   readonly fault?: RejectCode | null | undefined;
 }
@@ -33,7 +32,7 @@ interface Walk {
   isQuoted: boolean;
   isFieldStart: boolean;
   isAfterQuoted: boolean;
-  /** Index of the last quote (other line end) where it has no meaning; -1: none. */
+  /** Index of the last quote without a meaning (below: line end); -1 if there is none. */
   strayQuote: number;
   strayLineEnd: number;
   /** True if text follows a closing quote. */
@@ -66,11 +65,10 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
   if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
 };
 
-/** True if a backslash may escape this line end, so that a walk outside of quotes skipped it. */
+/** A backslash may escape this line end, so a walk outside of quotes may have skipped it. */
 const mayBeEscaped = (block: Buffer, at: number, { escapesAll }: Grammar): boolean =>
   escapesAll && (block[at - 1] === BACKSLASH || (block[at - 1] === CR && block[at - 2] === BACKSLASH));
 
-/** Reads inside quotes, up to the byte after the closing quote. */
 const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, lost: Lost): void => {
   const { quote, newline } = grammar;
   const other = lost.walk;
@@ -98,7 +96,7 @@ const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, 
   walk.at = at;
 };
 
-/** Takes a byte of unquoted text. Returns false if that breaks the record. */
+/** Returns false if the text breaks the record. */
 const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   walk.isFieldStart = false;
   if (!walk.isAfterQuoted) return true;
@@ -108,7 +106,7 @@ const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   return isLenient;
 };
 
-/** The line that ends at this LF or CR. Undefined if the byte ends no line. */
+/** The line that ends at this LF or CR. */
 const lineEnding = (
   block: Buffer,
   { start }: Walk,
@@ -135,7 +133,7 @@ const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, gra
   else walk.found = line.end - walk.start > recordBytesMax ? line : { end: at, next: line.next };
 };
 
-/** Returns the index of the next byte that may have a meaning in unquoted text, or `limit`. */
+/** Index of the next byte that may have a meaning in unquoted text, or `limit`. */
 const skipText = (
   block: Buffer,
   from: number,
@@ -157,14 +155,13 @@ const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
   return at + (isPair ? 2 : 1);
 };
 
-/** Reads outside of quotes, up to an opening quote or the end of the record. */
 const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
   const { delimiter, quote, trim, lineEnd, infix } = grammar;
   const first = delimiter[0]!;
   /** Index after the last escape. */
   let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
-    // True if the previous byte is a CR. This byte decides if the CR belongs to a line end.
+    // True if the previous byte is a CR. This byte decides whether the CR belongs to a line end.
     const isHeld = lineEnd !== 'cr' && at > walk.start && at !== escapedTo && block[at - 1] === CR;
     if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar);
     walk.at = Math.min(at + 1, limit);
@@ -217,14 +214,13 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
   }
 };
 
-/** The fault of a record whose end was found. */
 const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['fault'] => {
   if (walk.strayQuote !== -1 && !isLenient) return 'quote';
   if (walk.strayLineEnd !== -1 && !straysAreData) return 'line_end';
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** Ends the record at the end of the file. A CR there still waits for a possible LF. */
+/** Ends the record at the end of the file, where a CR may still wait for an LF. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
@@ -232,8 +228,8 @@ const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
 };
 
 /**
- * Returns the end and the fault of the record at `start`. Undefined if more bytes are needed. The
- * result depends only on the record's bytes, not on where the block ends.
+ * Returns the end and the fault of the record at `start`, or undefined if more bytes are needed.
+ * The result does not depend on where the block ends.
  */
 export const recordAt = (
   block: Buffer,

@@ -12,7 +12,7 @@ export const recordFields = (record: Buffer, dialect: Dialect): readonly string[
   return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
 };
 
-/** Pads or cuts the fields to `count` if `ragged` allows. Undefined if it does not. */
+/** Pads or cuts the fields to `count`. Undefined if `ragged` does not allow this. */
 const asManyAs = (
   count: number,
   fields: readonly string[],
@@ -28,8 +28,7 @@ const asManyAs = (
 
 /**
  * Returns the fields as a correction file shows them, one per name of the header. `\N` marks a
- * field that is null by an escape or by missing quotes. Undefined if the bytes cannot be shown this
- * way.
+ * null. Undefined if the bytes cannot be shown this way.
  */
 export const correctableFields = (
   record: Buffer,

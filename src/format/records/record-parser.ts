@@ -1,6 +1,6 @@
 // Parses records that the splitter found into fields, or into faults.
 //
-// Text without quotes is split at delimiters. Otherwise csv-parse reads many records at once. If
+// Text without quotes is split at delimiters. csv-parse reads many quoted records at once. If
 // csv-parse cannot read the dialect, refuses the bytes, or finds another number of records,
 // rawFields reads each record alone.
 
@@ -19,24 +19,20 @@ import type { RecordBlock } from './record-blocks.ts';
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse/sync';
 
-/** Loads the CommonJS build: one file, where each thread would load a dozen ES modules. */
+/** The CommonJS build is one file; of the ES build, each thread would load a dozen modules. */
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
 
 const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /**
- * True if csv-parse reads the dialect's records as sluice does. It differs in four ways: it trims
- * all of Unicode's white space; it keeps the quotes of `"a"b`; it does not say which fields were
- * quoted; and it drops an escape before any character, while the dialect, like COPY, drops it only
- * before a quote or an escape.
+ * True if csv-parse reads the dialect's records as sluice does. csv-parse trims all of Unicode's
+ * white space, keeps the quotes of `"a"b`, does not say which fields were quoted, and drops an
+ * escape before any character. The dialect, like COPY, drops it only before a quote or an escape.
  */
 export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
   trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
 
-/**
- * csv-parse gets the records that the splitter found, with line ends unified, without comments and
- * blank lines. The caller checks the number of fields.
- */
+/** For records without comments and blank lines, with unified line ends. */
 export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Options => ({
   columns: false,
   bom: false,
@@ -49,7 +45,7 @@ export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Opt
   skip_empty_lines: false,
 });
 
-/** Returns the records' fields, or undefined if csv-parse refuses the bytes. */
+/** Returns undefined if csv-parse refuses the bytes. */
 const readCsv = (bytes: Buffer, options: CsvParse.Options): readonly (readonly string[])[] | undefined => {
   try {
     return parse(bytes, options);
@@ -61,7 +57,7 @@ const readCsv = (bytes: Buffer, options: CsvParse.Options): readonly (readonly s
 
 export interface Faulty {
   readonly faults: readonly Fault[];
-  /** Fields without faults. Columns made of them are checked too, and may add faults. */
+  /** The fields without faults. The columns that use them are checked too, and may add faults. */
   readonly fields?: readonly (string | undefined)[];
 }
 
@@ -90,17 +86,13 @@ interface Parsing {
   readonly readUnquoted: ReturnType<typeof unquotedReader>;
 }
 
-/** Name of the column made of this field, or null. */
 const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field: number): string | null =>
-  // Surplus fields have the indexes of texts of the file.
+  // A record may have more fields than the header. Their indexes then denote texts about the file.
   field >= header.length
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
 
-/**
- * The reject code of bytes that are not valid text. Transcoding turns characters that its encoding
- * lacks into bytes that UTF-8 does not allow.
- */
+/** Transcoding writes invalid UTF-8 for characters that the file's encoding lacks. */
 const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   if (isUtf8(bytes)) return 'nul_byte';
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
@@ -120,13 +112,12 @@ const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Par
   return { faults, fields: texts };
 };
 
-/** Splits a record without quotes. */
 const splitFields = (text: string, { delimiter, trim }: ReadTable['format']['dialect']): string[] => {
   const fields = text.split(delimiter);
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
-/** Parses one record by itself. Each violation of the dialect becomes a fault. */
+/** Each violation of the dialect becomes a fault. */
 const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, fields, grammar } = parsing;
   const raw = rawFields(bytes, grammar);
@@ -138,7 +129,7 @@ const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
 };
 
-/** Parses records [from, to) of a block. They contain no quotes, and are valid text. */
+/** Records [from, to) contain no quotes and are valid text. */
 const splitRecords = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   from: number,
@@ -154,7 +145,7 @@ const splitRecords = (
   );
 };
 
-/** Returns the bytes of records [from, to) with line ends unified. */
+/** Records [from, to) with unified line ends. */
 const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
   const { spans, bytes } = block;
   if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
@@ -166,7 +157,6 @@ const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Par
   return Buffer.concat(records.flat());
 };
 
-/** Parses records [from, to) of a block, in order. */
 const parseRecords = (
   block: RecordBlock,
   from: number,

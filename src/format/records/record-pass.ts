@@ -1,5 +1,4 @@
-// Runs the fast scan over a block: copies windows of bytes into WebAssembly memory, copies the
-// found records out.
+// Runs the fast scan over a block, window by window, in WebAssembly memory.
 
 import { CR } from '../../core/characters.ts';
 import { groupBytes, instantiate } from '../wasm-instance.ts';
@@ -9,7 +8,6 @@ import { endsAt, linesAt, startsAt, state, windowAt, windowBytes } from './scan-
 const { scanGroups, memory } = instantiate(scanBytes, {});
 const { buffer } = memory;
 
-/** The scan's memory: text in, lists of records out, and the state that is kept between windows. */
 const scanMemory = {
   text: new Uint8Array(buffer, windowAt, windowBytes),
   /** The byte before the text. */
@@ -20,7 +18,6 @@ const scanMemory = {
   state: new Int32Array(buffer, 0, Object.keys(state).length),
 };
 
-/** How the scan reads quotes. */
 export interface QuoteRule {
   /** -1 if the dialect has no quotes. */
   readonly quote: number;
@@ -95,7 +92,7 @@ const addScanned = (list: RecordList): void => {
   if (scanned[state.special] !== 0) list.plain = false;
 };
 
-/** Where the scan is: the first record that is not listed yet. */
+/** The first record that is not listed yet. */
 interface Cursor {
   at: number;
   /** Number of newlines in the block before `at`. */
@@ -105,7 +102,7 @@ interface Cursor {
 /** Lists regular records from `cursor`, and moves it after the last of them. */
 type RecordPass = (cursor: Cursor) => void;
 
-/** Makes the scan of one block. The block's bytes must not change while the scan is used. */
+/** The block's bytes must not change while the pass is used. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
   const { text, before, state: scanned } = scanMemory;
   // Range of the block that is in WebAssembly memory.

@@ -1,12 +1,12 @@
-// The fast scan, as WebAssembly: finds where records end, 64 bytes at a time, while quotes are
+// The fast scan (WebAssembly): finds where records end, 64 bytes at a time, while all quotes are
 // regular.
 //
-// A quote is regular in two cases. Opening: an even number of quotes precedes it, and it follows
-// the start of a field or another quote. Closing: an odd number precedes it, and the next byte may
-// follow a closing quote. If all quotes are regular, a byte is inside quotes exactly if an odd
-// number of quotes precedes it. Anything else (a stray quote, blanks around quotes, a lone CR, a
-// record that is too long) stops the scan at the start of its record, and the splitter reads that
-// record byte by byte. Proved to agree by test/unit/format/records/split-property.test.ts.
+// An opening quote (an even number of quotes precedes it) is regular after the start of a field or
+// another quote. A closing quote is regular before the end of a field or another quote. Then a byte
+// is inside quotes exactly if an odd number of quotes precedes it. A stray quote, blanks around
+// quotes, a lone CR or a record that is too long stops the scan at the start of its record, and the
+// splitter reads that record byte by byte. Proved to agree by
+// test/unit/format/records/split-property.test.ts.
 
 import { CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
@@ -214,7 +214,7 @@ const body = sequence(
   v.from.get,
 );
 
-/** The module; record-pass.ts runs it. */
+/** record-pass.ts runs the module. */
 export const scanModule = {
   memoryBytes,
   imported: {},

@@ -1,5 +1,3 @@
-// Cuts a block of records into smaller blocks.
-
 import type { RecordBlock } from './record-blocks.ts';
 import type { RecordSpans } from './splitter.ts';
 
@@ -16,7 +14,7 @@ const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number):
   return own;
 };
 
-/** Makes a block of records [from, to). Bytes before the first of these records are dropped. */
+/** Drops the bytes before the first of records [from, to). */
 export const sliceBlock = (block: RecordBlock, from: number, to: number): RecordBlock => {
   const { bytes, spans, position } = block;
   const firstByte = spans.starts[from]!;
@@ -45,10 +43,7 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   };
 };
 
-/**
- * Cuts a block into pieces of at most `recordsMax` records and `bytesMax` bytes. A longer record is
- * a piece by itself. Usually the block is the only piece.
- */
+/** A record longer than `bytesMax` is a piece by itself. Usually the block is the only piece. */
 export function* piecesOf(
   block: RecordBlock,
   recordsMax: number,

@@ -1,5 +1,4 @@
-// Finds where records begin and end. Pure: bytes in, offsets out. Understands quotes, but does not
-// parse fields.
+// Finds where records begin and end, without parsing fields.
 //
 // A block always begins at a record. A quote opens a field only at the field's start (RFC 4180 §2).
 // A quote elsewhere does not hide line ends, so that it rejects one record and not the rest of the
@@ -28,7 +27,6 @@ import {
   type RecordList,
 } from './record-pass.ts';
 
-/** The records of one block, as parallel lists of offsets. */
 export interface RecordSpans {
   readonly starts: Int32Array;
   /** Index after each record's last byte, without its line end. */
@@ -42,7 +40,7 @@ export interface RecordSpans {
   readonly faults: Map<number, RejectCode | null>;
   /** Number of bytes in whole records and in the blank lines and comments between them. */
   readonly consumed: number;
-  /** Number of line ends in the consumed bytes, and the byte that is counted. */
+  /** Number of line ends in the consumed bytes. `newline` is the byte that counts as line end. */
   readonly newlines: number;
   readonly newline: number;
   /** True if the consumed bytes are only records without faults, each followed by one LF. */
@@ -54,13 +52,11 @@ export interface Splitter {
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
   /** The first line of a block, whatever its quotes. Undefined if its end may be in later bytes. */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
-  /** True if the block begins with a comment line. */
   readonly isComment: (block: Buffer) => boolean;
   /** The byte that counts as a line end. */
   readonly newline: number;
 }
 
-/** True if the record meets the condition of RecordSpans.plain. */
 const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
   fault === undefined && next === end + 1 && block[end] === LF;
 
@@ -71,7 +67,6 @@ const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => 
   keepEmpty,
 });
 
-/** True if an odd number of backslashes precedes the byte at `at`. */
 const isEscaped = (block: Buffer, start: number, at: number): boolean => {
   let first = at;
   while (first > start && block[first - 1] === BACKSLASH) first -= 1;
@@ -79,12 +74,12 @@ const isEscaped = (block: Buffer, start: number, at: number): boolean => {
 };
 
 /**
- * The record's end without all CRs before its LF. Programs that translate line ends twice write
- * several. The first CR is data if a backslash escapes it.
+ * The record's end without the CRs before its LF. Programs that translate line ends twice write
+ * several CRs. The first CR is data if a backslash escapes it.
  */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
-  // False if a comment lies between the record and its line end.
+  // False if a comment is between the record and its line end.
   const isAtEnd = end === next || block[end] === CR || block[end] === LF;
   const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
   if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
@@ -101,7 +96,7 @@ const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Gra
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;
-  // Usually there are none, so nothing is moved.
+  // Usually no line is blank, so nothing is moved.
   while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
   for (let index = kept; index < length; index += 1) {
     const [start, end] = [list.starts[index]!, list.ends[index]!];
@@ -115,13 +110,13 @@ const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: 
   list.length = kept;
 };
 
-/** True if a backslash may escape a line end, delimiter or quote. The fast scan ignores escapes. */
+/** The fast scan ignores backslashes, which may escape a line end, delimiter or quote. */
 const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
   escapesAll &&
   block.includes(BACKSLASH) &&
   [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
 
-/** Splits a block: regular records by the fast scan, others one by one. Drops blank lines. */
+/** Splits regular records by the fast scan, others one by one. Drops blank lines. */
 const splitBlock = (
   block: Buffer,
   atEnd: boolean,
@@ -172,10 +167,9 @@ const splitBlock = (
 };
 
 /**
- * Makes the splitter for a dialect, a number of fields and a line end.
- * The result covers only whole records; the caller passes the rest again with more bytes. If a
- * block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first
- * line is a comment or a record that is too long: see record-blocks.ts.
+ * Makes a splitter. Its result covers only whole records; the caller passes the rest again with
+ * more bytes. If a block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is
+ * 0), its first line is a comment or a record that is too long: see record-blocks.ts.
  */
 export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
   const grammar = grammarOf(dialect, fields, lineEnd);

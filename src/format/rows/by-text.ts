@@ -25,7 +25,6 @@ const isForFunctions = (spec: ColumnSpec): boolean =>
 
 const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isTextFormat && !keepsText(spec);
 
-/** How the routine reads the column. */
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 

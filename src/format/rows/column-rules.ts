@@ -1,5 +1,5 @@
-// A column's rules (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) as tests of texts that its
-// type has read.
+// Tests a column's rules (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) on texts that the type
+// has read.
 
 import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration.ts';
 import { firstOf, plural } from '../../core/wording.ts';
@@ -22,7 +22,6 @@ const lengthMessage = (min: number, max: number | null): string => {
     : `must have ${min} to ${plural(max, 'character')}`;
 };
 
-/** Most values that a message lists. */
 const valuesShownMax = 8;
 
 type RuledColumn = Pick<ColumnSpec, 'type' | 'options'>;

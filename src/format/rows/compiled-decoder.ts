@@ -1,11 +1,9 @@
-// The compiled decoder: bytes in, COPY rows out, in binary or text format. Fields of usual spelling
-// need no JavaScript string.
+// The compiled decoder: bytes in, COPY rows out. Usual fields need no JavaScript string.
 //
-// The row routine (WebAssembly) may be unsure, but never wrong. It leaves unsure records to the
-// record judge, which also words the rejects, so rows and rejects are always those of the column
-// readers. The judge also gets a record if a user's function throws: it calls the function again
-// and reports the position. Proved by test/unit/format/records/compiled-oracle.test.ts,
-// text-rows.test.ts beside it and test/integration/compiled.test.ts.
+// The row routine (WebAssembly) may be unsure, but never wrong. The record judge takes unsure
+// records, and records for which a user's function throws, and words all rejects. So rows and
+// rejects are always those of the column readers. Proved by compiled-oracle.test.ts and
+// text-rows.test.ts in test/unit/format/records, and test/integration/compiled.test.ts.
 
 import { BACKSLASH } from '../../core/characters.ts';
 import type { FilterSpec, ReadTable } from '../../core/declaration.ts';
@@ -67,10 +65,7 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   };
 };
 
-/**
- * Makes the compiled decoder of a table for a file. With `encodeRow`, rows have COPY's text format.
- * Bad data becomes rejects, not errors.
- */
+/** With `encodeRow`, rows have COPY's text format. Bad data becomes rejects, not errors. */
 export const createCompiledDecoder = (
   table: ReadTable,
   file: DecodedFile,

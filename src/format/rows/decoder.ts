@@ -1,5 +1,3 @@
-// The interface of decoders: blocks of records in, bytes for COPY and rejects out.
-
 import type { Counts, Reject } from '../../core/model.ts';
 import type { RecordBlock } from '../records/record-blocks.ts';
 

@@ -1,5 +1,4 @@
-// Reads one column from a record's fields: trim, null tokens, tokens, map, type, checks. All
-// choices are made once per column.
+// Reads one column from a record's fields: trim, null tokens, tokens, map, type, checks.
 
 import type { ColumnSpec, Dialect } from '../../core/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
@@ -16,14 +15,11 @@ import { ruleTests } from './column-rules.ts';
 /** Returns text for COPY, null, or why the record is rejected. */
 export type FieldReader = (
   fields: readonly (string | undefined)[],
-  /** Line of the file where the record starts. Undefined if the fields are not from a record. */
+  /** Line of the file where the record starts. */
   line?: number,
 ) => string | null | Refusal;
 
-/**
- * Makes a function that returns the field's text, or null for a null token. Several fields are
- * joined; if one is null, the result is null.
- */
+/** Makes a function that joins the fields' texts. A null token makes the result null. */
 const sourceText = (
   indexes: readonly number[],
   separator: string,
@@ -36,8 +32,7 @@ const sourceText = (
     const isNull = isOneOf([...nullsOfField(dialect, ofFile), ...nulls]);
     return (fields: readonly (string | undefined)[]): string | null => {
       const field = ofFile ?? fields[index];
-      // The file lacks the field, the record is padded (ragged: 'pad'), or the field is an unquoted
-      // null.
+      // The file lacks the field, the record is padded, or the field is an unquoted null.
       if (field === undefined) return null;
       const text = dialect.trim === true ? trimBlanks(field) : field;
       return isNull(text) ? null : text;
@@ -89,10 +84,7 @@ export const withChecks = (
   };
 };
 
-/**
- * Makes the reader of a column's texts. Null tokens do not get here.
- * Order: tokens, map, type, rules, checks, schema. If `map` returns null, the value is missing.
- */
+/** Order: tokens, map, type, rules, checks, schema. If `map` returns null, the value is missing. */
 export const createTextReader = (column: ColumnSpec): ((text: string) => string | null | Refusal) => {
   const { map } = column;
   const read = withChecks(
@@ -111,14 +103,12 @@ export const createTextReader = (column: ColumnSpec): ((text: string) => string 
   return tokens.size === 0 ? readMapped : (text) => readMapped(tokens.get(text) ?? text);
 };
 
-/** The result for a missing value: the default, null, or a refusal. */
 const missingValue = (column: ColumnSpec): string | null | Refusal =>
   column.default ??
   (column.nullable
     ? null
     : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
 
-/** Makes the reader of a column for files with these fields: trim, null tokens, text. */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   if (column.lineage !== undefined) {
     const ofFile = fields.lineage[column.lineage];

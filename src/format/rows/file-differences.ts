@@ -13,11 +13,9 @@ export const extraFields = (
   return [...header.keys()].filter((index) => !used.has(index));
 };
 
-/** Names a field in messages: by its name, or by its position if it has none. */
 export const fieldText = (header: readonly string[], index: number): string =>
   header[index] === '' ? `field ${index + 1}` : header[index]!;
 
-/** Returns missing, unused and differently named fields. null if there are none. */
 export const differencesOf = (fields: FileFields, needed: readonly FieldRef[]): HeaderDifferences | null => {
   const { header, indexOf } = fields;
   const missing = needed.filter((ref) => indexOf(ref) === -1).map(refText);

@@ -1,5 +1,3 @@
-// Compares a file's header with the fields that its table names.
-
 import type { ColumnSpec, Dialect, FieldRef, FilterSpec, ReadTable } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -29,14 +27,13 @@ export const neededFields = (
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 };
 
-/** A character as a string literal in a pipeline file. */
+/** Writes a character as a pipeline file does. */
 const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
 
 /** Shows how to declare these options for the file. */
 const declaring = ({ readings }: ReadTable, options: string): string =>
   readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
 
-/** Says what the header has instead of the missing name, and what to declare. */
 const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef, skip: number): string => {
   const isNamed = names.some((name) => name !== '');
   const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
@@ -56,7 +53,6 @@ const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef
   return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
 };
 
-/** The error for a reference that matches two fields of the file. */
 const ambiguous = (
   { header, textAt }: FileFields,
   ref: FieldRef,
@@ -85,7 +81,7 @@ const ambiguous = (
   });
 };
 
-/** Fields that the file must have. With `missing: 'null'`, only those of required columns. */
+/** With `missing: 'null'`, the file must have only the fields of required columns. */
 const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
   missing === 'null'
     ? neededFields(
@@ -94,7 +90,7 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/** Refuses missing fields. If no field is known, all are: the delimiter or the file is wrong. */
+/** If the file has no known field, the error lists all fields: delimiter or file is wrong. */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
@@ -113,7 +109,6 @@ const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition):
 
 export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
 
-/** Refuses fields that no column uses, unless the table ignores them. */
 const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPosition): void => {
   if (table.extra === 'ignore') return;
   const extra = extraFields(fields, neededFields(table.columns, table.filter));
@@ -131,7 +126,7 @@ const valueOf = (read: FieldReader, at: Omit<HeaderPosition, 'skip'>): ReturnTyp
   }
 };
 
-/** Refuses a column value made only of the path or of constants, before anything is loaded. */
+/** Checks values made of path or constants once per file, before anything is loaded. */
 const checkValues = (
   { name: table, columns, format }: ReadTable,
   fields: FileFields,
@@ -146,7 +141,6 @@ const checkValues = (
   }
 };
 
-/** Refuses a file whose path lacks the part that a column is made of. */
 const checkPath = (
   needed: readonly FieldRef[],
   fields: FileFields,
@@ -157,10 +151,10 @@ const checkPath = (
 };
 
 /**
- * Checks that a file has every field that its table needs, each once, no other field if the table
- * forbids them, and valid values for columns made of the file's path or constants.
- * Errors: ETL_HEADER_MISSING (lists all missing fields, with the nearest name found),
- * ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
+ * Checks that a file has each field that its table needs once, no other field if the table forbids
+ * them, and valid values for columns made of the path or constants.
+ * Errors: ETL_HEADER_MISSING, ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA,
+ * ETL_PATH_PART, ETL_FILE_VALUE.
  */
 export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter);
@@ -171,7 +165,7 @@ export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosi
   checkValues(table, fields, at);
 };
 
-/** Checks that references match one field. Throws ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
+/** Checks that no reference matches two fields. Errors: as for checkHeader. */
 export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,

@@ -2,7 +2,6 @@
 
 import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
 
-/** The parts appended so far, and the address after them. */
 export interface PlanWriter {
   readonly parts: Buffer[];
   end: number;
@@ -25,7 +24,7 @@ export const words = (values: readonly number[]): Buffer => {
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 
-/** Appends a hash table. Each token has the bytes to write for it; undefined refuses the record. */
+/** Each token has the bytes to write for it; undefined refuses the record. */
 export const appendTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],

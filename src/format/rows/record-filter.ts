@@ -1,11 +1,8 @@
-// Declared filters: which records to load.
-
 import type { Dialect, FieldRef, FilterSpec } from '../../core/declaration.ts';
 import { mainName, type FileFields } from '../records/file-fields.ts';
 import { trimBlanks } from '../records/blanks.ts';
 import { isOneOf, nullsOfField } from '../records/null-tokens.ts';
 
-/** Returns true if the record is loaded. */
 type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
@@ -28,7 +25,7 @@ const whenFilter = (
 
 const everyRecord: RecordFilter = () => true;
 
-/** Combines a table's filters: all must hold. They see trimmed fields, and null tokens as null. */
+/** All filters must hold. They see trimmed fields, and null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
   { indexOf, textAt }: FileFields,

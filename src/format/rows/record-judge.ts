@@ -1,4 +1,4 @@
-// Judges records in JavaScript: values of the row, faults, or dropped by a filter.
+// Judges records in JavaScript: each becomes the values of a row, faults, or is filtered.
 
 import type { ReadTable } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
@@ -20,12 +20,11 @@ import {
   type ParsedRecord,
 } from '../records/record-parser.ts';
 
-/** Faults kept per record. Shifted fields fail in every column, and rejects wait in memory. */
+/** Faults kept per record: shifted fields fail in every column, and rejects wait in memory. */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
 
-/** The result for one record: the row's values, faults, or dropped by a filter. */
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
 /** Records parsed at once: few, so that the garbage collector frees them while they are young. */
@@ -34,11 +33,11 @@ const recordsAtOnce = 256;
 interface Judge {
   /** Checks the number of fields, then filters, then every column. */
   readonly fields: (fields: readonly (string | undefined)[], line: number) => Judgement;
-  /** Adds faults of columns to those of a record with invalid bytes. */
+  /** Adds faults of columns to a record with invalid bytes. */
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/** Name of the column that history copies from another, so a fault would be reported twice. */
+/** History copies `at` from this column, so a fault would be reported twice. */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
@@ -91,7 +90,6 @@ const positionOf = ({ spans, position }: RecordBlock, index: number): Position =
   record: position.record + index,
 });
 
-/** Position and text of a rejected record. */
 export const recordAt = (
   block: RecordBlock,
   index: number,
@@ -102,7 +100,6 @@ export const recordAt = (
   return { position, lastLine, raw: rawText(bytes) };
 };
 
-/** Makes the reject of a record from its faults. */
 export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty): Reject => {
   const [first, ...others] = faults;
   return {
@@ -122,7 +119,7 @@ type RecordJudge = (
   take: (judgement: Judgement, index: number) => void,
 ) => void;
 
-/** Makes the judge of a table for a file. Throws ETL_USER_FUNCTION; bad data becomes faults. */
+/** Throws ETL_USER_FUNCTION; bad data becomes faults. */
 export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);

@@ -1,5 +1,4 @@
-// How rows are written: COPY's binary format, or its text format if the server must read a column
-// as text.
+// COPY's binary format, or its text format if the server must read a column as text.
 
 import { ok as assert } from 'node:assert';
 import type { ColumnSpec } from '../../core/declaration.ts';
@@ -19,14 +18,13 @@ type PutValue = (text: string | null, out: RowBytes) => void;
 
 export interface RowForm {
   readonly isTextFormat: boolean;
-  /** Makes the writer of a column's values: null, or texts that the column's reader returned. */
+  /** The writer takes null, or texts that the column's reader returned. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
   readonly putRowOf: (
     columns: readonly ColumnSpec[],
   ) => (values: readonly (string | null)[], out: RowBytes) => void;
 }
 
-/** The encoder of a column whose type has a binary format. */
 export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) => void) => {
   const { encode } = typeOf(column);
   assert(encode !== serverReads, `column ${column.name} has no binary format`);
@@ -58,7 +56,7 @@ const putString = (text: string, out: RowBytes): void => {
   out.at += out.bytes.write(text, out.at);
 };
 
-/** Rows in COPY's text format. `encodeRow` returns a row with its line end. */
+/** `encodeRow` returns a row with its line end. */
 export const textForm = (encodeRow: RowEncoder): RowForm => ({
   isTextFormat: true,
   putValueOf: () => (text, out) => putString(encodeRow([text]).slice(0, -1), out),
@@ -75,8 +73,8 @@ export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowF
 const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
 
 /**
- * True if the column's reader returns accepted texts unchanged. Types read PostgreSQL's own
- * spelling unless an option says otherwise; only boolean has several spellings. Proved by
+ * True if the column's reader returns accepted texts unchanged: types read PostgreSQL's own
+ * spelling unless an option says otherwise, and only boolean has several spellings. Proved by
  * test/unit/format/records/text-rows.test.ts.
  */
 export const keepsText = ({ type, options }: ColumnSpec): boolean =>

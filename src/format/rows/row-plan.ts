@@ -1,4 +1,4 @@
-// Writes a table's plan for the row routine's memory: slots, columns, tokens, constants.
+// Writes a table's plan for the row routine: slots, columns, tokens and constants.
 
 import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration.ts';
 import { isRefusal } from '../types/contract.ts';
@@ -17,13 +17,10 @@ import { bytesOfValue, type RowForm } from './row-form.ts';
 import { routineRules } from './rule-plan.ts';
 
 /**
- * A table's plan, for files with the same fields.
- * The routine does not check for room while it writes a row; room is reserved before the row
- * begins: `rowRoom`, plus `perByte` for each byte of the record. So a column's value, with any
- * scratch bytes, may take `valuesMax`, plus `fieldShare` for each byte of its fields. The last
- * 16-byte copy may write up to `overrun` bytes more. Only user functions make longer values, and
- * `putByText` checks the room for those. Proved for every kind of column by
- * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
+ * The routine reserves room before each row: `rowRoom`, plus `perByte` for each byte of the record.
+ * So a column's value, with scratch bytes, may take `valuesMax`, plus `fieldShare` for each byte of
+ * its fields. Only user functions make longer values; `putByText` checks the room for those. Proved
+ * by test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
  */
 export interface RowPlan {
   /** Loaded at `planAt`. Begins with the slots. */
@@ -32,7 +29,7 @@ export interface RowPlan {
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
-  /** Address of the token with the current record's line. 0 if no column needs it. */
+  /** Address of the token with the current record's line; 0 if no column needs the line. */
   readonly lineAt: number;
   /** Indexes of the record's fields that have a slot. */
   readonly slotFields: readonly number[];
@@ -41,14 +38,14 @@ export interface RowPlan {
   readonly valuesMax: readonly number[];
 }
 
-/** Most bytes per byte of a field: 3 for text from JavaScript, 2 for an escaped byte. */
+/** Most bytes per byte of a field: 3 for UTF-8 from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
-/** The bytes for a missing value. Undefined refuses the record. */
+/** Undefined: a record without the value is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
-/** The bytes for the column's own tokens. None if a function must see the token's meaning. */
+/** Empty if a function must see what the token means. */
 const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
   const read = withChecks(spec, typeOf(spec).reader(spec.options));
@@ -61,9 +58,9 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
 const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
 
 /**
- * The value of a column that has the same value in the whole file, because all its fields are texts
- * of the file, or because the file lacks one. `bytes` undefined: the record is refused, and the
- * judge says why. Undefined: the value varies.
+ * The value of a column that has the same value in the whole file: the file lacks a field of the
+ * column, or the column uses only texts about the file. `bytes` is undefined if the value is
+ * refused. Returns undefined if the value varies.
  */
 const valueOfFile = (
   spec: ColumnSpec,
@@ -87,12 +84,11 @@ const valueOfFile = (
   }
 };
 
-/** Most bytes of a value from a short field: length, and a head or a number of fixed width. */
+/** A length, and the fixed part of the value: a head or a number. */
 const valueHeadMax = 24;
-/** An exponent makes a short numeric long, before zeros are dropped. Two bytes per four digits. */
+/** An exponent makes a short numeric long: two bytes per four digits. */
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
-/** How the plan stores a layout field of each type. */
 const setField: {
   readonly [Type in FieldType]: (
     writer: PlanWriter,
@@ -117,7 +113,7 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
-/** Appends the rules that the routine tests, and returns their address. 0 if there are none. */
+/** Returns the address of the rules that the routine tests; 0 if there are none. */
 const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   const known = routineRules(spec);
   if (known === undefined) return 0;
@@ -132,13 +128,12 @@ const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   return append(writer, bytes);
 };
 
-/** A column's bytes, and the most bytes of its value that do not depend on the record's length. */
 interface PlannedColumn {
   readonly bytes: Buffer;
   readonly valueMax: number;
 }
 
-/** Appends a column with one value for the whole file: no parts, and a token in place of slots. */
+/** A column with one value for the whole file has a token instead of slots. */
 const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const same = Buffer.alloc(token.bytes);
@@ -148,7 +143,7 @@ const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColum
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
-/** Appends the token of the line. The routine changes its value before each row. */
+/** The routine changes the token's value before each row. */
 const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
   const line = Buffer.alloc(lineToken.bytes);
   const address = append(writer, line);
@@ -160,7 +155,7 @@ const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number 
   return address;
 };
 
-/** A column for `_line`. All such columns share one token. */
+/** All `_line` columns share one token. */
 const lineColumn = (lineAt: number): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   bytes.writeInt32LE(lineAt, column.slots);
@@ -208,10 +203,7 @@ const appendColumn = (
   return { bytes, valueMax: Math.max(head, ...lengths) + separators };
 };
 
-/**
- * Appends the slots: those of the record's fields, which the routine sets for each record, then
- * those of texts of the file, which are fixed.
- */
+/** First the slots that the routine sets for each record, then the fixed texts about the file. */
 const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
   const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
   let ofFile = 0;
@@ -220,8 +212,7 @@ const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { text
     if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
     else {
       const bytes = Buffer.from(text);
-      // Column code reads the byte before a field to see a quote. 0 means that the field is not
-      // quoted.
+      // Column code looks for a quote in the byte before a field. 0 means that there is none.
       const start = append(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
       slots.writeInt32LE(start, slot.bytes * index + slot.start);
       slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
@@ -238,7 +229,7 @@ export const createRowPlan = (
 ): RowPlan => {
   const { header, indexOf } = fields;
   const { nulls: texts, escapes, quotedNulls } = format.dialect;
-  // In these dialects, records with any backslash except `\N` never get to the routine.
+  // With `escapes`, the routine gets no record that has a backslash, except in `\N`.
   const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);

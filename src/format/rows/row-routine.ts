@@ -1,5 +1,4 @@
-// Runs the row routine (WebAssembly) on a window of records: rows out, and where the routine
-// stopped.
+// Runs the row routine (WebAssembly) on a window of records.
 
 import { isAscii } from 'node:buffer';
 import { placeAlike } from '../../core/shared-copy.ts';
@@ -37,11 +36,9 @@ export interface RowTable {
   readonly columns: number;
   /** One per column, for texts that the routine leaves to JavaScript. */
   readonly encoders: readonly TextEncoder[];
-  /** Undefined if there are no filters. */
   readonly isWanted: (() => boolean) | undefined;
 }
 
-/** What the routine did with some records of a window. */
 interface WindowPart {
   /** Index of the first record after the part. */
   readonly next: number;
@@ -51,10 +48,9 @@ interface WindowPart {
   readonly isUnsure: boolean;
 }
 
-/** Longer substrings are views in V8: a function that keeps one would keep the whole window. */
+/** V8 makes longer substrings views: a function that keeps one would keep the whole window. */
 const copiedLengthMax = 12;
 
-/** The window in memory. */
 interface TextWindow {
   readonly bytes: Buffer;
   readonly end: number;
@@ -65,7 +61,7 @@ interface TextWindow {
   whole: string | undefined;
 }
 
-/** A window that starts at `textAt`. `quote` is -1 if it has no quotes. */
+/** `quote` is -1 if the window has no quotes. */
 const textWindow = (bytes: Buffer, end: number, quote: number): TextWindow => ({
   bytes,
   end,
@@ -79,7 +75,6 @@ const isAsciiText = (text: string): boolean => {
   return true;
 };
 
-/** Bytes [start, end) of the memory as text. */
 const textBetween = (window: TextWindow, start: number, end: number): string => {
   const { bytes, quote } = window;
   const isShort = end - start <= copiedLengthMax && start >= textAt && end <= window.end;
@@ -89,7 +84,7 @@ const textBetween = (window: TextWindow, start: number, end: number): string => 
     const isSame = (window.isAscii || isAsciiText(text)) && (quote === undefined || !text.includes(quote));
     if (isSame) return text;
   }
-  // Texts of the file, and joined values, are outside of the window.
+  // Texts about the file, and joined values, are outside of the window.
   const isAsciiWindow = window.isAscii && start >= textAt && end <= window.end;
   return bytes.toString(isAsciiWindow ? 'latin1' : 'utf8', start, end);
 };
@@ -99,7 +94,7 @@ let current: RowTable | undefined;
 
 let textOfWindow: TextWindow;
 
-/** If a user's function throws, the answer is "unsure". The judge calls it again and reports it. */
+/** If a user's function throws, the record is unsure: the judge calls the function again. */
 const { encodeRows, memory } = instantiate(encoderBytes, {
   encodeByText: (index, start, end, out, written) => {
     try {
@@ -117,7 +112,7 @@ const { encodeRows, memory } = instantiate(encoderBytes, {
   },
 });
 
-/** Views of the memory. Growing the memory invalidates them. */
+/** Growing the memory invalidates these views. */
 const viewsOf = (buffer: ArrayBuffer) => ({
   bytes: Buffer.from(buffer),
   words: new Int32Array(buffer),
@@ -149,10 +144,9 @@ const putByText = (
   return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
 };
 
-/** Most bytes of a row of this window. */
 const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
-/** A field of the current record as text, without quotes. Not trimmed yet if `trim: true`. */
+/** A field of the current record, unquoted. With `trim: true` the field is not trimmed yet. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
   const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
@@ -160,13 +154,12 @@ export const fieldText = (index: number): string => {
   return isTrimmedWhole() ? trimBlanks(text) : text;
 };
 
-/** True if a field of the current record is quoted. */
 export const isQuotedField = (index: number): boolean => {
   const start = views.words[(planAt + slot.bytes * index + slot.start) >> 2]!;
   return views.bytes[start - 1] === stateAt(state.quote);
 };
 
-/** True if fields are trimmed as a whole: `trim: 'outside'`, in a block without quotes. */
+/** True for `trim: 'outside'` in a block without quotes: whole fields are trimmed. */
 const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
 
 const setState = (address: number, value: number): void => {
@@ -174,7 +167,7 @@ const setState = (address: number, value: number): void => {
 };
 const stateAt = (address: number): number => views.words[address >> 2]!;
 
-/** Makes `table` the current table. `quote` is -1 if the block has no quotes. */
+/** `quote` is -1 if the block has no quotes. */
 export const beginRows = (table: RowTable, quote: number): void => {
   const { plan } = table;
   if (current !== table) {
@@ -208,10 +201,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
   setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
-/**
- * Copies records [from, to) to the memory, and returns the address range of their text. They have
- * no faults and at most `windowBytes` bytes.
- */
+/** Copies records [from, to) to the memory, and returns the address range of their text. */
 const loadWindow = (
   { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
   from: number,

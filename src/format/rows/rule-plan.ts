@@ -10,14 +10,12 @@ import { encoderOf } from './row-form.ts';
 interface RoutineRules {
   /** In `ruleLayout`. The caller adds the address of the token list. */
   readonly bytes: Buffer;
-  /** Texts for the token list. */
   readonly values: readonly string[] | undefined;
 }
 
 const rulesOf = <Kind extends ColumnRule['kind']>({ rules }: ColumnSpec, kind: Kind): RuleOf<Kind>[] =>
   rules.filter((rule): rule is RuleOf<Kind> => rule.kind === kind);
 
-/** The strictest bound. */
 const boundOf = (spec: ColumnSpec, kind: 'min' | 'max'): string | undefined => {
   const compareTo = compareOf(typeOf(spec), spec.options);
   const bounds = rulesOf(spec, kind).map(({ bound }) => bound);
@@ -90,7 +88,7 @@ const setWritten = (
   bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
 };
 
-/** The rules for the routine. Undefined if there are none, or if the reader must test them. */
+/** Undefined if the column has no rules, or if its reader must test them. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
   const bytes = Buffer.alloc(ruleLayout.bytes);

@@ -1,5 +1,4 @@
-// Encodes texts of one column that the row routine does not: unusual spellings, and texts for user
-// functions.
+// Encodes texts that the row routine does not: unusual spellings, and texts for user functions.
 
 import type { ColumnSpec } from '../../core/declaration.ts';
 import { booleanText } from '../types/boolean.ts';
@@ -9,9 +8,8 @@ import type { RowBytes } from '../types/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
 /**
- * Writes the value of a text, which is not a null token. Returns false if it is refused or unsure.
- * `isWritten`: the routine has written the value; it is written again only if a function changed
- * it.
+ * Returns false if the text is refused or unsure. If the routine has written the value
+ * (`isWritten`), the value is written again only if a function changed it.
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 
@@ -26,7 +24,7 @@ export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): 
   };
 };
 
-/** Makes the encoder of a column whose value says if the current record satisfies a test. */
+/** The column's value says if the current record satisfies a test. */
 export const createTestEncoder = (
   column: ColumnSpec,
   isTrue: () => boolean,

@@ -9,13 +9,12 @@ import { recordAt } from './record-judge.ts';
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
 
-/** The bytes to send in place of a record, why it is rejected, or undefined to send it as it is. */
+/** The bytes to send in place of a record, or why it is rejected. */
 type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
 
 /**
- * Makes the verbatim decoder. The server checks field count, UTF-8 and NUL;
- * load/chunk/load-carefully.ts finds the records that it refuses.
- * `standInQuote` is the control character that COPY gets as quote if the dialect has none.
+ * The server checks field count, UTF-8 and NUL. `standInQuote` is the control character that COPY
+ * gets as quote if the dialect has no quote.
  */
 export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQuote: string): Decoder => {
   const { quote } = table.format.dialect;

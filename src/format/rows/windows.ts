@@ -14,10 +14,10 @@ interface Window {
   readonly isFit: boolean;
 }
 
-/** CRLF. */
+/** Bytes of CRLF. */
 const newlineBytesMax = 2;
 
-/** Makes a test: does the record contain the byte (-1: none)? Call it with increasing indexes. */
+/** Tests if a record contains the byte (-1: none). Call the test with increasing indexes. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -32,10 +32,7 @@ const holds = (
 /** Second byte of `\N`. */
 const LETTER_N = 78;
 
-/**
- * Makes a test: does a backslash in the record escape anything? `\N` as a whole field does not
- * count, because it is just a text that means null. Must be called with increasing indexes.
- */
+/** As `holds`, but `\N` as a whole field does not count: the text just means null. */
 const holdsBackslash = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   delimiter: number,
@@ -61,8 +58,7 @@ const windowEnd = (
   from: number,
   isFit: ((index: number) => boolean) | undefined,
 ): number => {
-  // Less than windowBytes, so that the lists have room for all records: each except the last has
-  // its newline.
+  // Less than windowBytes, so that the lists have room for all records.
   const longEnd = starts[from]! + windowBytes;
   let to = from;
   while (to < starts.length && ends[to]! < longEnd && (isFit === undefined || isFit(to))) {
@@ -75,7 +71,7 @@ const windowEnd = (
 
 /**
  * Yields the records of a block in order. Fit records have no fault, no escape and valid UTF-8,
- * follow each other directly, and fill at most one window. `nulls`: the delimiter, if fields with
+ * follow each other directly, and fill at most one window. `nulls` is the delimiter if fields with
  * `\N` are fit.
  */
 export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): Generator<Window, void> {

@@ -1,5 +1,3 @@
-// Column type boolean: PostgreSQL's words, or the texts that the column declares.
-
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader } from './contract.ts';

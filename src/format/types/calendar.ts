@@ -1,12 +1,10 @@
-// Checks, reads and writes the numbers in dates, times of day and offsets from UTC.
-
 const zero = 48;
 const plus = 43;
 const hyphen = 45;
 const colon = 58;
 const letterZ = 90;
 
-/** Reads the two digits at index `at`. Returns -1 if one of them is not a digit. */
+/** Returns -1 if one of the two characters at `at` is not a digit. */
 export const readTwo = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - zero;
   const ones = text.charCodeAt(at + 1) - zero;
@@ -14,7 +12,7 @@ export const readTwo = (text: string, at: number): number => {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 };
 
-/** Reads `width` digits from index `at`. Returns -1 if one of them is not a digit. */
+/** Returns -1 if one of the `width` characters at `at` is not a digit. */
 export const readDigits = (text: string, at: number, width: number): number => {
   let value = 0;
   for (let end = at; end < at + width; end += 1) {
@@ -29,7 +27,7 @@ const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
-/** True if the day exists in the Gregorian calendar. Years begin at 1. */
+/** Years begin at 1. */
 export const isDay = (year: number, month: number, day: number): boolean => {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   if (day <= 28) return true;
@@ -42,10 +40,8 @@ export const isTimeOfDay = (hour: number, minute: number, second: number): boole
 
 const pairs = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
 
-/** Writes a number from 0 to 99 with two digits. */
 export const twoDigits = (value: number): string => pairs[value]!;
 
-/** Writes a number from 0 to 9999 with four digits. */
 export const fourDigits = (value: number): string =>
   twoDigits(Math.floor(value / 100)) + twoDigits(value % 100);
 

@@ -1,5 +1,3 @@
-// The interface of a column type. Builders, decoders, DDL, row schemas and docs derive from it.
-
 import type { RejectCode } from '../../core/model.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 
@@ -9,19 +7,18 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Returns text that the server reads with the same meaning, or a refusal. Not for null tokens. */
+/** Returns text that the server reads with the same meaning, or a refusal. */
 export type Reader = (text: string) => string | Refusal;
 
 /**
- * Appends a text that the type's reader returned to RowBytes (row-bytes.ts): length, then value, as
- * in PostgreSQL's docs, "COPY", Binary Format.
- * The parameter is `never` instead of RowBytes, because RowBytes needs the types of Node.js. A
- * user's pipeline imports this file's types and must compile without them
- * (test/package/guide.test.ts, "its TypeScript settings").
+ * Appends a text that the type's reader returned to RowBytes: length, then value (PostgreSQL,
+ * "COPY", Binary Format). `out` is `never` because RowBytes needs the types of Node.js, and users'
+ * pipelines must compile without them. Proved by test/package/guide.test.ts, "its TypeScript
+ * settings".
  */
 export type ValueEncoder = (text: string, out: never) => void;
 
-/** In place of an encoder. Such tables use COPY's text format: the server reads the values. */
+/** Marks a type without an encoder. Tables with such a column use COPY's text format. */
 export const serverReads = 'the server reads the text';
 
 /**
@@ -46,11 +43,11 @@ export type Order = 'whole' | 'float' | 'decimal';
 /** `Value` is the JavaScript type. `Options` are the builder's own options. */
 export interface ColumnType<Value = any, Options = any> {
   sql(options: Options): string;
-  /** The options that the type takes. Any other option is an error in the pipeline. */
+  /** Any other option is an error in the pipeline. */
   readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
-  /** Returns a sentence about a wrong option and what to do, or undefined. */
+  /** Returns a sentence about a wrong option and what to do. */
   optionsProblem?(options: Options): string | undefined;
-  /** Makes the reader of a column. All decisions are made here, once per column, not per field. */
+  /** All decisions are made here, once per column, not per field. */
   reader(options: Options): Reader;
   /** How the row routine (WebAssembly) reads a field. `notFromBytes`: only the reader does. */
   bytes(options: Options): ByteKind;
@@ -65,7 +62,6 @@ export interface ColumnType<Value = any, Options = any> {
   fromValue(value: unknown): string | undefined;
 }
 
-/** For types without options. */
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no key, which `object` does not say
 export type NoOptions = Readonly<Record<never, never>>;
 

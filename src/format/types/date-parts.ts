@@ -55,7 +55,6 @@ export const shortYear: Step = (text, at, parts) => {
   return at + 2;
 };
 
-/** Reads exactly two digits. */
 export const padded =
   (index: number): Step =>
   (text, at, parts) => {
@@ -65,7 +64,6 @@ export const padded =
     return at + 2;
   };
 
-/** Reads one or two digits. */
 export const unpadded =
   (index: number): Step =>
   (text, at, parts) => {
@@ -86,7 +84,7 @@ export const monthName: Step = (text, at, parts) => {
   return at + 3;
 };
 
-/** Reads exactly `width` digits: the number of S letters in the pattern. */
+/** `width` is the number of S letters in the pattern. */
 export const fraction =
   (width: number): Step =>
   (text, at, parts) => {
@@ -96,7 +94,6 @@ export const fraction =
     return at + width;
   };
 
-/** Reads AM or PM in any case. */
 export const halfOfDay: Step = (text, at, parts) => {
   const half = text.slice(at, at + 2).toLowerCase();
   if (half !== 'am' && half !== 'pm') return -1;
@@ -112,7 +109,6 @@ export const offset: Step = (text, at, parts) => {
   return end;
 };
 
-/** Reads characters that the pattern contains literally, such as the hyphens of YYYY-MM-DD. */
 export const literal =
   (characters: string): Step =>
   (text, at) =>
@@ -144,7 +140,7 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
   return end === 0 ? time : `${time}.${text.slice(parts[part.fraction], end)}`;
 };
 
-/** The offset in ISO 8601; empty if the pattern has none. */
+/** Empty if the pattern has no offset. */
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
   offsetWithColon(text.slice(parts[part.offset], parts[part.offsetEnd]));
 

@@ -40,7 +40,7 @@ interface Token {
   /** The kind of step in the row routine; `needs` is its argument. */
   readonly reads: number;
   readonly needs: number;
-  /** Only for tokens of variable length: matches literal text that must not follow directly. */
+  /** For tokens of variable length: matches text that must not follow the token directly. */
   readonly runsInto?: RegExp;
   readonly startsWithDigit: boolean;
   readonly clock?: 12 | 24;
@@ -167,7 +167,7 @@ const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined =
   return undefined;
 };
 
-/** Returns what is wrong with a pattern in columns of any type, or undefined. */
+/** Returns what is wrong with a pattern in columns of any type. */
 export const patternProblem = (pattern: string): string | undefined => {
   const pieces = split(pattern);
   return (
@@ -179,8 +179,8 @@ export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
 /**
- * Compiles a valid pattern. The returned function reads a whole text into parts, or returns
- * undefined if the text does not fit. All its calls share and overwrite one DateParts.
+ * Compiles a valid pattern. The function returns undefined if the text does not fit. All its calls
+ * overwrite the same DateParts.
  */
 export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
   const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
@@ -201,12 +201,12 @@ export const patternWriter = (pattern: string): ((sample: Sample) => string) => 
   return (sample) => writers.map((write) => write(sample)).join('');
 };
 
-/** Decimals of a second that PostgreSQL stores. The routine takes more only if they are 0. */
+/** PostgreSQL stores microseconds. The routine accepts more decimals only if they are 0. */
 const fractionDigitsKept = 6;
 
 type ByteStep = [reads: number, needs: number, next: number];
 
-/** Adds the bytes of literal text. A step can expect one byte after it, which saves a step. */
+/** Adds literal text. A step can expect one byte after it, which saves a step. */
 const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);

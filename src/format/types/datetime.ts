@@ -48,7 +48,6 @@ export interface TimestamptzOptions extends TimeOptions {
   readonly ambiguous?: Ambiguous;
 }
 
-/** The options of all four types. Each type declares the options that it takes. */
 type DateTimeOptions = DateOptions & TimestamptzOptions;
 
 const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
@@ -64,7 +63,6 @@ const zoneProblem = ({ zone, ambiguous }: DateTimeOptions): string | undefined =
     : `zone ${quoted(zone)} is neither 'UTC', nor an offset such as '+01:00', nor a name such as 'Europe/Berlin'`;
 };
 
-/** Makes a function that adds the column's offset to texts without one. */
 const offsetAdder = ({ zone, ambiguous = 'reject' }: DateTimeOptions): AddOffset | undefined => {
   if (zone === undefined) return undefined;
   if (!isOffset(zone)) return localTimes(zone, ambiguous);
@@ -72,7 +70,6 @@ const offsetAdder = ({ zone, ambiguous = 'reject' }: DateTimeOptions): AddOffset
   return (local) => local + suffix;
 };
 
-/** The column's patterns. Undefined means ISO 8601. */
 const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
   typeof format === 'string' ? [format] : format;
 
@@ -88,7 +85,6 @@ const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) =
   timestamptz: isoTimestamptzReader,
 };
 
-/** Makes a reader of ISO 8601. With `spelling`, it accepts the server's spellings too. */
 const unpatternedReader = (kind: DateKind, options: DateTimeOptions): Reader => {
   const read = isoReaders[kind](offsetAdder(options));
   return options.spelling === 'server' ? (text) => read(serverTimestamp(kind, text) ?? text) : read;
@@ -103,7 +99,6 @@ const dateTimeReader = (kind: DateKind, options: DateTimeOptions): Reader => {
   return kind === 'date' ? read : withDecimals(read, options.round === true, kind);
 };
 
-/** Returns which part of a pattern the type cannot have, or which part is missing. */
 const misfit = (kind: DateKind, pattern: string, { zone }: DateTimeOptions): string | undefined => {
   const parts = patternParts(pattern);
   const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
@@ -135,10 +130,9 @@ const formatProblem = (kind: DateKind, options: DateTimeOptions): string | undef
   return conflict && `format: ${conflict}`;
 };
 
-/** Converts the text of Date.toISOString. Undefined if the type cannot take a Date. */
 const fromDate: Readonly<Record<DateKind, (iso: string) => string | undefined>> = {
   date: (iso) => iso.slice(0, iso.indexOf('T')),
-  // The time of day of an instant depends on a zone, and the type has none.
+  // The time of day of a Date depends on a zone, and type time has none.
   time: () => undefined,
   timestamp: (iso) => iso.slice(0, -1),
   timestamptz: (iso) => iso,
@@ -150,7 +144,7 @@ const fromValue = (kind: DateKind, value: unknown): string | undefined => {
   return fromDate[kind](value.toISOString());
 };
 
-// Gives checks one spelling. The reader also accepts a blank: 2011-01-01 00:53.
+// Checks get the spelling with T; the reader also accepts a blank: 2011-01-01 00:53.
 const withT = (text: string): string => text.replace(' ', 'T');
 
 /** PostgreSQL stores infinity as the largest integer, and -infinity as the smallest. */
@@ -159,7 +153,6 @@ const infinityOf = (text: string): bigint | undefined => {
   return text === '-infinity' ? -(2n ** 63n) : undefined;
 };
 
-/** Index where the time of day begins in a canonical text. */
 const timeAt = 'YYYY-MM-DDT'.length;
 
 const microsecondsSince2000 = (text: string): bigint =>
@@ -180,7 +173,7 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-/** Offset in seconds of texts without one. `noZone`: it varies, so the reader decides. */
+/** `noZone`: the offset varies, so the reader decides. */
 const zoneSeconds = (zone: string | undefined): number =>
   zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
 
@@ -191,7 +184,7 @@ const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind
   timestamptz: (zone) => ({ kind: 'timestamp', zone: zoneSeconds(zone), mayHaveOffset: 1 }),
 };
 
-/** False for half a surrogate pair, which UTF-8 cannot encode. */
+/** UTF-8 cannot encode half a surrogate pair. */
 const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 
 const patternBytes = (
@@ -220,7 +213,6 @@ const formatOption: OptionShape = {
 };
 const roundOption: OptionShape = { takes: 'flag' };
 
-/** Members that the four types share. Each type adds its `options`. */
 const dateTimeType = (kind: DateKind): Omit<ColumnType<string, DateTimeOptions>, 'options'> => ({
   sql: () => kind,
   optionsProblem: (options) =>

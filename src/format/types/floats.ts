@@ -1,5 +1,4 @@
-// Column types real and double. Values that overflow, or underflow to zero, are refused, as by the
-// server.
+// Column types real and double. Values that overflow, or underflow to zero, are refused.
 
 import { putDouble, putSingle } from './row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
@@ -17,17 +16,15 @@ import { decimalParts, emptyShape, isInfinity, isNotANumber, scanDecimal } from 
 import { isNot, quoted, refuse } from './refusal.ts';
 import { withoutBlanks } from './server-spelling.ts';
 
-// Halfway between the largest real and 2^128. The server rounds this number and larger ones to
-// infinity.
+// Halfway between the largest real and 2^128. The server rounds larger numbers to infinity.
 const realOverflow = 2 ** 128 - 2 ** 103;
 
-// Half of the smallest real. The server rounds this number and smaller ones to zero (ties go to
-// even).
+// Half of the smallest real. The server rounds smaller numbers to zero (ties go to even).
 const realUnderflow = 2 ** -150;
 
 /**
- * Returns the sign of |decimal text| - size, computed exactly. `text` has no blanks. `size` is at
- * least 2^-150 and at most 2^128, so it is an integer divided by 2^202.
+ * Returns the exact sign of |decimal text| - size. `size` is between 2^-150 and 2^128, so it is an
+ * integer divided by 2^202.
  */
 const compareExactly = (text: string, size: number): number => {
   const [, , integer = '', fraction = '', exponent = '0'] = decimalParts.exec(text)!;
@@ -93,7 +90,7 @@ const floatType = (
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-/** The float4 next to the float4 `value`: farther from zero if `away`, else nearer to zero. */
+/** The next float4: farther from zero if `away`, else nearer to zero. */
 const neighbour = (value: number, away: boolean): number => {
   single[0] = value;
   singleBits[0]! += away ? 1 : -1;
@@ -101,7 +98,6 @@ const neighbour = (value: number, away: boolean): number => {
 };
 
 /**
- * The float4 nearest to a text that the reader returned.
  * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
  * Then the text decides. Proved by test/integration/compiled.test.ts, "halfway cases included".
  */

@@ -1,5 +1,3 @@
-// Column types smallint, integer and bigint: digits with an optional sign, within an exact range.
-
 import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {
@@ -16,11 +14,9 @@ import { isNot, quoted, refuse } from './refusal.ts';
 interface IntegerKind {
   readonly name: string;
   readonly article: 'a' | 'an';
-  /** Size of a value on the server. */
   readonly bytes: 2 | 4 | 8;
 }
 
-/** Returns the least and the greatest value. */
 const rangeOf = (bytes: number): readonly [bigint, bigint] => {
   const beyond = 2n ** BigInt(8 * bytes - 1);
   return [-beyond, beyond - 1n];

@@ -1,5 +1,5 @@
-// Reads dates and times in ISO 8601, the default format: regular expressions first, then the
-// calendar. Also rounds or refuses more decimals of a second than the server stores.
+// Reads dates and times in ISO 8601, the default format. Rounds or refuses more decimals of a
+// second than the server stores.
 
 import { isDay, isOffsetAt, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
@@ -24,7 +24,7 @@ export const noSuchOffset = (offset: string): Refusal =>
   refuse('range', `${bare(offset)} is not an offset from UTC`);
 
 // Regular expressions without captures allocate nothing, and ran three times as fast as a loop.
-// They check the format only; isDay and isTimeOfDay check the numbers.
+// They check only the format; isDay and isTimeOfDay check the numbers.
 const dateShape = /^\d{4}-\d\d-\d\d$/;
 const timeShape = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 const timestampShape = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
@@ -48,7 +48,7 @@ export const readIsoTime: Reader = (text) => {
   return isTimeAt(text, 0, text.length) ? text : noSuchTime(text);
 };
 
-/** Returns what is wrong with a timestamp's day, or its time of day, which ends at `end`. */
+/** The time of day ends at `end`. */
 const dayOrTimeProblem = (text: string, end: number): Refusal | undefined => {
   if (!isDayOf(text)) return noSuchDay(text.slice(0, dateLength));
   return isTimeAt(text, timeStart, end) ? undefined : noSuchTime(text.slice(timeStart, end));
@@ -69,7 +69,7 @@ const readWithOffset: Reader = (text) => {
   return isOffsetAt(text, end, text.length) ? text : noSuchOffset(text.slice(end));
 };
 
-/** Makes a reader. Without `addOffset`, texts without an offset are refused. */
+/** Without `addOffset`, texts without an offset are refused. */
 export const isoTimestamptzReader =
   (addOffset: AddOffset | undefined): Reader =>
   (text) => {

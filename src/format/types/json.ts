@@ -56,7 +56,7 @@ const escapedUnit = (text: string, at: number): number =>
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** Returns what in the string literal [start, end) jsonb cannot store, or undefined. */
+/** Returns what in the string literal [start, end) jsonb cannot store. */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {

@@ -52,8 +52,8 @@ export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
   const { decimal = '.', thousands = '\0', grouping } = options;
-  // Byte 0 means that the row routine accepts no separator. Texts never contain it. Indian grouping
-  // is left to the reader, and half a surrogate pair cannot occur in a text.
+  // Byte 0 means that the row routine accepts no separator: no text contains it. The reader takes
+  // Indian grouping. No text contains half a surrogate pair.
   const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
   const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
@@ -69,7 +69,7 @@ interface Separators {
   readonly grouping?: 'indian' | undefined;
 }
 
-/** Returns what is wrong with the separators, or undefined. Integers have no `decimal`. */
+/** Integers have no `decimal`. */
 const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string | undefined => {
   if (thousands === undefined) {
     return grouping && "grouping: 'indian' needs thousands, the character between groups, such as ','";
@@ -84,7 +84,7 @@ const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string
   return undefined;
 };
 
-/** Returns what is wrong with the options, or undefined. `point`: the default of `decimal`. */
+/** `point` is the default of `decimal`. */
 export const numberOptionsProblem = (options: NumberOptions, point?: '.'): string | undefined => {
   const { decimal, thousands, percent } = options;
   return (
@@ -94,9 +94,8 @@ export const numberOptionsProblem = (options: NumberOptions, point?: '.'): strin
 };
 
 /**
- * Removes separators between groups of three digits, or of two before the last three: accepts
- * 1,234,567 or 12,34,567, but not 12,34 or 1,234567. Refuses a leading 0 before a separator: 0,123
- * is a decimal and not 123.
+ * Removes separators between groups: accepts 1,234,567 or 12,34,567, but not 12,34 or 1,234567.
+ * Refuses a leading 0 before a separator: 0,123 is a decimal and not 123.
  */
 const withoutGroups = (text: string, separator: string, isIndian: boolean): string | undefined => {
   let at = text.indexOf(separator);
@@ -125,7 +124,6 @@ type PlainNumber = (text: string) => string | undefined;
 
 const asItIs: PlainNumber = (text) => text;
 
-/** Makes a PlainNumber for numbers with these separators. */
 const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNumber => {
   const comma = decimal === ',';
   if (thousands === undefined) return comma ? withPoint : asItIs;
@@ -137,7 +135,7 @@ const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNum
   };
 };
 
-/** The percent sign. A blank, or one of the two no-break spaces, may precede it. */
+/** A blank, or one of the two no-break spaces, may precede the percent sign. */
 const sign = /[ \u00a0\u202f]?%$/;
 
 /** Divides by 100 by moving the point, which is exact. Undefined for other texts. */
@@ -149,7 +147,6 @@ const hundredth = (text: string): string | undefined => {
   return `${plusMinus}${digits.slice(0, -2)}.${digits.slice(-2)}${rest}${power}`;
 };
 
-/** Makes a PlainNumber for texts that must end with %. */
 const plainPercent =
   (plain: PlainNumber, percent: 'number' | 'share'): PlainNumber =>
   (text) => {
@@ -170,7 +167,7 @@ export const plainNumber = (options: NumberOptions, readServer: PlainNumber = se
 export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
   percent === undefined ? type : `${type} with %`;
 
-/** Writes a JavaScript number as text. Undefined for other values. */
+/** Undefined for values that are not numbers. */
 export const fromNumber = (value: unknown): string | undefined => {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'number') return undefined;

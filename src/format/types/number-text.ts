@@ -1,5 +1,3 @@
-// Scans digits and decimal literals.
-
 const zero = 48;
 const plus = 43;
 const minus = 45;
@@ -10,20 +8,17 @@ export const isDigitAt = (text: string, at: number): boolean => {
   return code >= zero && code <= zero + 9;
 };
 
-/** Returns 1 if the text begins with a sign, else 0. */
 export const afterSign = (text: string): number => {
   const code = text.charCodeAt(0);
   return code === plus || code === minus ? 1 : 0;
 };
 
-/** Returns the index of the first character from `at` that is not a digit. */
 export const afterDigits = (text: string, at: number): number => {
   let end = at;
   while (isDigitAt(text, end)) end += 1;
   return end;
 };
 
-/** Returns the index of the first character from `at` that is not the digit 0. */
 export const afterZeros = (text: string, at: number): number => {
   let end = at;
   while (text.charCodeAt(end) === zero) end += 1;

@@ -1,5 +1,4 @@
-// Column type numeric(p,s): exact decimals. Digits beyond the scale are refused unless the column
-// sets `round`.
+// Column type numeric(p,s): exact decimals. Without `round`, digits beyond the scale are refused.
 
 import {
   numericDecimalsMax,
@@ -46,7 +45,6 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 const exponentTooLarge = (text: string): Refusal =>
   refuse('range', `${bare(text)} has an exponent that is out of range for numeric`);
 
-/** Limits of a numeric without precision. */
 export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonzero, exponent }) => {
   if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
   const pointAt = integerDigits + exponent;
@@ -128,7 +126,7 @@ const numericReader = (options: NumericOptions): Reader => {
   };
 };
 
-// A scale below 0 or above the precision needs PostgreSQL 15, and no known CSV column needs one.
+// PostgreSQL before 15 has no scale below 0 or above the precision.
 const numericProblem = (options: NumericOptions): string | undefined => {
   const { precision, scale, round } = options;
   if (precision === undefined) {
@@ -168,7 +166,6 @@ const putSpecial = (out: RowBytes, sign: number): void => {
   putInt16(out, 0);
 };
 
-/** Writes a text that the numeric reader returned: a decimal literal, NaN or an infinity. */
 const encodeNumeric = (text: string, out: RowBytes): void => {
   const matched = decimalParts.exec(text);
   if (matched === null) {
@@ -181,8 +178,8 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // The format has at most this many decimals. Columns that accept a longer literal round it to a
-  // thousand decimals at most.
+  // The format has at most `numericDecimalsMax` decimals. Columns that accept a longer literal
+  // round it to a thousand decimals at most.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,
@@ -193,7 +190,7 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   );
 };
 
-/** Writes `digits`, with the point after `pointAt` of them, shown with `scale` decimals. */
+/** Writes `digits`, with the point after `pointAt` of them and `scale` decimals. */
 const putDigits = (
   out: RowBytes,
   isNegative: boolean,
@@ -201,7 +198,7 @@ const putDigits = (
   pointAt: number,
   scale: number,
 ): void => {
-  // Zeros fill the first base-10000 digit, so that the point lies between two of them.
+  // Leading zeros fill the first base-10000 digit, so that the point is between two such digits.
   const lead = ((-pointAt % 4) + 4) % 4;
   const padded = '0'.repeat(lead) + digits;
   const groups: number[] = [];

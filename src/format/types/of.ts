@@ -16,8 +16,7 @@ const name = String.raw`(?:${word}|"[\p{L}\p{N}_ .]+")`;
 const modifier = String.raw`(?: ?\( ?[A-Za-z0-9_]+(?: ?, ?[A-Za-z0-9_]+)* ?\))?`;
 const arrays = String.raw`(?: ?\[[0-9]*\]){0,6}`;
 
-// Type names of several words. Any other second word would start a constraint: "text default …",
-// "text check (…)".
+// Any other second word would start a constraint: "text default …", "text check (…)".
 const severalWords = [
   'double precision',
   `(?:national )?char(?:acter)?(?: varying)?${modifier}`,

@@ -34,14 +34,14 @@ export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text:
   };
 };
 
-/** Sign, power of ten above the first digit, and digits without outer zeros. */
+/** The number is `sign` * 0.`digits` * 10^`power`: 120 has power 3 and digits 12. */
 interface Decimal {
   readonly sign: number;
   readonly power: number;
   readonly digits: string;
 }
 
-/** Parses a decimal literal or an infinity. Undefined for NaN. */
+/** Undefined for NaN. */
 export const decimalOf = (text: string): Decimal | undefined => {
   const sign = text.startsWith('-') ? -1 : 1;
   if (isInfinity(text)) return { sign, power: Infinity, digits: '' };
@@ -74,10 +74,10 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
   decimal: () => toDecimal,
 };
 
-/** Makes the comparison of a column's values. Undefined if the type has no order. */
+/** Undefined if the type has no order. */
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 
-/** True if values are character strings, not numbers or timestamps as strings. */
+/** True for character strings, not for numbers or timestamps as strings. */
 export const isText = (type: ColumnType, options: ColumnOptions): boolean =>
   type.order === undefined && type.value(options).kind === 'string';

@@ -1,5 +1,5 @@
-// Reads texts by one pattern, or by the first of several patterns that fits. Refuses two patterns
-// that read some text as two values.
+// Reads texts by the first of several patterns that fits. Refuses two patterns that read some text
+// as two values.
 
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import {
@@ -66,7 +66,7 @@ const composers: Readonly<
     },
 };
 
-/** Makes the reader of one pattern. It returns undefined if the text has another format. */
+/** The reader returns undefined if the text has another format. */
 const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   const read = compilePattern(pattern);
   const compose = composers[kind](composing);
@@ -131,7 +131,7 @@ const conflictOf = (
   composing: Composing,
   valueOf: (canonical: string) => unknown,
 ): string | undefined => {
-  // Without dropsTime, each sample's time of day would be refused, and hide that the days differ.
+  // Without dropsTime, the time of day of each sample would be refused.
   const trial = { ...composing, dropsTime: true };
   const [readOne, readOther] = [readerOf(kind, one, trial), readerOf(kind, other, trial)];
   const hasOffsets = [one, other].some((pattern) => patternParts(pattern).has('offset'));
@@ -147,7 +147,7 @@ const conflictOf = (
   return undefined;
 };
 
-/** Describes a text that two of the patterns read as two values, or returns undefined. */
+/** Describes a text that two of the patterns read as two values. */
 export const conflictOfPatterns = (
   kind: DateKind,
   patterns: readonly string[],

@@ -38,14 +38,12 @@ export type ColumnTypeName = keyof typeof columnTypes;
 
 export const isTypeName = (name: string): name is ColumnTypeName => Object.hasOwn(columnTypes, name);
 
-/** The type of a column whose declaration was checked. */
 export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
   columnTypes[type as ColumnTypeName];
 
 /**
- * Makes the reader of texts from `fromValue`, that is of `.default(v)` and of a Zod schema's
- * output. It checks length, range, scale and calendar like `type.reader(options)`, but expects
- * PostgreSQL's spelling instead of the file's pattern, decimal comma or words.
+ * Makes the reader of `.default(v)` and of a Zod schema's output. It checks like
+ * `type.reader(options)`, but expects PostgreSQL's spelling instead of the file's.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
   const shapes = type.options as Readonly<Record<string, OptionShape>>;

@@ -1,4 +1,4 @@
-// Rewrites PostgreSQL 18's spellings of values as texts that all servers and our readers accept.
+// Rewrites PostgreSQL 18's spellings of values as texts that older servers and our readers accept.
 
 import { oneOfOption } from './contract.ts';
 import type { DateKind } from './pattern-reader.ts';
@@ -10,7 +10,7 @@ export interface SpellingOptions {
 
 export const spellingOption = oneOfOption('server');
 
-/** Returns why one of the other options contradicts `spelling`, or undefined. */
+/** Returns why another option contradicts `spelling`. */
 export const spellingProblem = (
   { spelling }: SpellingOptions,
   others: Readonly<Record<string, unknown>>,
@@ -27,7 +27,7 @@ const isBlankAt = (text: string, at: number): boolean => {
   return code === 32 || (code >= 9 && code <= 13);
 };
 
-/** Trims white space. A regular expression would retry at every blank inside a long text. */
+/** A regular expression would retry at every blank inside a long text. */
 export const withoutBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;
@@ -49,7 +49,7 @@ const fromOtherBase = (text: string): string | undefined => {
 /** PostgreSQL allows one underscore between two digits. */
 const underscores = /(?<=\d)_(?=\d)/g;
 
-/** Rewrites an integer or decimal. Other texts stay wrong and are refused by the caller. */
+/** Rewrites an integer or decimal. Other texts stay wrong, and the caller refuses them. */
 export const serverNumber = (text: string): string => {
   const trimmed = withoutBlanks(text);
   return fromOtherBase(trimmed) ?? trimmed.replace(underscores, '');

@@ -1,5 +1,4 @@
-// Column types text and varchar(n). Invalid UTF-8 and NUL are found earlier, when bytes become
-// text.
+// Column types text and varchar(n). Invalid UTF-8 and NUL were found when bytes became text.
 
 import { varcharLengthMax } from '../../core/limits.ts';
 import { putText } from './row-bytes.ts';

@@ -1,5 +1,3 @@
-// Column type uuid: hexadecimal digits 8-4-4-4-12, with or without braces, or 32 without hyphens.
-
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './refusal.ts';

@@ -1,5 +1,5 @@
-// Named zones such as Europe/Berlin: the offset at a local time, and local times that occur twice
-// or never.
+// Named zones such as Europe/Berlin: the offset at a local time. A local time may occur twice or
+// never.
 
 import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 import type { Refusal } from './contract.ts';
@@ -74,13 +74,9 @@ const createSpans = (zone: string): Spans => {
   };
 };
 
-/** Periods of each zone, shared by all columns with the zone. */
 const zones = new Map<string, Spans>();
 
-/**
- * Makes a function that adds the zone's offset to a canonical local time. A year's first use takes
- * about a millisecond, later uses are cached.
- */
+/** A year's first use takes about a millisecond; later uses are cached. */
 export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string) => string | Refusal) => {
   const spansIn = zones.get(zone) ?? createSpans(zone);
   zones.set(zone, spansIn);
@@ -92,8 +88,7 @@ export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string)
     return refusalOf(local, `does not exist in ${zone}: clocks were set from ${one.text} to ${other.text}`);
   };
   return (local) => {
-    // Date.UTC reads years below 100 as 19xx. Years before the first change have the same offset as
-    // the year of the first change, which is used instead.
+    // Date.UTC reads years below 100 as 19xx. The offset does not change before 1800.
     const year = Math.max(readDigits(local, 0, 4), yearOfFirstChange);
     const spans = spansIn(year);
     const localMs = Date.UTC(year, readTwo(local, 5) - 1, readTwo(local, 8)) + timeMs(local);

@@ -9,8 +9,8 @@ export interface Bounds {
 }
 
 /**
- * The best compression of real tables is below this: 1,600 columns, all but one empty, shrink by
- * 300 in gzip and by 760 in zstd (data/noaa by 7). A gzip file of zeros shrinks by more than 1,000.
+ * Real tables compress less: 1,600 columns, all but one empty, shrink by 300 in gzip and by 760 in
+ * zstd. A gzip file of zeros shrinks by more than 1,000.
  */
 export const maxRatioDefault = 1000;
 
@@ -20,7 +20,7 @@ export const maxBytesDefault = 2 ** 40;
 /** Up to this size any ratio is allowed: a few equal lines compress very well. */
 const harmlessBytes = 64 * 1024 * 1024;
 
-/** The exceeded limit as text, and its option; undefined: none is exceeded. */
+/** Names the exceeded limit and its option. */
 export const exceededBound = (
   stored: number,
   decoded: number,

@@ -2,7 +2,6 @@
 
 import type { MemberPart } from '../../core/model.ts';
 
-/** Compressed data is damaged. */
 export class CorruptBytes extends Error {
   /** Offset in the stored file at which the damage was found. */
   readonly byte: number;
@@ -34,14 +33,13 @@ export interface ArchiveBytes {
   readonly read: (start: number, end: number) => AsyncIterable<Buffer>;
 }
 
-/** A file in an archive. */
 export interface Member {
   readonly name: string;
   /** Compressed size. */
   readonly bytes: number;
   /** Present if the member cannot be read: why not, and what to do. */
   readonly refusal?: { readonly problem: string; readonly hint: string };
-  /** Finds the member's bytes. Errors: UnreadableArchive. */
+  /** Errors: UnreadableArchive. */
   readonly locate: () => Promise<MemberPart>;
 }
 
@@ -51,7 +49,6 @@ export class UnreadableArchive extends Error {}
 export interface Container {
   /** Name in the ledger, as the decoding of members. */
   readonly name: string;
-  /** True if an archive begins with these bytes. */
   readonly matches: (head: Buffer) => boolean;
   /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;

@@ -1,6 +1,5 @@
 // Locations that name members of archives: `a.zip!/b.csv`, and `a.zip!/*.csv`.
 
-/** A location, split into archive and member. */
 export interface MemberLocation {
   /** Location of the file or archive. */
   readonly location: string;
@@ -16,5 +15,4 @@ export const memberLocation = (text: string): MemberLocation => {
     : { location: text.slice(0, at), member: text.slice(at + 2) };
 };
 
-/** Name of a member for people. */
 export const memberName = (archive: string, member: string): string => `${archive}!/${member}`;

@@ -8,12 +8,12 @@ import { CorruptBytes } from './contract.ts';
 /** zlib has this code for truncated data, and for too small buffers, which do not occur here. */
 const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
-/** A stream of node:zlib. `bytesWritten` counts the compressed bytes that it has used. */
+/** `bytesWritten` counts the compressed bytes that the stream has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
 /**
- * Yields what `decompressor` makes of `bytes`, which begin at offset `start` of the file. `name` is
- * the format for messages. Errors: CorruptBytes, and errors of `bytes` unchanged.
+ * `bytes` begin at offset `start` of the file. `name` is the format for messages. Errors:
+ * CorruptBytes, and errors of `bytes` unchanged.
  */
 export async function* throughZlib(
   bytes: AsyncIterable<Buffer>,
@@ -50,7 +50,7 @@ export async function* throughZlib(
           { cause },
         );
   } finally {
-    // The file is closed when `stored` is.
+    // The file is closed when `stored` is closed.
     if (!stored.closed) {
       stored.destroy();
       await once(stored, 'close').catch(() => undefined);

@@ -1,12 +1,10 @@
-// Decompresses a member of a zip archive, and checks its size and checksum.
-
 import { crc32, createInflateRaw } from 'node:zlib';
 import { readBytes } from '../../core/limits.ts';
 import type { MemberPart } from '../../core/model.ts';
 import { CorruptBytes } from './contract.ts';
 import { throughZlib } from './through-zlib.ts';
 
-/** Supported compression methods, as numbers of the zip format. */
+/** Compression methods, as numbers of the zip format. */
 export const stored = 0;
 export const deflated = 8;
 
@@ -16,7 +14,6 @@ const chunkOf = ({ bytes }: MemberPart): number => Math.max(64, Math.min(bytes, 
 const otherSize = ({ end }: MemberPart): CorruptBytes =>
   new CorruptBytes('its zip data has another size than its directory says', end);
 
-/** Yields the content of a member. Errors: CorruptBytes. */
 export async function* contentOf(
   bytes: AsyncIterable<Buffer>,
   part: MemberPart,

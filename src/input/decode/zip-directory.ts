@@ -10,14 +10,13 @@ import { deflated, stored } from './zip-content.ts';
 /** Bytes of one read: yauzl wants a few bytes at a time, and each read may be a request. */
 const windowBytes = 256 * 1024;
 
-/** All bytes of a stream. They are copied, because the stream may reuse the memory of a piece. */
+/** Copies the bytes, because the stream may reuse the memory of a piece. */
 const collectBytes = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   for await (const piece of stream) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 };
 
-/** Reads the directory for yauzl, and later the headers of members. */
 class DirectoryReader extends yauzl.RandomAccessReader {
   readonly #archive: ArchiveBytes;
   #window: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
@@ -47,7 +46,7 @@ class DirectoryReader extends yauzl.RandomAccessReader {
     callbackify(readInto)(callback);
   }
 
-  /** Reads bytes; fewer at the end of the archive. */
+  /** Returns fewer bytes at the end of the archive. */
   async bytesAt(position: number, length: number): Promise<Buffer> {
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
@@ -59,7 +58,6 @@ class DirectoryReader extends yauzl.RandomAccessReader {
   }
 }
 
-/** All entries of the directory. */
 const entriesOf = (reader: DirectoryReader, archive: ArchiveBytes): Promise<readonly yauzl.Entry[]> =>
   new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
@@ -79,7 +77,6 @@ const entriesOf = (reader: DirectoryReader, archive: ArchiveBytes): Promise<read
     });
   });
 
-/** Why a member cannot be read; undefined: it can. */
 const memberRefusal = (entry: yauzl.Entry): Member['refusal'] => {
   if (entry.isEncrypted())
     return { problem: 'is encrypted', hint: 'Unpack it with its password, and load the unpacked file.' };
@@ -97,7 +94,7 @@ const memberRefusal = (entry: yauzl.Entry): Member['refusal'] => {
 const headerBytes = 30;
 const headerMagic = 0x04034b50;
 
-/** An entry of the directory. `before`: offset before which the member must end. */
+/** The member must end before the offset `before`. */
 interface OrderedEntry {
   readonly entry: yauzl.Entry;
   readonly before: number;
@@ -144,7 +141,7 @@ const locate = async (
   return { start, end, archiveBytes, method: entry.compressionMethod, bytes, crc32: entry.crc32 };
 };
 
-/** Files of an archive by offset, without directories. Errors: UnreadableArchive and of `read`. */
+/** The files of an archive by offset. Errors: UnreadableArchive, those of `read`. */
 export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> => {
   const reader = new DirectoryReader(archive);
   return inOrder(await entriesOf(reader, archive), archive.bytes)

@@ -1,5 +1,3 @@
-// zip archives, which have their directory at the end.
-
 import type { Container } from './contract.ts';
 import { contentOf } from './zip-content.ts';
 

@@ -45,16 +45,15 @@ const structBytes = 12;
 /** Results from -1 down to minus this are error numbers. */
 const errorsMax = 120;
 
-/** A decoder of one frame. */
 export interface ZstdFrame {
-  /** Decodes up to one block; undefined: it is damaged. The result is valid until the next call. */
+  /** Decodes up to one block; undefined if damaged. The result is valid until the next call. */
   readonly decode: (bytes: Buffer) => Uint8Array | undefined;
   /** True if the frame has ended, and its checksum was right. */
   readonly isEnded: () => boolean;
   readonly close: () => void;
 }
 
-/** Begins a frame. Its memory in the module stays allocated until `close`. */
+/** The frame's memory stays allocated until `close`. */
 export const openZstdFrame = async (): Promise<ZstdFrame> => {
   const { memory, malloc, free, ...zstd } = await (opening ??= open());
   const context = zstd.ZSTD_createDCtx();

@@ -1,8 +1,7 @@
-// zstd: frames in a row, also skippable ones (RFC 8878).
+// zstd: consecutive frames, also skippable ones (RFC 8878).
 //
-// Frames and blocks are parsed here, to read all frames and to find truncated files and where they
-// end. Node's createZstdDecompress (since 22.15) stops after a frame, and ignores truncation before
-// Node 24.
+// The code parses frames itself: Node's createZstdDecompress (since 22.15) stops after a frame,
+// and ignores truncation before Node 24.
 
 import * as zlib from 'node:zlib';
 import { inLargeBlocks } from '../../core/large-blocks.ts';
@@ -10,15 +9,14 @@ import { readBytes } from '../../core/limits.ts';
 import { CorruptBytes, type Decoding } from './contract.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
 
-/** Bytes of a stream that were read and not yet taken. */
 interface ByteQueue {
   /** Offset of the next byte in the stream. */
   readonly at: () => number;
-  /** Takes the next bytes; undefined if the stream has fewer. Their memory is not reused. */
+  /** Undefined if the stream has fewer bytes. Their memory is not reused. */
   readonly take: (bytes: number) => Promise<Buffer | undefined>;
-  /** Drops the next bytes; false if the stream has fewer. */
+  /** False if the stream has fewer bytes. */
   readonly skip: (bytes: number) => Promise<boolean>;
-  /** Bytes that were read and not taken: after a failed take, all that the stream has left. */
+  /** Count of bytes read and not taken. After a failed take: all bytes that the stream has left. */
   readonly left: () => number;
 }
 
@@ -27,7 +25,7 @@ const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
   let pieces: Buffer[] = [];
   let waiting = 0;
   let at = 0;
-  /** Reads another piece; false at the end. Copies it, because the stream may reuse its memory. */
+  /** False at the end of the stream. Copies the piece: the stream may reuse its memory. */
   const readMore = async (): Promise<boolean> => {
     const { done, value } = await stream.next();
     if (done === true) return false;
@@ -66,7 +64,7 @@ const magicBytes = 4;
 /** Skippable frames have any last hexadecimal digit. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** Memory that a frame's window may need. The zstd program has the same limit without --long=28. */
+/** The zstd program has the same limit without --long=28. */
 const windowBytesMax = 128 * 1024 * 1024;
 
 /** Longest block of a frame, stored or decoded. */
@@ -92,12 +90,11 @@ interface FrameHeader {
   readonly hasChecksum: boolean;
 }
 
-/** Lengths of the dictionary id, by two bits of the descriptor. */
+/** Length of the dictionary id, by the lowest two bits of the descriptor. */
 const dictionaryBytes = [0, 1, 2, 4] as const;
-/** Lengths of the content size, by two other bits. */
+/** Length of the content size, by the highest two bits of the descriptor. */
 const contentBytes = [0, 2, 4, 8] as const;
 
-/** The window in bytes that a frame declares. */
 const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number => {
   if (!isSingle) {
     const [exponent, mantissa] = [fields[0]! >> 3, fields[0]! & 7];
@@ -107,7 +104,6 @@ const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number 
   return sizeBytes === 8 ? Number(size.readBigUInt64LE()) : size.readUIntLE(0, sizeBytes);
 };
 
-/** Reads the header of a frame after its magic number. */
 const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHeader> => {
   const start = queue.at() - magicBytes;
   const descriptor = await takeFrom(queue, 1);
@@ -125,12 +121,11 @@ const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHe
   return { bytes: Buffer.concat([magic, descriptor, fields]), hasChecksum: (flags & checksumFlag) !== 0 };
 };
 
-/** Kind of block that has one byte to repeat. */
+/** Block of one byte that is repeated. */
 const repeatedByte = 1;
-/** Kind of block that does not exist. */
+/** Block kind that RFC 8878 reserves. */
 const reserved = 3;
 
-/** Yields a frame's header and its blocks, without the checksum after them. */
 async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffer, void> {
   yield header;
   for (let isLast = false; !isLast;) {
@@ -144,7 +139,7 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   }
 }
 
-/** Decodes a frame in WebAssembly, block by block, and copies blocks from the module's memory. */
+/** Decodes a frame in WebAssembly, and copies each block out of the module's memory. */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
   // Imported only when needed: every process and thread loads this file, but few read zstd.
   const { openZstdFrame } = await import('./zstd-module.ts');
@@ -169,7 +164,7 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
   }
 }
 
-/** Blocks passed to Node at once: a call to its thread pool takes as long as decoding a block. */
+/** A call to Node's thread pool takes as long as decoding one block, so calls get many. */
 const blocksAtOnce = 16;
 
 /** Compressed bytes passed to Node at once, if blocks hardly compress. */
@@ -178,7 +173,6 @@ const bytesAtOnce = 256 * 1024;
 type Options = { readonly chunkSize: number };
 const { createZstdDecompress } = zlib as { createZstdDecompress?: (options: Options) => Decompressor };
 
-/** Decodes a frame with Node's zstd, which also checks the checksum. */
 async function* decodeByNode(
   createDecompressor: NonNullable<typeof createZstdDecompress>,
   queue: ByteQueue,
@@ -203,7 +197,6 @@ async function* decodeByNode(
 const decodeFrame =
   createZstdDecompress === undefined ? decodeHere : decodeByNode.bind(undefined, createZstdDecompress);
 
-/** Skips a skippable frame after its magic number. */
 const skipFrame = async (queue: ByteQueue): Promise<void> => {
   const size = (await takeFrom(queue, 4)).readUInt32LE();
   if (!(await queue.skip(size))) throw cutOff(queue);
@@ -233,6 +226,6 @@ const magicOf = (head: Buffer): number => (head.length < magicBytes ? 0 : head.r
 export const zstd: Decoding = {
   name: 'zstd',
   matches: (head) => magicOf(head) === frameMagic || isSkippable(magicOf(head)),
-  // Decoded blocks have at most 128 KiB; later steps have a cost per block.
+  // Decoded blocks have at most 128 KiB, and later steps have a cost per block.
   decode: (bytes) => inLargeBlocks(decodeFrames(bytes), readBytes),
 };

@@ -48,7 +48,6 @@ const otherLabels = {
   'x-mac-cyrillic': 'x-mac-ukrainian',
 } as const;
 
-/** Name of an encoding in the standard, in lower case. */
 export type EncodingName = keyof typeof otherLabels;
 
 const names = Object.keys(otherLabels) as readonly EncodingName[];
@@ -61,6 +60,6 @@ const byLabel = new Map(
 
 export const encodingLabels: readonly string[] = [...byLabel.keys()];
 
-/** The encoding of a label. Case and blanks around it do not matter. undefined: unknown label. */
+/** Case and blanks around the label do not matter. Undefined: unknown label. */
 export const encodingOfLabel = (label: string): EncodingName | undefined =>
   byLabel.get(label.trim().toLowerCase());

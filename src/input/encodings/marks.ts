@@ -13,6 +13,6 @@ const markOfUtf32 = Buffer.of(0xff, 0xfe, 0, 0);
 
 const beginsWith = (head: Buffer, mark: Buffer): boolean => head.subarray(0, mark.length).equals(mark);
 
-/** The encoding of a file by its byte order mark; undefined: it has none, or that of UTF-32. */
+/** Undefined for a file without a mark, or with that of UTF-32. */
 export const markedEncoding = (head: Buffer): EncodingName | undefined =>
   beginsWith(head, markOfUtf32) ? undefined : marks.find(([, mark]) => beginsWith(head, mark))?.[0];

@@ -14,7 +14,7 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
 
 const replacement = Buffer.from('\ufffd');
 
-/** A text in UTF-8. Each U+FFFD, which decoders write for invalid bytes, becomes `invalidByte`. */
+/** Writes `invalidByte` for each U+FFFD, which decoders write for invalid bytes. */
 const markedUtf8 = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   let from = bytes.indexOf(replacement);
@@ -34,7 +34,7 @@ const markedUtf8 = (text: string): Buffer => {
 const isLead = (byte: number): boolean => byte > 0x80 && byte < 0xff;
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** True if these four bytes are a character of gb18030. The last one is U+10FFFF. */
+/** True if these four bytes are a character of gb18030. The last character is U+10FFFF. */
 const isAssigned = (one: number, two: number, three: number, four: number): boolean => {
   const index = (((one - 0x81) * 10 + two - 0x30) * 126 + three - 0x81) * 10 + four - 0x30;
   return index <= 39_419 || (index >= 189_000 && index <= 1_237_575);
@@ -57,9 +57,8 @@ const dropUnassigned = (bytes: Buffer): void => {
 };
 
 /**
- * Each block has a new decoder, which gets the bytes left over from the block before: a decoder of
- * iconv-lite that continues after an invalid byte loses characters. Only wrong bytes become
- * invalid, so that a line end after them stays one.
+ * A decoder of iconv-lite that continues after an invalid byte loses characters, so each block gets
+ * a new decoder and the bytes left over from the block before.
  */
 export const createMultiByte = (name: EncodingName): Transcoder => {
   const iconvName = iconvNames[name] ?? name;

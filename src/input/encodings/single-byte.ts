@@ -18,7 +18,6 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
   'iso-8859-8-i': 'iso-8859-8',
 };
 
-/** The character of each byte; undefined: none. */
 const charactersOf = (name: EncodingName): readonly (string | undefined)[] => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   return [...iconv.decode(bytes, iconvNames[name] ?? name)].map((character, byte) => {
@@ -29,10 +28,9 @@ const charactersOf = (name: EncodingName): readonly (string | undefined)[] => {
   });
 };
 
-/** Longest UTF-8 of a character in these encodings. */
 const utf8BytesMax = 3;
 
-/** UTF-8 of each byte in three bytes of `utf8`, and its length. */
+/** `utf8` has three bytes per byte of the encoding. */
 const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths: Uint8Array } => {
   const utf8 = Buffer.alloc(256 * utf8BytesMax, invalidByte);
   const lengths = new Uint8Array(256).fill(1);
@@ -44,10 +42,10 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
 /** Bytes converted at once: they stay in the processor's cache between reading and writing. */
 const sliceBytes = 32 * 1024;
 
-/** First byte in UTF-8 of the characters 80 to bf, and of no others. */
+/** First byte in UTF-8 of the characters 80 to bf only. */
 const beforeControls = 0xc2;
 
-/** Converts with V8's latin1, which is fast; undefined: bytes 80 to 9f differ in windows-1252. */
+/** V8's latin1 is fast. Undefined: the slice has bytes 80 to 9f, which differ in windows-1252. */
 const writeLatin1 = (slice: Buffer, out: Buffer, to: number): number | undefined => {
   const text = slice.toString('latin1');
   const bytes = out.write(text, to);
@@ -82,7 +80,6 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
   };
   const memory: Buffer[] = [];
   let turn = 0;
-  /** A buffer for a block, reused in turn. */
   const roomFor = (bytes: number): Buffer => {
     turn = (turn + 1) % blocksAtOnce;
     const room = memory[turn];

@@ -4,7 +4,6 @@ import { invalidByte, type Transcoder } from './contract.ts';
 
 const invalid = Buffer.of(invalidByte);
 
-/** A text in UTF-8, with `invalidByte` for each lone surrogate. */
 const utf8Of = (text: string): Buffer =>
   text.isWellFormed()
     ? Buffer.from(text)

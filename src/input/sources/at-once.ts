@@ -2,17 +2,15 @@
 
 import pMap from 'p-map';
 
-/** Files that are looked at together. A local disk needs few; network requests take longer. */
+/** A local disk needs few files at once; network requests take longer. */
 export const filesAtOnceMax = 16;
 
-/** The result of a file; undefined: not begun, because another one failed. */
+/** Undefined: the file was not begun, because another file failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
 /**
  * Calls `work` for each file, `atOnce` at a time, and returns the results in the order of the
- * files. Errors are thrown as if files were handled one after the other: the first failed file
- * counts, no file is begun after a failure, and an error of a listing comes after those of files
- * before it.
+ * files. Throws the error of the first failed file, as if files were handled one after the other.
  */
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,

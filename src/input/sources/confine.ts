@@ -5,15 +5,13 @@ import { isAbsolute, relative, resolve } from 'node:path';
 /** Marks where the value of a parameter begins in a varied path: a private-use character. */
 export const mark = '\uf8ff';
 
-/** A character with which a glob begins. */
 const glob = /[*?{}()[\]!@+]/;
 
 /**
  * The directory at the beginning of a path that its author wrote.
  *
- * @param varied the path with another value of a parameter. The author's part ends at its mark, or
- *   if
- *   the mark is lost, where the two paths differ
+ * @param varied the path with another value of a parameter. The author's part ends at its mark, or,
+ *   if the mark is lost, where the two paths differ
  * @param special matches where the directories end, such as at a glob
  */
 export const writtenDirectory = (path: string, varied: string, special: RegExp): string => {
@@ -26,8 +24,7 @@ export const writtenDirectory = (path: string, varied: string, special: RegExp):
 
 /**
  * The directory below which the files of a path or glob must be: what the author wrote before the
- * first value of a parameter, or else the working directory. undefined: the path has no parameter
- * in it.
+ * first value of a parameter, or else the working directory. Undefined: the path has no parameter.
  *
  * @param varied the path with other values of its parameters
  */

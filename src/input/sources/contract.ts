@@ -1,60 +1,49 @@
-// The interface of sources: a source lists files, tells which version of a file exists, and reads
-// it.
+// The interface of sources: a source lists files, finds their versions, and reads them.
 
 import type { SourceSpec } from '../../core/declaration.ts';
 
-/** A file in a listing. */
 export interface Listed {
-  /**
-   * Absolute path or URL by which any process finds the file. It goes into the ledger: no secrets.
-   */
+  /** Absolute path or URL that works in any process. Stored in the ledger, so without secrets. */
   readonly location: string;
-  /** Name for people. */
   readonly name: string;
   /** What the listing tells about the version, for `isVersion`. */
   readonly version?: string;
 }
 
-/** Locations of a table that belong to one source. */
 export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
   /**
-   * By location made from parameters, the `others` of its VariedPath: a parameter must not lead out
-   * of the directory or host that the author wrote.
+   * Locations made from parameters, with the `others` of their VariedPath: a parameter must not
+   * lead out of the directory or host that the author wrote.
    */
   readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** A version of a file. Equal fingerprints mean equal content. */
+/** Equal fingerprints mean equal content. */
 export interface FileVersion {
   /** Stored size; 0 if the server does not tell. Always right if the source is seekable. */
   readonly bytes: number;
   readonly fingerprint: string;
 }
 
-/** What `look` finds out about a file. */
 export interface Look extends FileVersion {
-  /** The first stored bytes, which tell compression and encoding. */
+  /** The first stored bytes, which show compression and encoding. */
   readonly head: Buffer;
 }
 
-/** A version that was loaded. */
 export interface SeenVersion extends Pick<FileVersion, 'fingerprint'> {
-  /** A time shortly before the file was looked at for the last time. */
+  /** A time shortly before the last look at the file. */
   readonly seenAt: Date;
 }
 
-/** A listed file, and the table that errors name. */
 export interface NamedFile extends Listed {
   readonly table: string;
 }
 
-/** A file whose version is known. */
 export interface KnownFile extends NamedFile, FileVersion {}
 
-/** What a source needs to reach files. */
 export interface Access {
   /** The table's declaration. Secrets in it are names of environment variables. */
   readonly declared: SourceSpec;
@@ -62,7 +51,7 @@ export interface Access {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A rule for an option's value. `must` completes the sentence 'the option must be …'. */
+/** `must` completes the sentence 'the option must be …'. */
 export interface OptionRule {
   readonly must: string;
   readonly holds: (value: unknown) => boolean;
@@ -71,21 +60,18 @@ export interface OptionRule {
 export interface Source {
   /** Name in the ledger. */
   readonly name: string;
-  /** True if a location belongs to this source. */
   readonly matches: (location: string) => boolean;
-  /**
-   * What is wrong with a location, as the end of a sentence without secrets; undefined: nothing.
-   */
+  /** What is wrong with a location, as the end of a sentence without secrets. */
   readonly problem: (location: string) => string | undefined;
   /** Options of csv() for this source. */
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Lists files in a fixed order, each once. Errors: ETL_SOURCE_NOT_FOUND and others. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
-  /** True if a listed `version` is the version that was loaded; undefined: only `look` tells. */
+  /** True if a listed `version` is the loaded version. Absent: only `look` tells. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
-  /** The part of a fingerprint that moves with the file, and no other file has; undefined: none. */
+  /** The part of a fingerprint that moves with the file, and that no other file has. */
   readonly identityOf?: (fingerprint: string) => string | undefined;
-  /** The part of a fingerprint that copies of the file have, too; undefined: none. */
+  /** The part of a fingerprint that copies of the file have, too. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
   /** Finds a file's version and first bytes. ENOENT and ETL_SOURCE_GONE mean: the file is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;

@@ -10,10 +10,8 @@ import { confinementOf, isBelow } from './confine.ts';
 import type { Listed, Listing } from './contract.ts';
 import { irregularKind, versionIn } from './read-file.ts';
 
-// Expands a glob, and reports directories that cannot be read. tinyglobby silently skips them, and
-// a table would be replaced with the rows of the remaining files.
+// tinyglobby silently skips unreadable directories: a replaced table would lose their rows.
 
-/** A directory that could not be read, and why. */
 interface Unreadable {
   readonly path: string;
   readonly cause: unknown;
@@ -21,27 +19,25 @@ interface Unreadable {
 
 type ListedThen = (error: unknown, entries: readonly Dirent[]) => void;
 
-/** Replaces line breaks, which tinyglobby's stars do not match, with characters no name has. */
+/** tinyglobby's stars do not match line breaks, so they become characters that no name has. */
 const hideBreaks = (text: string): string =>
   text.replace(/[\n\r\u2028\u2029]/g, (at) => String.fromCharCode(0xdc00 + (at.charCodeAt(0) & 0xff)));
 
-/** Undoes `hideBreaks`. */
 const showBreaks = (text: string): string =>
   text.replace(/[\udc0a\udc0d\udc28\udc29]/gu, (half) => {
     const code = half.charCodeAt(0) - 0xdc00;
     return String.fromCharCode(code < 0x20 ? code : 0x2000 + code);
   });
 
-/** A directory entry that claims to be a file, or a directory. */
 const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
   const claims = { isFile: () => false, isDirectory: () => false, isSymbolicLink: () => false };
   return Object.assign(claims, { name, [what]: () => true }) as Partial<Dirent> as Dirent;
 };
 
 /**
- * How tinyglobby must see an entry, so that it skips nothing. A broken link counts as file and as
- * directory, so that opening it reports the system's error. Pipes, sockets and devices count as
- * files, so that they are refused by name if the pattern matches.
+ * Changes an entry so that tinyglobby does not skip it. A broken link counts as file and as
+ * directory: opening it reports the system's error. A pipe, socket or device counts as a file:
+ * `listedFile` refuses it by name.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {
   const isIrregular = !entry.isFile() && !entry.isDirectory();
@@ -60,7 +56,7 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
-/** A file system that collects unreadable directories. A missing first one means no match. */
+/** Collects unreadable directories. If the first directory is missing, nothing matches. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
   const readdir = (hidden: PathLike, _options: unknown, listed: ListedThen): void => {
@@ -81,21 +77,19 @@ const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
 };
 
 interface Crawled {
-  /** Files and broken links that the pattern matches. */
   readonly found: readonly string[];
-  /** Directories of the pattern that could not be read. */
   readonly unreadable: readonly Unreadable[];
 }
 
 /**
- * Splits a pattern into the directory where it begins, and the rest. tinyglobby itself would begin
- * at the common parent of pattern and working directory, and read unrelated directories.
+ * Splits a pattern into its directory and its glob. tinyglobby itself would begin at the common
+ * parent of pattern and working directory, and read unrelated directories.
  */
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
   const base = parts.slice(0, first).join('/');
-  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other files.
+  // `!(` is glob syntax. A plain `!` is escaped: it would match all other files.
   const rest = parts
     .slice(first)
     .join('/')
@@ -103,7 +97,7 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
   return { base: base === '' && first > 0 ? '/' : base, rest };
 };
 
-/** Expands a glob. Links are followed; a link to a directory above itself is followed once. */
+/** Follows links; follows a link to a directory above itself only once. */
 const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];
@@ -123,7 +117,6 @@ const displayName = (path: string, workingDirectory: string): string => {
   return name.startsWith('..') || isAbsolute(name) ? path : name;
 };
 
-/** Makes the error of a file, link or directory that cannot be read. */
 const createUnreadable =
   (table: string, workingDirectory: string) =>
   (path: string, cause: unknown): EtlError => {
@@ -133,7 +126,6 @@ const createUnreadable =
 
 type FailedAt = ReturnType<typeof createUnreadable>;
 
-/** The file at a path; undefined: there is none. */
 const lookAt = async (path: string, failedAt: FailedAt): Promise<Stats | undefined> => {
   try {
     return await stat(path);
@@ -151,7 +143,7 @@ const expand = async (
 ): Promise<readonly string[]> => {
   const path = resolve(workingDirectory, pattern);
   const there = await lookAt(path, failedAt);
-  // The name of an existing file is not a glob, even if it has a star.
+  // The name of an existing file is not a glob, even if the name has a star.
   if (there?.isFile()) return [path];
   if (!isDynamicPattern(pattern)) return there === undefined ? [] : [path];
   const { found, unreadable } = await crawl(pattern, workingDirectory);
@@ -161,15 +153,15 @@ const expand = async (
 };
 
 /**
- * Keeps one path for each file: its own path, or if that is not listed, the first link to it.
- * Otherwise a table would get the rows of a file once for each link.
+ * Keeps one path for each file: the file's own path, or the first link to the file. Otherwise a
+ * table would get the rows of a file once for each link.
  */
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
   failedAt: FailedAt,
 ): Promise<readonly string[]> => {
-  // A pipe such as /dev/stdin has no real path; `listedFile` refuses it as what it is.
+  // A pipe such as /dev/stdin has no real path; `listedFile` refuses the pipe.
   const targets = await withFilesAtOnce(paths, (path) =>
     realpath(path).catch(async (cause: unknown) => {
       if ((await lookAt(path, failedAt))?.isFile() === false) return path;
@@ -188,7 +180,7 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** A regular file of the listing. Not opened, which could block. Errors: ETL_SOURCE_IRREGULAR. */
+/** Does not open the file: opening a pipe could block. Errors: ETL_SOURCE_IRREGULAR. */
 const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
   const stats = await stat(path, { bigint: true });
   const what = irregularKind(stats);
@@ -200,7 +192,7 @@ const listedFile = async (table: string, path: string, file: string): Promise<Li
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 
-/** The pattern that `!tmp-*.csv` excludes; undefined: no exclusion, or the name of a file. */
+/** The pattern after `!`; undefined if an existing file has this name. */
 const exclusionIn = async (
   pattern: string,
   workingDirectory: string,
@@ -214,9 +206,7 @@ const exclusionIn = async (
  * Lists files: patterns in declared order, files of a glob by name, each file once, without
  * excluded files. Parameters must not lead out of the directory that the author wrote.
  *
- * Errors: ETL_SOURCE_NOT_FOUND if a pattern matches nothing; ETL_SOURCE_UNREADABLE, also for
- * directories and broken links of a glob; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a named
- * directory, a pipe, a socket or a device.
+ * Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_UNREADABLE, ETL_SOURCE_OUTSIDE, ETL_SOURCE_IRREGULAR.
  */
 export const listFiles = async ({
   table,
@@ -233,7 +223,7 @@ export const listFiles = async ({
       if (base !== undefined && !isBelow(base, path))
         throw new EtlError('ETL_SOURCE_OUTSIDE', { table, file: pattern, base });
     };
-    // Checked before looking, so that a parameter cannot even find out which files exist.
+    // Checked first: a parameter must not even find out which files exist.
     confine(resolve(workingDirectory, pattern.replace(/^!(?!\()/, '')));
     const exclusion = await exclusionIn(pattern, workingDirectory, failedAt);
     if (exclusion !== undefined) {

@@ -1,5 +1,3 @@
-// Local files as a source: paths and globs.
-
 import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
 import { lookAtFile, readRange } from './read-file.ts';
 
@@ -34,10 +32,7 @@ async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   yield* await listFiles(listing);
 }
 
-/**
- * Some file systems keep times in steps of two seconds. A file that is changed twice within a step
- * may look unchanged.
- */
+/** Some file systems keep times in steps of two seconds: a second change may leave no trace. */
 const timeStepMs = 2_000;
 
 /** Compares size and modification time, as rsync does. */

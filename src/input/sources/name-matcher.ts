@@ -5,8 +5,8 @@ import picomatch from 'picomatch';
 
 /** Returns a function that is true for the name itself, and for names that match it as a glob. */
 export const nameMatcher = (written: string): ((name: string) => boolean) => {
-  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other names.
-  // With the flag s, stars also match line breaks.
+  // `!(` is glob syntax. A plain `!` is escaped: it would match all other names. With the flag s,
+  // stars also match line breaks.
   const matches = picomatch(written.replace(/^!(?!\()/, '\\!'), { posix: true, flags: 's' });
   return (name) => name === written || matches(name);
 };

@@ -1,5 +1,3 @@
-// Reads local files: fingerprint, first bytes, and byte ranges as a stream of blocks.
-
 import { createHash } from 'node:crypto';
 import { constants, type BigIntStats, type StatsBase } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -18,7 +16,7 @@ const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Prom
   return buffer.subarray(0, filled);
 };
 
-/** What a path leads to if that is not a regular file; undefined: it is. */
+/** Undefined for a regular file. */
 export const irregularKind = (stats: StatsBase<number | bigint>): string | undefined => {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'a directory';
@@ -26,7 +24,7 @@ export const irregularKind = (stats: StatsBase<number | bigint>): string | undef
   return stats.isSocket() ? 'a socket' : 'a device';
 };
 
-/** Opens a regular file. A pipe may have replaced it after it was listed, and must not block. */
+/** A pipe may have replaced the file after it was listed, and must not block. */
 const openRegular = async (path: string): Promise<FileHandle> => {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const kind = irregularKind(await handle.stat());
@@ -64,12 +62,12 @@ const lookInto = async (handle: FileHandle): Promise<Look> => {
 };
 
 /**
- * Size, fingerprint and first bytes of a file, in constant time. A fingerprint has the size, the
- * modification time in nanoseconds and the SHA-256 of both ends. Throws Node's errors.
+ * Takes constant time. A fingerprint has the size, the modification time in nanoseconds and the
+ * SHA-256 of both ends. Throws Node's errors.
  */
 export const lookAtFile = (path: string): Promise<Look> => withFile(path, lookInto);
 
-/** An error of the system as ETL_SOURCE_UNREADABLE; other errors unchanged. */
+/** Wraps errors of the system; returns other errors unchanged. */
 const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
   codeOf(cause) === undefined || cause instanceof EtlError
     ? cause
@@ -77,9 +75,8 @@ const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
 
 /**
  * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads one block
- * ahead. The memory of a block is reused when the second block after it is requested: allocating
- * would cost as much as reading. Ends early if the file has become shorter; the receiver compares
- * the sizes. Errors: ETL_SOURCE_UNREADABLE.
+ * ahead. The memory of a block is reused when the second block after it is requested. Ends early if
+ * the file has become shorter; the receiver compares the sizes. Errors: ETL_SOURCE_UNREADABLE.
  */
 export async function* readRange(
   file: NamedFile,
@@ -107,7 +104,7 @@ export async function* readRange(
       const block = await reading.catch(fail);
       if (block.length === 0) return;
       reading = readNext();
-      // Its error is thrown when it is awaited; until then it must not count as unhandled.
+      // `await reading` throws the error of this read. Until then it must not count as unhandled.
       reading.catch(() => undefined);
       yield block;
     }

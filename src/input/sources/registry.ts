@@ -6,15 +6,14 @@ import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
-/** The first source that matches has a location. Any text may be a path, so files are last. */
+/** The first source that matches is used. Any text may be a path, so files are last. */
 const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
-/** The source with a name from the ledger. */
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
 
 const sourceOf = (location: string): Source => sources.find(({ matches }) => matches(location))!;
 
-/** What is wrong with a location, as the end of a sentence; undefined: nothing. */
+/** What is wrong with a location, as the end of a sentence. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
 
 /** True for an exclusion such as `!tmp-*.csv`. `!(` begins a glob instead. */

@@ -8,9 +8,9 @@ import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { fingerprintSampleBytes } from '../../core/limits.ts';
 import type { NamedFile } from './contract.ts';
 
-/** A failure after which trying again may help: a cut connection, an overloaded server. */
+/** A failure after which another attempt may help: a cut connection, an overloaded server. */
 export class Passing extends Error {
-  /** How long the server asks to wait; undefined: it does not say. */
+  /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(problem: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -19,15 +19,14 @@ export class Passing extends Error {
   }
 }
 
-/** Limits of trying again without receiving a byte. */
+/** Limits of attempts that receive no byte. */
 export interface Patience {
   readonly tries: number;
   readonly ms: number;
 }
 
-/** First pause between tries. Half of each is random, so that readers do not return together. */
+/** Half of each pause is random, so that readers do not return together. */
 const pauseFirstMs = 250;
-/** Longest pause between tries. */
 const pauseMsMax = 10_000;
 
 interface Tries {
@@ -36,7 +35,7 @@ interface Tries {
    * ETL_SOURCE_UNREACHABLE after the last try.
    */
   readonly again: (cause: unknown) => Promise<void>;
-  /** Bytes came: tries are counted from 0 again. */
+  /** Counts tries from 0 again, because bytes came. */
   readonly reset: () => void;
 }
 
@@ -65,7 +64,6 @@ const createTries = (
   };
 };
 
-/** Calls `work` until it succeeds, or fails for good. */
 export const withTries = async <T>(
   file: NamedFile,
   patience: Patience,
@@ -82,11 +80,10 @@ export const withTries = async <T>(
   }
 };
 
-/** Bytes of a file from an offset on, as a server sends them. */
 export interface RangeAnswer {
   /** Offset of the first byte: the requested or an earlier one. Servers without ranges send 0. */
   readonly from: number;
-  /** Size of the file; undefined: the server does not tell. */
+  /** Size of the file, if the server tells it. */
   readonly total: number | undefined;
   readonly body: AsyncIterable<Buffer>;
 }
@@ -97,15 +94,15 @@ interface ResumedRead {
   /** Infinity: up to the end of the file. */
   readonly end: number;
   /**
-   * Requests the bytes from `from` on. Throws Passing, also while the body is read, if trying again
-   * may help, and ETL_SOURCE_CHANGED if the server has another version of the file.
+   * Requests the bytes from `from` on. Throws Passing, also while the body is read, if another
+   * attempt may help, and ETL_SOURCE_CHANGED if the server has another version of the file.
    */
   readonly ask: (from: number) => Promise<RangeAnswer>;
   readonly patience: Patience;
   readonly signal: AbortSignal | undefined;
   /**
    * SHA-256 of the first bytes, if the server has no other mark of a version. Then every try begins
-   * at the first byte, and bytes that come again are compared with those that came before.
+   * at the first byte, and repeated bytes are compared with the earlier bytes.
    */
   readonly sample?: string | undefined;
 }
@@ -113,7 +110,7 @@ interface ResumedRead {
 export const sampleOf = (bytes: Buffer): string =>
   createHash('sha256').update(bytes.subarray(0, fingerprintSampleBytes)).digest('hex');
 
-/** Compares bytes that come again with those that came before, by their hash. */
+/** Compares repeated bytes with the bytes of earlier tries, by their hash. */
 const createWitness = ({ file, sample }: ResumedRead) => {
   const changed = (): EtlError => new EtlError('ETL_SOURCE_CHANGED', { table: file.table, file: file.name });
   let seen: { readonly bytes: number; readonly digest: string } | undefined;
@@ -154,8 +151,8 @@ const createWitness = ({ file, sample }: ResumedRead) => {
 };
 
 /**
- * Yields the bytes [start, end) of a file, with as many requests as needed. Errors:
- * ETL_SOURCE_UNREACHABLE, those of `ask`.
+ * Yields the bytes [start, end) of a file, with as many requests as needed.
+ * Errors: ETL_SOURCE_UNREACHABLE, those of `ask`.
  */
 async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
   const { file, start, end, ask, patience, signal } = read;
@@ -175,7 +172,7 @@ async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
         at += wanted.length;
         tries.reset();
         yield wanted;
-        // An answer that is complete is read to its end, so that its connection can be used again.
+        // A complete answer is read to its end, so that its connection can be used again.
         if (at >= end && (total === undefined || next < total)) return;
       }
       if (total === undefined || next >= total) {
@@ -190,9 +187,9 @@ async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, void> {
 }
 
 /**
- * Yields the bytes of `readResuming` in blocks of at most `blockBytes`, and reads one block ahead. The
- * memory of a block is reused when the second block after it is requested. `ask` gets the signal that
- * ends its request.
+ * Yields the bytes of `readResuming` in blocks of at most `blockBytes`, and reads one block ahead.
+ * The memory of a block is reused when the second block after it is requested. `ask` gets the
+ * signal that ends its request.
  */
 export async function* readInBlocks(
   {
@@ -214,7 +211,7 @@ export async function* readInBlocks(
       const { value, done } = await reading;
       if (done === true) return;
       reading = blocks.next();
-      // Its error is thrown when it is awaited; until then it must not count as unhandled.
+      // `await reading` throws the error of this read. Until then it must not count as unhandled.
       reading.catch(() => undefined);
       yield value;
     }

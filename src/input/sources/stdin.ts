@@ -15,17 +15,17 @@ import { lookAtFile, readRange } from './read-file.ts';
 
 const location = '-';
 
-/** Threads read the file's descriptor, which the whole process shares, under this key. */
+/** Threads find the descriptor, which the whole process shares, under this key. */
 const descriptorKey = 'sluice: file of standard input';
 
 /** After this many bytes, free space is checked. */
 const spaceCheckBytes = 64 * 1024 * 1024;
-/** Free space that is left to others: this much, or a twentieth of a small file system. */
+/** Free space that other programs keep: this much, or a twentieth of a small file system. */
 const spaceLeftBytes = 1024 * 1024 * 1024;
 
 const write = promisify(writeTo);
 
-/** Opens a file and removes its name: the system frees its space even if the process is killed. */
+/** Removes the file's name: the system frees its space even if the process is killed. */
 const openUnnamed = async (): Promise<number> => {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-stdin-'));
   try {
@@ -46,7 +46,6 @@ const writeAll = async (fd: number, bytes: Buffer): Promise<void> => {
     written += (await write(fd, bytes, written, bytes.length - written, null)).bytesWritten;
 };
 
-/** Writes all of standard input to the file. Returns the number of bytes. */
 const fill = async (fd: number, hash: Hash, table: string): Promise<number> => {
   let bytes = 0;
   let checked = 0;

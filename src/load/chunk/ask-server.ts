@@ -1,12 +1,10 @@
-// Asks the server which texts it refuses, and why.
-
 import type { Client } from '../../db/client.ts';
 import type { Fault } from '../../core/model.ts';
 import { onOneLine } from '../../core/wording.ts';
 import type { FileCopy } from './file-reader.ts';
 import type { ServedTexts } from './served-texts.ts';
 
-/** Asks for the types of columns; before PostgreSQL 16, which can check texts, returns no row. */
+/** Returns no row before PostgreSQL 16, which cannot check texts. */
 const selectTypes = `select name, format_type(atttypid, atttypmod) as type
   from unnest($2::text[]) with ordinality as c (name, place) join pg_attribute on attrelid = $1::regclass and attname = name
   where to_regprocedure('pg_input_error_info(text, text)') is not null order by place`;
@@ -21,9 +19,9 @@ const selectRefused = (index: number): string =>
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
 /**
- * Asks the server which texts it refuses, and why. Passes each fault to `take` with the indexes of
- * its records, in the order of the columns. Throws the server's error for a type that cannot check
- * a text without ending the statement.
+ * Asks the server which texts it refuses, and passes each fault to `take` with the indexes of its
+ * records. Throws the server's error for a type that cannot check a text without ending the
+ * statement.
  */
 export const askServer = async (
   client: Client,

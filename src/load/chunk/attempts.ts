@@ -1,5 +1,4 @@
-// Attempts under a savepoint: if the server refuses one, its effects are undone and the transaction
-// goes on.
+// Attempts under a savepoint: a refused attempt is undone, and the transaction continues.
 
 import { copyIn } from './copy-in.ts';
 import { runTogether, type Client } from '../../db/client.ts';
@@ -8,21 +7,17 @@ import type { Query } from '../../db/sql.ts';
 import type { ChunkLoad } from './chunk.ts';
 import type { FileReader } from './file-reader.ts';
 
-/** Attempts of one transaction, one after another. */
 export interface Attempts {
-  /** Tries `work`, which sends the statements first; a refusal is undone and returned. */
+  /** `work` sends the statements `first`. A refusal is undone and returned. */
   readonly attempt: (work: (first: readonly Query[]) => Promise<unknown>) => Promise<Error | undefined>;
-  /** Undoes the last attempt. */
   readonly undo: () => void;
-  /** Keeps the successful attempts. */
   readonly end: () => Promise<void>;
 }
 
 /**
  * The release or rollback of an attempt is sent with the next attempt, which spares a round trip.
- * There is one savepoint at a time, because each nested one would take an entry of the server's
- * lock table. Proved by test/integration/load-chunk.test.ts, "more refusals than the server has
- * locks".
+ * Nested savepoints would each take an entry of the server's lock table. Proved by
+ * test/integration/load-chunk.test.ts, "more refusals than the server has locks".
  */
 export const createAttempts = (client: Client): Attempts => {
   const [savepoint, release, rollback] = ['savepoint', 'release savepoint', 'rollback to savepoint'].map(
@@ -51,10 +46,8 @@ export const createAttempts = (client: Client): Attempts => {
   };
 };
 
-/** What a COPY of some rows needs. */
 type CopyTarget = Pick<ChunkLoad, 'client' | 'breakOff'> & { readonly reader: Pick<FileReader, 'copy'> };
 
-/** Sends the statements, then copies rows; returns how many rows the server took. */
 export const copyRows = (
   { client, reader, breakOff }: CopyTarget,
   statement: string,
@@ -68,7 +61,7 @@ export const copyRows = (
   return copyIn(client, statement, rows(), breakOff, { statements, judge: () => undefined });
 };
 
-/** Tries one COPY; returns the server's refusal, or undefined when it took the rows. */
+/** Returns the server's refusal, or undefined when it took the rows. */
 export const tryCopy = (
   target: CopyTarget,
   { attempt }: Attempts,

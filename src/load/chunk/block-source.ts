@@ -17,7 +17,6 @@ const readBytesMin = 64 * 1024;
 export interface BlockSource {
   /** Reads blocks from a record on: the first record of the current chunk, or of the next chunk. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
-  /** Maximum bytes of a chunk. */
   readonly chunkBytes: number;
   /** True if the segment ends with the file, and the file's end is unknown. */
   readonly isOpenEnded: boolean;
@@ -26,7 +25,6 @@ export interface BlockSource {
   readonly close: () => Promise<void>;
 }
 
-/** A segment, and what is needed to find its records. */
 interface Reading extends FileSegment {
   /** Its signal ends the reading of a stream, even before the first block of the segment. */
   readonly access: Access;
@@ -63,7 +61,7 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
     : sliceBlock(block, first, records);
 };
 
-/** Reads a piece of a stream: one chunk, or more if a chunk ends early, at its last reject. */
+/** A piece is one chunk, or more if a chunk ends early because it has its most rejects. */
 const readPiece = (piece: Piece): BlockSource => {
   const blocks = blocksOfPiece(piece);
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
@@ -85,7 +83,7 @@ const readPiece = (piece: Piece): BlockSource => {
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
-/** A block, and the memory that its bytes were copied to. */
+/** The block's bytes are in `memory`. */
 interface KeptBlock {
   readonly block: RecordBlock;
   readonly memory: Buffer;
@@ -94,13 +92,13 @@ interface KeptBlock {
 /** Memory is allocated in multiples of this, so that it usually fits the next block, too. */
 const keptStepBytes = 256 * 1024;
 
-/** Copies blocks into memory that is used again: allocating costs more than copying. */
+/** Copies blocks into reused memory: allocating costs more than copying. */
 const createBlockMemory = () => {
   const free: Buffer[] = [];
   const take = (bytes: number): Buffer => {
     const fitting = free.findIndex(({ length }) => length >= bytes);
     if (fitting !== -1) return free.splice(fitting, 1)[0]!;
-    // Memory too small for this block is too small for most others, too.
+    // Memory too small for this block is too small for most other blocks.
     free.pop();
     return Buffer.allocUnsafeSlow(Math.ceil(bytes / keptStepBytes) * keptStepBytes);
   };

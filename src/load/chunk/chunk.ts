@@ -1,5 +1,3 @@
-// One chunk of a file as blocks of records, and the outcomes of its records as they are decoded.
-
 import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../core/limits.ts';
 import type { Counts, Lease, Position, Reject, SourceFile } from '../../core/model.ts';
@@ -18,7 +16,7 @@ export interface ChunkLoad {
   readonly file: SourceFile;
   readonly reader: FileReader;
   readonly source: BlockSource;
-  /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
+  /** Most rejects of a chunk, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
   readonly listener: Pick<LoadListener, 'decoded'>;
   /** Aborts the chunk in flight. */
@@ -45,9 +43,8 @@ export const emptyChunk = (start: Position): Chunk => ({
 });
 
 /**
- * Yields the blocks of a chunk: whole records, about `chunkBytes` of them, fewer if many are
- * rejected. No block has more records than a chunk may have rejects: this bounds the decoded size
- * of a block, however short its records are.
+ * Yields about `chunkBytes`, fewer if many records are rejected. No block has more records than a
+ * chunk may have rejects: this bounds the decoded size of a block.
  */
 export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerator<RecordBlock, void> {
   const { rejectsMax, source, breakOff } = load;
@@ -63,15 +60,13 @@ export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerato
   chunk.isLast = source.isOpenEnded;
 }
 
-/** The decoded rows of a block, and the block. */
 export interface Rows extends DecodedBlock {
   readonly block: RecordBlock;
 }
 
 /**
- * Decodes a block; if the chunk may not have all of the block's rejects, only the records up to the
- * last reject that it may have. Not called for a chunk that is full
- * (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
+ * Decodes a block, up to the last reject that the chunk may have. The chunk must not be full.
+ * Proved by test/integration/reject-bounds.test.ts, "keeps no more than each worker may".
  */
 export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {
   const rows = reader.decode(block);
@@ -89,8 +84,7 @@ export const addRows = (
   chunk: Chunk,
 ): void => {
   const end = positionAfter(block);
-  // Blank lines before a block's first record may be in no block, if the block is a part of another
-  // one.
+  // Counts from the chunk's end: a part of a block may lack the blank lines before it.
   listener.decoded(end.byte - chunk.end.byte, counts);
   chunk.end = end;
   chunk.counts = addCounts(chunk.counts, counts);

@@ -1,5 +1,3 @@
-// Sends bytes to the server as one COPY.
-
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, type CopyStreamQuery } from 'pg-copy-streams';
 import type { Client, QueryResult } from '../../db/client.ts';
@@ -8,9 +6,8 @@ import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
 /**
- * Passes large buffers through and copies small ones. The stream asks for the next buffer once a
- * large buffer (of its high-water mark or more) is sent, but it keeps references to small buffers,
- * whose memory the caller uses again.
+ * Copies small buffers, because the stream keeps references to them while the caller reuses their
+ * memory. The stream sends a large buffer before it asks for the next buffer.
  */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
@@ -28,7 +25,7 @@ interface CopyMessages {
   handleCopyInResponse(connection: unknown): void;
 }
 
-/** Makes a COPY with statements before it; `judged` gets the error that `judge` throws. */
+/** `judged` gets the error that `judge` throws. */
 const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
   const text = [...statements.map(inline), statement].join(';\n');
   const stream = copyFrom(text, { highWaterMark: copyPieceBytes }) as CopyStreamQuery & CopyMessages;
@@ -51,12 +48,11 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
 const nothingAhead: AheadOfCopy = { statements: [], judge: () => undefined };
 
 /**
- * Runs one COPY … FROM STDIN with these bytes and returns the number of rows the server took.
+ * Runs one COPY … FROM STDIN, and returns the number of rows that the server took.
  *
- * Backpressure comes from the socket: the next buffer is requested when the last one is sent or
- * copied, so its memory may be used again (test/integration/copy-in.test.ts). The first buffer is
- * requested at once, while the server answers the statements before the COPY. If `bytes` or `judge`
- * throws, the server gets a CopyFail and the error is passed on; the caller rolls back.
+ * The memory of a buffer may be reused when the next buffer is requested. Proved by
+ * test/integration/copy-in.test.ts. If `bytes` or `judge` throws, the server gets a CopyFail, and
+ * the caller rolls back.
  */
 export const copyIn = async (
   client: Client,
@@ -72,8 +68,7 @@ export const copyIn = async (
   } catch (error) {
     throw judged.refusal === undefined ? error : judged.refusal.error;
   } finally {
-    // If the server refuses, the next buffer may still be in the making: its records must not be
-    // counted.
+    // If the server refuses, the next buffer may be half made: its records must not be counted.
     await bytes.return();
   }
 };

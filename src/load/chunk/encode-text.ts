@@ -10,9 +10,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/**
- * Writes one row. A null is \N; no text looks like that, because a backslash in a text is doubled.
- */
+/** A null is \N; no text looks like that, because a backslash in a text is doubled. */
 export const encodeTextRow = (values: readonly (string | null)[]): string => {
   let row = '';
   for (let index = 0; index < values.length; index += 1) {
@@ -33,7 +31,7 @@ const decodeField = (field: string): string | null => {
   return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
 };
 
-/** Reads the values at these indexes from rows; `wanted`: only from these rows, from 1. */
+/** Reads the values at these indexes. `wanted` limits the result to these rows, from 1. */
 export const decodeTextRows = (
   rows: Buffer,
   places: readonly number[],

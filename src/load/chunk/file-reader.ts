@@ -1,6 +1,3 @@
-// How a file is loaded: the splitter that finds its records, their decoder, and the COPY that takes
-// the rows.
-
 import type { Dialect, ReadTable } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import {
@@ -26,21 +23,19 @@ import {
   type SuspectReader,
 } from './served-texts.ts';
 
-/** COPY into the table that a file is loaded into. */
 export interface FileCopy {
   /** Quoted name of the table. */
   readonly target: string;
-  /** Names of its columns, in the order of COPY. */
+  /** Names of the columns, in the order of COPY. */
   readonly columns: readonly string[];
   readonly statement: string;
-  /** COPY that skips rows with refused texts; undefined: the server reads no column. */
+  /** COPY that skips rows with refused texts. Undefined: the server reads no column. */
   readonly skipping?: string;
   /** Bytes before and after the rows of one COPY. */
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-/** Turns the records of a file into rows of COPY. */
 export interface FileReader {
   readonly copy: FileCopy;
   readonly splitter: Splitter;
@@ -53,7 +48,6 @@ export interface FileReader {
 
 const nothing = Buffer.alloc(0);
 
-/** The decoder of a table's files, and why, for the plan. */
 export interface DecoderChoice {
   /** 'compiled to text': rows as text, because the server has to read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
@@ -68,16 +62,13 @@ const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): 
   return escape === null || escape === quote ? undefined : `with the escape ${escape}`;
 };
 
-/**
- * Which records have ends that the fast pass (format/records/record-pass.ts) cannot find for certain.
- */
+/** Which records have ends that the fast scan (format/records/record-pass.ts) may not find. */
 const walkedRecords = ({ delimiter, escape, quote, lineEnd }: Dialect): string | undefined => {
   if (lineEnd === 'crlf' || lineEnd === 'cr') return `between line ends '${lineEnd}'`;
   const isOdd = Buffer.byteLength(delimiter) > 1 || (escape !== null && escape !== quote);
   return quote !== null && isOdd ? 'with quotes' : undefined;
 };
 
-/** Says which records are read more slowly than the decoder's name suggests. */
 const slowParts = (dialect: Dialect): string => {
   const [judged, walked] = [judgedRecords(dialect), walkedRecords(dialect)];
   const parts = [
@@ -87,7 +78,7 @@ const slowParts = (dialect: Dialect): string => {
   return parts.length === 0 ? '' : `; ${parts.join(' and ')}, which is slower`;
 };
 
-/** Chooses the compiled decoder, unless staging gets the bytes unchanged. */
+/** Staging of type text gets the bytes unchanged. */
 export const chooseDecoder = (table: ReadTable): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const slowly = slowParts(table.format.dialect);
@@ -100,7 +91,6 @@ export const chooseDecoder = (table: ReadTable): DecoderChoice => {
       };
 };
 
-/** Makes the reader of a file that is loaded into `target`. */
 export const createFileReader = (
   file: SourceFile,
   table: ReadTable,

@@ -1,9 +1,9 @@
-// Loads a chunk that the server refused: finds the records at fault, and makes them rejects.
+// Loads a chunk that the server refused, and makes the records at fault rejects. Used for blocks
+// that skip-refused.ts cannot load.
 //
-// First the server checks the texts of types that only it knows, a block of records at a time and
-// each text once. Other faults are found by COPY under savepoints: its error names a line, so three
-// COPYs find a record. The line is only a hint: a record is at fault if the server refuses it
-// alone. Used for blocks that skip-refused.ts cannot load.
+// First the server checks the texts of types that only it knows, each text once. COPY under
+// savepoints finds other faults: its error names a line. The line is only a hint, because a text of
+// the file may look like COPY's message. A record is at fault if the server refuses it alone.
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -27,7 +27,6 @@ const placesIn = (error: Error): readonly { readonly line: number; readonly rest
     ([, line, rest]) => ({ line: Number(line), rest: rest! }),
   );
 
-/** The fault of a record that the server refused with this error. */
 export const refusalOf = ({ columns }: FileCopy, error: Error): Fault => {
   const rest = placesIn(error)[0]?.rest ?? '';
   const named = columns.filter((name) => `${rest}:`.startsWith(`, column ${name}:`));
@@ -39,20 +38,19 @@ export const refusalOf = ({ columns }: FileCopy, error: Error): Fault => {
   };
 };
 
-/** A block in which refused records are searched for; `refused` and its faults grow. */
 interface Sifting {
   readonly load: ChunkLoad;
   readonly attempts: Attempts;
   readonly chunk: Chunk;
   readonly block: RecordBlock;
   readonly refused: Map<number, Fault>;
-  /** Texts of the block that only the server can judge; read when it refuses the first record. */
+  /** Texts of the block that only the server can judge. Read after the first refusal. */
   served?: ServedTexts;
 }
 
 const isFull = ({ load, chunk }: Sifting): boolean => chunk.rejects.length >= load.rejectsMax;
 
-/** Adds refused records, by their indexes. If a record has two faults, the first is kept. */
+/** If a record has two faults, the first is kept. */
 const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly number[]): void => {
   for (const record of records)
     if (!refused.has(record)) {
@@ -61,13 +59,12 @@ const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly num
     }
 };
 
-/** Copies the rows of records [from, to), as far as the chunk may have their rejects. */
+/** Copies records [from, to), until the chunk has its most rejects. */
 const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
   const { load, attempts, chunk, refused } = sifting;
   load.breakOff.throwIfAborted();
   const whole = sifting.block;
-  // A whole block also counts bytes that belong to no record, or to a record that is too long; a
-  // slice does not.
+  // A whole block also counts the bytes between records and of records that are too long.
   const isWhole = to - from === whole.spans.starts.length && refused.size === 0;
   const rows = decodeRows(load, isWhole ? whole : sliceBlock(whole, from, to), chunk);
   const refusal = rows.counts.copied === 0 ? undefined : await tryCopy(load, attempts, rows.copyBytes);
@@ -78,14 +75,14 @@ const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<
   return undefined;
 };
 
-/** Tries each suspect alone: one COPY for each, without a search. */
+/** Tries each suspect in a COPY of its own. */
 const trySuspects = async (sifting: Sifting): Promise<void> => {
   const { load, attempts, chunk, block, refused } = sifting;
   for (const record of load.reader.suspects(block)) {
     if (chunk.rejects.length + refused.size >= load.rejectsMax) return;
     load.breakOff.throwIfAborted();
     const { copyBytes } = load.reader.decode(sliceBlock(block, record, record + 1));
-    // Our own decoder rejected the record.
+    // sluice's own decoder rejected the record.
     if (copyBytes.length === 0) continue;
     const refusal = await tryCopy(load, attempts, copyBytes);
     if (refusal === undefined) attempts.undo();
@@ -93,7 +90,7 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
   }
 };
 
-/** Asks the server which texts and suspects it refuses. Returns whether there are new ones. */
+/** Returns whether the server refused more texts or suspects. */
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
@@ -110,7 +107,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   return refused.size > before;
 };
 
-/** Returns the record that made the nth row of records [from, to); `to` or more: none did. */
+/** Returns the record that made the nth row of records [from, to), or `to` if there is none. */
 const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
   const hasRow = (end: number): boolean =>
     load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
@@ -122,16 +119,15 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   return low;
 };
 
-/** Returns the record at which COPY says it stopped: a hint, as a text may look the same. */
+/** Returns the record at which COPY seems to have stopped; -1 if unknown. */
 const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): number => {
   const [place, ...others] = placesIn(refusal);
   return place === undefined || others.length > 0 ? -1 : recordOfRow(sifting, from, to, place.line);
 };
 
 /**
- * Finds the first of records [from, to) that the server refuses alone, after it refused them
- * together. Copies the records before it and returns its index; `to` if the server now takes all;
- * undefined if the chunk is full.
+ * Finds the first of records [from, to) that the server refuses alone, and copies the records
+ * before it. Returns its index; `to` if the server accepts all now; undefined if the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,
@@ -154,14 +150,14 @@ const findRefused = async (
   }
   const fault = refusalOf(sifting.load.reader.copy, last);
   refuse(sifting, fault, [first]);
-  // Other records with the same text are refused, too.
+  // The server also refuses other records with the same text.
   const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
   for (const records of texts ? texts.values() : [])
     if (records.includes(first)) refuse(sifting, fault, records);
   return first;
 };
 
-/** Copies a block; stops when the chunk has all rejects that it may have. */
+/** Stops when the chunk has its most rejects. */
 const copyBlock = async (
   load: ChunkLoad,
   attempts: Attempts,
@@ -171,7 +167,7 @@ const copyBlock = async (
   const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
   const sifting: Sifting = { load, attempts, chunk, block, refused: new Map() };
   const records = block.spans.starts.length;
-  /** Records of the next COPY: few near refused records, after which records are sent in vain. */
+  /** Records of the next COPY. Few near refused records, because a refused COPY is repeated. */
   let step = records;
   let lastFound = 0;
   let from = 0;

@@ -25,9 +25,7 @@ const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   };
 };
 
-/**
- * Copies the whole chunk with one COPY; `ahead`: what is sent before the COPY, in the same message.
- */
+/** Copies the chunk with one COPY. The statements `ahead` are sent in the same message. */
 const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
   const lap = stopwatch(chunk.times);
   const { statement, head, tail } = load.reader.copy;
@@ -50,7 +48,6 @@ const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Pr
   return copied;
 };
 
-/** Checks that the server took every row that was sent. */
 const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied: number): void => {
   const { table, name } = file;
   if (end.byte === start.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
@@ -59,7 +56,7 @@ const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied:
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 
-/** Writes the rejects of a chunk; returns the statements for the message that commits. */
+/** Writes the chunk's rejects. Returns the statements to send with COMMIT. */
 const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<readonly Query[]> => {
   const { client, file, lease } = load;
   const { start, end, counts, isLast, rejects } = chunk;
@@ -68,7 +65,7 @@ const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<re
   return [completeChunk(file.id, start, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
 };
 
-/** Measures an attempt; when it fails, takes back what it reported. */
+/** Measures an attempt. When the attempt fails, takes back what it reported. */
 const attempt = async (
   { listener }: ChunkLoad,
   start: Position,
@@ -89,12 +86,12 @@ const attempt = async (
   }
 };
 
-/** Undefined: nothing was copied, and the reason is not known yet. */
+/** Undefined: nothing was copied, for a reason that is not known yet. */
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * The statements before a COPY: may the run be loaded, and is the chunk ours? The ledger row is
- * claimed before any byte is sent: if no row comes back, the chunk is loaded already. Proved by
+ * These statements check that the run may be loaded, and claim the ledger row before any byte is
+ * sent. If no row comes back, the chunk is already loaded. Proved by
  * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
@@ -104,10 +101,7 @@ const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[
 
 const notToBeLoaded = new Error('the chunk is not to be loaded');
 
-/**
- * The usual attempt: one message begins the transaction, claims the chunk and starts COPY. Any of
- * the three may fail.
- */
+/** The usual attempt: one message begins the transaction, claims the chunk and starts COPY. */
 const together: Attempt = async (load, start) => {
   const { client, lease } = load;
   let hasBegun = false;
@@ -130,7 +124,7 @@ const together: Attempt = async (load, start) => {
   }
 };
 
-/** Takes the result of a chunk that is loaded already from the ledger. */
+/** Takes the result of a loaded chunk from the ledger. */
 const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): Promise<void> => {
   const { rows } = await runQuery(client, selectChunk(file.id, chunk.start.byte));
   const { byte, line, record, ...counts } = rows[0];
@@ -139,7 +133,7 @@ const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): 
   chunk.counts = counts;
 };
 
-/** An attempt that begins in a message of its own, so that each failure has its reason. */
+/** Begins the transaction in a message of its own, so that each failure has its reason. */
 const apart =
   (copy: (load: ChunkLoad, chunk: Chunk) => Promise<number>): Attempt =>
   async (load, start) => {
@@ -158,9 +152,8 @@ const apart =
     try {
       return await attempt(load, start, async (chunk) => void (await work(chunk)));
     } catch (error) {
-      // A process that took over the run may have deleted the file's row: then that is the error,
-      // not the missing row. Proved by test/integration/generation.test.ts, "of a file that is
-      // forgotten".
+      // Another process may have taken over the run and deleted the file's row: then the lost lease
+      // is the error. Proved by test/integration/generation.test.ts, "of a file that is forgotten".
       if (codeOf(error) === '23503')
         await judgeLoading(client, lease, await runQuery(client, selectLoading(lease)));
       throw error;
@@ -171,12 +164,12 @@ const wholeApart = apart(copyWhole);
 const carefully = apart(copyCarefully);
 
 /**
- * Loads the chunk that begins at `start` exactly once: a chunk that the ledger has is not copied
- * again.
+ * Loads the chunk that begins at `start`, unless the ledger has the chunk. If the server refuses a
+ * value that sluice cannot check (`column.of`, text staging), the chunk is loaded again carefully,
+ * and the records at fault become rejects.
  *
- * If the server refuses a value that we could not check (`column.of`, text staging), the chunk is
- * loaded again carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED,
- * ETL_INCOMPLETE, ETL_USER_FUNCTION; the driver's own when the connection is lost.
+ * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_USER_FUNCTION; the driver's own when the
+ * connection is lost.
  */
 export const loadChunk = async (load: ChunkLoad, start: Position): Promise<Readonly<Chunk>> => {
   let attempting = together;

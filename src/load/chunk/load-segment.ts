@@ -1,5 +1,3 @@
-// Loads one segment, chunk after chunk, over the connection of its loader.
-
 import { judgeLoading, selectLoading } from '../../ledger/run/epoch.ts';
 import { endFile } from '../../ledger/run/ledger.ts';
 import { commit, runTogether, withTransaction, type Client } from '../../db/client.ts';
@@ -15,23 +13,19 @@ import { openSegment, type BlockSource } from './block-source.ts';
 import { createFileReader } from './file-reader.ts';
 import type { FileSegment, LoadListener } from './loader.ts';
 
-/** True if the stream has no record left. */
 const isAtEnd = async (source: BlockSource, at: Position): Promise<boolean> => {
   for await (const _ of source.from(at)) return false;
   return true;
 };
 
-/** Records where a file ends, when there is no chunk whose transaction could record it. */
+/** For an end that no chunk's transaction records. */
 const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte: number): Promise<void> =>
   withTransaction(client, ([loading]) => judgeLoading(client, lease, loading!), {
     first: [selectLoading(lease)],
     end: () => runTogether(client, [endFile(file.id, byte), commit]),
   });
 
-/**
- * Loads a segment. `counts`: those of this loader, by table. Errors: those of loadChunk; the reason
- * of the request that stopped it.
- */
+/** `counts` are this loader's, by table. Errors: those of loadChunk; the reason of the stop. */
 export const loadSegment = async (
   client: Client,
   plan: LoadPlan,
@@ -53,8 +47,7 @@ export const loadSegment = async (
   try {
     while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
       stopIfAsked(stops);
-      // The main thread counts for all loaders, but it hears of a chunk when the next one may have
-      // begun.
+      // The main thread counts for all loaders, but may hear of a chunk after the next one began.
       const allowed = rejectsAllowed(plan, [table.name], (name) => counts.get(name) ?? noCounts);
       if (byteEnd === null && (await isAtEnd(source, at))) {
         await recordEnd(load, at.byte);

@@ -1,5 +1,5 @@
-// Cuts a stream into pieces: blocks of whole records, with bytes and positions in memory that all
-// threads share. A piece becomes a chunk.
+// Cuts a stream into pieces: blocks of whole records in memory that all threads share. A piece
+// becomes a chunk.
 
 import { placeAlike } from '../../core/shared-copy.ts';
 import { longLineBlock, positionAfter, type RecordBlock } from '../../format/records/record-blocks.ts';
@@ -7,10 +7,9 @@ import { sliceBlock } from '../../format/records/record-slice.ts';
 import type { RecordSpans } from '../../format/records/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
-/** Lists of record positions. In shared memory, they are not copied between threads. */
+/** Lists of record positions. In shared memory, the lists are not copied between threads. */
 type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
 
-/** A block whose bytes and position lists are in the memory of its piece. */
 interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
   readonly spans: Omit<RecordSpans, keyof Places>;
   readonly offset: number;
@@ -30,14 +29,12 @@ export interface Piece {
 
 const placeBytes = Int32Array.BYTES_PER_ELEMENT;
 
-/** Position lists of a block, in the memory of its piece. */
 const placesIn = (memory: SharedArrayBuffer, at: number, records: number): Places => {
   const list = (number: number): Int32Array =>
     new Int32Array(memory, at + number * placeBytes * records, records);
   return { starts: list(0), ends: list(1), lines: list(2) };
 };
 
-/** The blocks of a piece, as a loader needs them. */
 export const blocksOfPiece = ({ memory, blocks }: Piece): readonly RecordBlock[] =>
   blocks.map(({ offset, length, places, records, spans, ...block }) => ({
     ...block,
@@ -57,7 +54,6 @@ export interface PiecedRange {
 /** Bounds the position lists: a record takes twelve bytes there, and may itself be shorter. */
 const recordsPerPieceMax = 500_000;
 
-/** A piece that is being filled. */
 interface Filling {
   readonly start: Position;
   memory: SharedArrayBuffer;
@@ -70,7 +66,7 @@ interface Filling {
 /** Extra room in larger memory, as a fraction: for the end of a long record, for example. */
 const growth = 1 / 16;
 
-/** Appends a block; memory that is too small is replaced. */
+/** Appends a block. If its memory is too small, the piece gets larger memory. */
 const append = (
   piece: Filling,
   { bytes, spans: { starts, ends, lines, ...spans }, ...block }: RecordBlock,
@@ -93,7 +89,7 @@ const append = (
   piece.records += records;
 };
 
-/** Counts bytes without a record, such as blank lines; the bytes are not kept. */
+/** Counts bytes without a record, such as blank lines, but does not keep them. */
 const addOthers = (
   piece: Filling,
   fileBytes: number,
@@ -111,7 +107,7 @@ const addOthers = (
   if (others.fileBytes > 0) append(piece, longLineBlock(others, newline, before?.position ?? at));
 };
 
-/** Adds the records [from, to) of a block; bytes before them only if there is no record. */
+/** Adds records [from, to) of a block. If that is none, adds the bytes before the first record. */
 const add = (piece: Filling, block: RecordBlock, from: number, to: number): void => {
   const { starts, lines, newlines, newline } = block.spans;
   if (starts.length === 0) addOthers(piece, block.fileBytes, newlines, newline, block.position);
@@ -142,10 +138,9 @@ const nextPieceAt = (
  * Yields the pieces of a range, in memory that `take` gives. A piece ends before the first record
  * that begins `pieceBytes` or more after the piece, or that would be one record too many.
  *
- * The end of a piece depends on the content of the stream and on the start of the range, never on
- * how the bytes arrive. So a job that is delivered twice has the same pieces, and the ledger
- * recognizes a piece by its start (test/unit/load/chunk/pieces.test.ts, "and are the same however
- * its bytes arrive").
+ * How the bytes arrive does not change the pieces. So a job that is delivered twice has the same
+ * pieces, and the ledger recognizes a piece by its start. Proved by
+ * test/unit/load/chunk/pieces.test.ts, "and are the same however its bytes arrive".
  */
 export async function* streamPieces(
   { blocks, start, byteEnd, pieceBytes }: PiecedRange,

@@ -1,5 +1,4 @@
-// Texts that only the server can check (columns with `column.of`), and records that staging gets as
-// unchanged bytes.
+// Texts that only the server can check (columns with `column.of`).
 
 import { ok as assert } from 'node:assert';
 import { decodeTextRows, encodeTextRow } from './encode-text.ts';
@@ -14,16 +13,15 @@ import { madeColumn } from '../../pipeline/check/made-column.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 
-/** The texts of such columns in a block, also null, each with the indexes of its records. */
+/** The texts, or null, by column. Each text has the indexes of its records. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
-/** Reads the texts of a block; `rows`: only of the rows with these numbers, from 1. */
+/** `rows` limits the result to the rows with these numbers, from 1. */
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
 /**
- * Makes the reader of such texts. It decodes the block with the line of each record as another
- * column, because a row does not say which record it comes from: some records are filtered or
- * rejected.
+ * Some records are filtered or rejected, so a row does not say which record it comes from. The
+ * record's line, as another column, does.
  */
 export const createServedReader = (table: ReadTable, file: SourceFile): ServedReader => {
   const served = table.columns.filter(isServed);
@@ -52,7 +50,7 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
 /** Returns the indexes of the records that the server may refuse. */
 export type SuspectReader = (block: RecordBlock) => readonly number[];
 
-/** Makes the reader that finds records with another number of fields than the header. */
+/** Finds records with another number of fields than the header. */
 export const createSuspectReader = (table: ReadTable, file: SourceFile): SuspectReader => {
   let decode: Decoder | undefined;
   return (block) => {

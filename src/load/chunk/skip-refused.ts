@@ -11,10 +11,9 @@ import { copyRows, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 
 /**
- * Copies rows; returns the numbers, from 1, of the rows that the server skipped. They come from
- * notices: one for each row, and a last one with the count. The texts of notices depend on the
- * server's language, so the numbers are only hints. Undefined: there are not as many numbers as
- * skipped rows.
+ * Returns the numbers, from 1, of the rows that the server skipped. A notice tells each number, and
+ * a last notice the count. Notices depend on the server's language, so the numbers are only hints.
+ * Undefined if there are not as many numbers as skipped rows.
  */
 const copySkipping = async (
   load: ChunkLoad,
@@ -35,8 +34,8 @@ const copySkipping = async (
 };
 
 /**
- * Copies a block; returns the faults of skipped records, by their indexes. Undefined: for some
- * record that the notices name, the server refuses none of the texts.
+ * Returns the faults of skipped records by index. Undefined if the server refuses no text of a
+ * record that the notices name.
  */
 const skipRefused = async (
   load: ChunkLoad,
@@ -56,7 +55,7 @@ const skipRefused = async (
 
 /**
  * Copies a block, up to the last reject that the chunk may have. Returns false if nothing was
- * copied, because the server cannot skip records, or does not say which it skipped and why.
+ * copied: the server cannot skip records, or does not say which records it skipped and why.
  */
 export const copyAndSkip = async (
   load: ChunkLoad,

@@ -1,5 +1,4 @@
-// Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes
-// to a loader.
+// Loads one stream with all loaders of the process: a thread reads it and cuts it into pieces.
 
 import type { LoadedChunkRow } from '../../ledger/run/ledger.ts';
 import { stopSignal, type Stops } from '../../core/stop.ts';
@@ -21,8 +20,8 @@ export interface StreamLoad {
 }
 
 /**
- * Loads the pieces of a stream. If reading fails, the pieces read before are loaded, then the error
- * is thrown. If a loader fails, the other chunks in flight are aborted, unless the run is draining.
+ * If reading fails, the pieces read before are loaded, then the error is thrown. If a loader fails,
+ * the other chunks in flight are aborted, unless the run is draining.
  * Errors: those of readStream and of the loaders.
  */
 export const loadStream = async ({

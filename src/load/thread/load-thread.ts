@@ -1,5 +1,4 @@
-// A loading thread: decodes and copies one segment at a time over a connection of its own, at the
-// main thread's request.
+// A loading thread: decodes and copies one segment at a time over its own connection.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -16,8 +15,7 @@ import type { FromThread, ToThread } from './thread-loader.ts';
 
 /** The plan with the tables of the pipeline file, functions and all. */
 const withTablesOf = async (plan: LoadPlan, file: PipelineFile): Promise<LoadPlan> => {
-  // Imported only here: the modules that declare and check pipelines take longer to load than the
-  // rest of a thread.
+  // Imported only here: the modules that declare and check pipelines load slowly.
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { readDefinition } = await import('../../pipeline/definition.ts');
   const { pipeline, directory } = await loadPipelineFile(file.path);
@@ -45,7 +43,7 @@ const making = (async () =>
 // Reported for the first segment.
 making.catch(() => undefined);
 
-/** Sends a listener's calls; adds `decoded` up, as each message wakes the main thread. */
+/** Adds up `decoded` calls, because each message wakes the main thread. */
 const createSender = (): LoadListener & { readonly flush: () => void } => {
   let [bytes, counts]: [number, Counts] = [0, noCounts];
   let said = performance.now();
@@ -88,7 +86,7 @@ const load = async (segment: FileSegment): Promise<void> => {
 const close = async (): Promise<void> => {
   const loader = await making.catch(() => undefined);
   await loader?.close();
-  // Nothing keeps the thread alive any more.
+  // Without the port, nothing keeps the thread alive.
   port.close();
 };
 

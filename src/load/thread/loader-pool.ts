@@ -1,19 +1,17 @@
-// The loaders of one process: one per worker, in threads if that saves time and the definition can
-// be cloned.
+// One loader per worker, in threads if that saves time and the definition can be cloned.
 
 import type { Loader } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
 
-/** Returns the plan for a thread, with `file` only if functions need it; undefined: impossible. */
+/** Has `file` only if functions need it. Undefined: no thread can get the plan. */
 const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
   const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
     ...rest,
     table: { ...table, columns: [], filter: [], publish: 'replace' as const },
   }));
-  // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it
-  // throws no error.
+  // A cloned Zod schema has lost its methods, although cloning it throws no error.
   const hasSchema = plan.tables.some(({ table }) => table.columns.some(({ schema }) => schema !== undefined));
   const plans = [
     ...(hasSchema ? [] : [{ ...plan, file: undefined }]),
@@ -32,23 +30,17 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
-/**
- * Returns the function that starts a loader. Only a process that loads in its main thread needs the
- * decoders there.
- */
+/** Only a process that loads in its main thread imports the decoders there. */
 const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
   const forThread = planForThread(plan);
-  // A function of the pipeline may take any time, even for one record: it never runs in the main
-  // thread to save starting one.
+  // A function of the pipeline may take any time, even for one record, so it always gets a thread.
   const isThread = forThread !== undefined && !(isSmall && forThread.file === undefined);
   if (isThread) return () => startThreadLoader(forThread);
   const { createLoader } = await import('./main-loader.ts');
   return () => createLoader(plan);
 };
 
-/**
- * Makes one loader per worker, in threads unless there is little to load. `busy` loaders start now.
- */
+/** `busy` loaders start now. */
 export const openLoaders = async (
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },

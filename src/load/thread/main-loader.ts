@@ -8,7 +8,7 @@ import type { Loader } from '../chunk/loader.ts';
 import { loadSegment } from '../chunk/load-segment.ts';
 import type { LoadPlan } from '../load-plan.ts';
 
-/** Makes a loader. It connects at once, while its first segment is on the way. */
+/** Connects at once, while the first segment is on the way. */
 export const createLoader = (plan: LoadPlan): Loader => {
   const { address } = plan;
   const counts = new Map<string, Counts>();
@@ -26,8 +26,8 @@ export const createLoader = (plan: LoadPlan): Loader => {
     idle = undefined;
     const client = await opening;
     busy = client;
-    // An aborted COPY waits for the server's answer; stopping at once does not
-    // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
+    // An aborted COPY would wait for the server's answer. Proved by test/fault/signals.test.ts,
+    // "stops at once, with a chunk in flight".
     const end = (): void => destroyClient(client, new Error('aborted'));
     stops.abort?.addEventListener('abort', end);
     if (stops.abort?.aborted) end();
@@ -35,7 +35,7 @@ export const createLoader = (plan: LoadPlan): Loader => {
       await loadSegment(client, plan, counts, segment, listener, stops);
       idle = opening;
     } catch (error) {
-      // A connection whose segment failed is not used again: it may be in the middle of a COPY.
+      // The connection may be in the middle of a COPY, so it is not used again.
       closing.push(closeClient(client));
       throw lossOf(client, address, error);
     } finally {
@@ -47,8 +47,7 @@ export const createLoader = (plan: LoadPlan): Loader => {
   return {
     load,
     close: async () => {
-      // No caller waits for a segment in flight any more: its transaction must not outlive the
-      // loader.
+      // No caller waits for a segment in flight: its transaction must not outlive the loader.
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;

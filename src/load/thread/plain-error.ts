@@ -1,8 +1,7 @@
-// Errors as plain data, which is cloned on its way to another thread.
+// Errors as plain data for another thread: cloning would keep neither class nor code.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../core/errors/errors.ts';
 
-/** An error as data: cloning would keep neither its class nor its code. */
 export interface PlainError {
   readonly name: string;
   readonly message: string;
@@ -10,9 +9,7 @@ export interface PlainError {
   readonly cause: PlainError | undefined;
   /** Code of an EtlError, which is created again in the other thread. */
   readonly ours: ErrorCode | undefined;
-  /**
-   * `details` of an EtlError; of another error its texts and numbers: SQLSTATE, column, detail …
-   */
+  /** `details` of an EtlError; texts and numbers of another error: SQLSTATE, column, … */
   readonly details: ErrorDetails;
 }
 
@@ -21,7 +18,6 @@ const textsOf = (error: object): ErrorDetails =>
     Object.entries(error).filter(([, value]) => typeof value === 'string' || typeof value === 'number'),
   );
 
-/** Turns an error into plain data. */
 export const plainError = (thrown: unknown): PlainError => {
   const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
   const { name, message, stack, cause } = error;

@@ -1,9 +1,6 @@
-// Reads ranges of a stream, in order, although the stream is read once.
-
 /**
- * Returns a function that reads the bytes [from, to) of a stream that begins at byte `at`, and
- * skips bytes between two ranges. A range must be read to its end before the next range. A range is
- * shorter if the stream ends within it.
+ * Returns a function that reads the bytes [from, to) of a stream that begins at byte `at`. Each
+ * range must be read to its end before the next range. Bytes between two ranges are skipped.
  */
 export const rangesOf = (
   reads: AsyncIterable<Buffer>,

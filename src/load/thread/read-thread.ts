@@ -1,5 +1,4 @@
-// A reading thread: decodes one stream after another and cuts it into pieces for all loaders of the
-// process.
+// A reading thread: decodes streams and cuts them into pieces for all loaders of the process.
 
 import { parentPort } from 'node:worker_threads';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -18,7 +17,7 @@ const say = (message: FromReader): void => port.postMessage(message);
 let waitedMs = 0;
 let receive: (memory: SharedArrayBuffer) => void = () => undefined;
 
-/** Asks the main thread for memory of a piece; waits until a loader is done with another piece. */
+/** Asks the main thread for memory of a piece, and waits until a loader has given some back. */
 const take = async (): Promise<SharedArrayBuffer> => {
   const asked = performance.now();
   const given = new Promise<SharedArrayBuffer>((resolve) => (receive = resolve));

@@ -1,4 +1,4 @@
-// Pieces of a stream, which a separate thread reads into memory that is used again.
+// Pieces of a stream, which a separate thread reads into reused memory.
 
 import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';
@@ -10,7 +10,6 @@ import { errorFrom, type PlainError } from './plain-error.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { ReadingThreads } from './reading-threads.ts';
 
-/** The ranges of a stream that a thread reads. */
 export interface ReadSetup {
   readonly file: SourceFile;
   readonly source: SourceSpec;
@@ -22,7 +21,7 @@ export interface ReadSetup {
 
 export interface ReadPiece {
   readonly piece: Piece;
-  /** Where the file may end; undefined: its end was known before. */
+  /** Where the file may end; undefined if its end was known before. */
   readonly expectedEnd: number | undefined;
   /** Milliseconds that reading the piece took. */
   readonly readMs: number;
@@ -39,13 +38,10 @@ export type FromReader =
   | { readonly type: 'end' }
   | { readonly type: 'failed'; readonly error: PlainError };
 
-/**
- * Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes; a
- * piece that needs more allocates more.
- */
+/** Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes. */
 const roomForPlaces = 1 / 8;
 
-/** Makes memory for `pieces` pieces, which all streams of the process share. */
+/** All streams of the process share this memory. */
 export const createPieceMemory = (pieces: number, pieceBytes: number): Pool<SharedArrayBuffer> =>
   createPool(pieces, () => new SharedArrayBuffer(Math.ceil(pieceBytes * (1 + roomForPlaces))));
 
@@ -56,7 +52,6 @@ const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =
     cause === undefined ? {} : { cause },
   );
 
-/** Yields the messages of a thread. Throws the thread's error, or the reason of the signal. */
 async function* messagesOf(
   thread: Worker,
   file: string,
@@ -72,9 +67,8 @@ async function* messagesOf(
 }
 
 /**
- * Yields the pieces of a stream as they are read; throws the reason of `signal` when it is aborted.
- * The caller gives the memory of each piece back. Errors: those of reading; ETL_SOURCE_CHANGED;
- * ETL_THREAD_ENDED.
+ * Yields the pieces of a stream as they are read. The caller gives the memory of each piece back.
+ * Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED; the reason of `signal`.
  */
 export async function* readStream(
   setup: ReadSetup,

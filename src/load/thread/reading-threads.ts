@@ -1,5 +1,4 @@
-// The threads of a process that read streams. A thread may start before its first stream is known,
-// and is used again.
+// Reused threads that read streams. A thread may start before its first stream is known.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,7 +12,7 @@ export interface ReadingThreads {
   readonly close: () => Promise<void>;
 }
 
-/** The module of the thread: compiled if this module is, otherwise TypeScript. */
+/** Compiled if this module is compiled, otherwise TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts `eager` threads at once, while the queue is prepared. */

@@ -11,7 +11,7 @@ import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { errorFrom, type PlainError } from './plain-error.ts';
 
-/** The module of the thread: compiled if this module is, otherwise TypeScript. */
+/** Compiled if this module is compiled, otherwise TypeScript. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
 export type ToThread =
@@ -58,7 +58,6 @@ interface Running {
 const threadEnded = (problem: string, cause?: unknown): EtlError =>
   new EtlError('ETL_THREAD_ENDED', { problem }, cause === undefined ? {} : { cause });
 
-/** Starts a thread that loads one segment at a time. */
 export const startThreadLoader = (plan: LoadPlan): Loader => {
   const thread = new Worker(threadModule, { workerData: plan, ...runnerOptions(threadModule) });
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()));

@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 ] as const)
   notPublic.addSubnet(network, prefix, 'ipv6');
 
-/** The IPv4 address in an IPv6 address of NAT64 (RFC 6052); undefined: it is none. */
+/** The IPv4 address in an IPv6 address of NAT64 (RFC 6052). */
 const translated = (address: string): string | undefined => {
   const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
   if (found === null) return undefined;
@@ -51,7 +51,7 @@ export class PrivateAddress extends Error {
 
 type Answered = (error: Error | null, addresses?: LookupAddress[] | string, family?: number) => void;
 
-/** Resolves a name; fails if any address is private. Only these addresses are connected to. */
+/** Fails if any address is private. Node then connects only to the returned addresses. */
 export const lookupPublic = ((host: string, options: LookupOptions, answered: Answered): void => {
   resolveName(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return answered(error);

@@ -6,7 +6,6 @@ import type { NamedFile } from '../contract.ts';
 import type { HttpAnswer } from './request.ts';
 import { Passing } from '../resume.ts';
 
-/** `429 Too Many Requests` */
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 
 /** Milliseconds of a Retry-After header, which has seconds or a date (RFC 9110, 10.2.3). */
@@ -17,7 +16,7 @@ export const retryAfterMs = (text: string | undefined): number | undefined => {
   return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
 };
 
-/** True if trying again may help: timeout, too many requests, and most errors of servers. */
+/** True if another attempt may help. */
 const mayPass = (status: number): boolean =>
   [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status));
 
@@ -26,7 +25,6 @@ const deniedHint = (status: number): string =>
     ? "Give credentials: csv(…, { bearer: env('TOKEN') }), basic or headers; docs/guide/files-from-elsewhere.md."
     : 'Check that these credentials may read it. A signed URL may have expired: make a new one.';
 
-/** The error of an answer with an unsuccessful status. */
 export const statusError = (
   { table, name }: NamedFile,
   { status, headers }: Pick<HttpAnswer, 'status' | 'headers'>,
@@ -45,10 +43,7 @@ export const statusError = (
   return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
 };
 
-/**
- * Content encodings that are accepted, although none was asked for: files that are stored
- * compressed are recognized by their first bytes.
- */
+/** Encodings of stored files: sluice recognizes them by the first bytes, and asks for none. */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
 /** Refuses an answer with another content encoding, and HTML pages. Errors: ETL_SOURCE_FORMAT. */

@@ -1,5 +1,3 @@
-// Looks at and reads files of HTTP servers. Imported only for URLs.
-
 import { fingerprintSampleBytes, readBytes } from '../../../core/limits.ts';
 import type { Access, KnownFile, Look, NamedFile, Source } from '../contract.ts';
 import { statusError, refuseContent } from './answer.ts';

@@ -1,5 +1,5 @@
-// Reads long bodies from the socket into reused memory, past Node's HTTP parser, which allocates
-// memory for every piece: that costs more than the rest of a download.
+// Reads long bodies from the socket into reused memory. Node's HTTP parser allocates memory for
+// every piece, which costs more than the rest of a download.
 
 import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -10,19 +10,18 @@ export const socketBytes = 512 * 1024;
 /** Shorter bodies are left to the parser, so that their connections can be used again. */
 const longBytesMin = 8 * socketBytes;
 
-/** Pieces in memory: the receiver's, the two before it, and the one that is being filled. */
+/** Pieces in memory: the receiver's, the two before it, and the piece that is being filled. */
 const piecesAtOnce = 4;
 
 const longStatuses: ReadonlySet<number> = new Set([200, 206]);
 
-/** A body that is read directly from its socket. */
 export interface LongBody {
   /**
-   * Reads the next piece; undefined at the end. The memory of a piece is reused when the third
-   * piece after it is requested. Throws the connection's error.
+   * Reads the next piece. Its memory is reused when the third piece after it is requested. Throws
+   * the connection's error.
    */
   readonly next: () => Promise<Buffer | undefined>;
-  /** Called whenever bytes come; `next` returns only full pieces, and the last one. */
+  /** Called whenever bytes come; `next` returns only full pieces, and the last piece. */
   onArrival: () => void;
 }
 
@@ -32,27 +31,24 @@ interface Filling {
   readonly room: () => Buffer;
   /** Takes bytes that were read into `room`. False: the socket must pause until it is resumed. */
   readonly add: (bytes: number) => boolean;
-  /** True if all memory is in use. */
   readonly isFull: () => boolean;
 }
 
-/** A socket whose bytes go to the parser, or to `to.filling` if that is set. */
+/** A socket whose bytes go to `to.filling`; if that is undefined, to the parser. */
 interface WideSocket {
   readonly to: { filling: Filling | undefined };
-  /** Continues to read. */
   readonly resume: () => void;
 }
 
 const wideSockets = new WeakMap<Duplex, WideSocket>();
 
-/** Length of a long body with content-length; undefined: short, or of unknown length. */
+/** Undefined for a body that is short, or of unknown length. */
 const longBytesOf = ({ statusCode, headers }: IncomingMessage): number | undefined => {
   const bytes = Number(headers['content-length']);
   const isLong = longStatuses.has(statusCode!) && headers['transfer-encoding'] === undefined;
   return isLong && bytes >= longBytesMin ? bytes : undefined;
 };
 
-/** Pieces of a body in reused memory. */
 const createPieces = () => {
   const memory: Buffer[] = [];
   const waiting: Buffer[] = [];
@@ -103,7 +99,7 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
   // Without a listener, an error of the connection would end the process.
   response.on('error', (error) => end({ error }));
   response.on('close', () => end({ error: new Error('the connection was closed') }));
-  /** Takes the bytes that came with the headers, which the parser has, before the first read. */
+  /** The parser has the bytes that came with the headers; they are the first piece. */
   const begin = (): void => {
     hasBegun = true;
     const first = response.read() as Buffer | null;
@@ -144,7 +140,7 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
 };
 
 /**
- * Reads the body of an answer from its socket; undefined: the body is short, or its length unknown.
+ * Reads the body of an answer from its socket. Undefined: the body is short, or of unknown length.
  * Must be called in the event `response`, before more is read. The reader must destroy the response
  * at the end, because its connection cannot be used again.
  */

@@ -1,5 +1,3 @@
-// Options of csv() for URLs: headers, credentials, private addresses, timeouts.
-
 import type { SourceOptions } from '../../../core/declaration.ts';
 import type { Access, NamedFile, OptionRule } from '../contract.ts';
 import type { HttpOptions, HttpTimeouts } from './declared.ts';
@@ -28,7 +26,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers about ranges, encodings and connections, which sluice sets itself. */
+/** Headers that sluice sets itself. */
 const ourHeaders =
   /^(?:range|if-.*|host|connection|accept-encoding|transfer-encoding|content-.*|te|upgrade|trailer|expect)$/i;
 const secretHeader = /auth|cookie|token|secret|passw|api-?key|access-?key/i;
@@ -66,7 +64,6 @@ export const httpOptionRules: Readonly<Record<keyof HttpOptions, OptionRule>> = 
   },
 };
 
-/** Headers with the values of secrets, made for each request. */
 const credentialsOf = (
   { headers = {}, bearer, basic }: HttpOptions,
   table: string,
@@ -84,7 +81,6 @@ const credentialsOf = (
   return own;
 };
 
-/** Settings of requests for a file. Errors: ETL_SOURCE_SECRET. */
 export const httpSettings = (
   file: NamedFile,
   { declared, signal }: Access,

@@ -1,5 +1,3 @@
-// Sends an HTTP request: with timeouts, checked redirects, and credentials for the first host only.
-
 import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
@@ -15,28 +13,26 @@ export interface HttpRequest {
   readonly file: NamedFile;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that only the origin of `url` gets. */
+  /** Headers that are sent only to the origin of `url`. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** True if private addresses may be connected to. */
   readonly allowPrivate: boolean;
-  /** False: redirects are returned as answers. */
+  /** False: a redirect is returned as the answer. */
   readonly redirects?: boolean;
-  /** True: the memory of a piece is reused when the third piece after it is requested. */
+  /** True: a piece is valid only until the third piece after it is requested. */
   readonly reusesMemory?: boolean;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer. Its body must be read to the end, or closed. */
+/** The caller must read the body to its end, or close the answer. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Throws Passing if the connection is cut, or nothing comes for `idleMs`. */
+  /** Throws Passing if the connection is cut, or no byte comes for `idleMs`. */
   readonly body: AsyncIterable<Buffer>;
   readonly close: () => void;
 }
 
-/** The first bytes of an answer. */
 export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -49,10 +45,10 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
 };
 
-/** Redirects that are followed, as in browsers; more are a circle. */
+/** As in browsers; more redirects are a circle. */
 const redirectsMax = 10;
 
-/** Connections are kept for later requests. Those to unchecked addresses are kept separately. */
+/** Connections to unchecked addresses are kept separately, so that no checked request uses them. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
   // With this mark, bytes that came while nobody read are returned in one piece.
   const options = { keepAlive: true, highWaterMark: socketBytes, ...(lookup && { lookup }) };
@@ -62,7 +58,7 @@ const agents = { checked: agentsFor(lookupPublic), unchecked: agentsFor(undefine
 
 const proxyVariables = ['https_proxy', 'http_proxy', 'all_proxy'] as const;
 
-/** For failed connections where a proxy is configured, which sluice does not use. */
+/** The usual cause of a failed connection where a proxy is configured: sluice uses none. */
 const proxyHint = (): string => {
   const name = proxyVariables
     .flatMap((lower) => [lower, lower.toUpperCase()])
@@ -73,20 +69,19 @@ const proxyHint = (): string => {
 const wrongAddress = (file: NamedFile, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_SOURCE_ADDRESS', { table: file.table, file: file.name, problem, hint }, { cause });
 
-/** True if the server's certificate is not trusted. */
 const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATURE|^ERR_TLS/.test(code ?? '');
 
-/** True if no TLS session was agreed on: another protocol, or another version of TLS. */
+/** True for another protocol, or another version of TLS. */
 const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
-/** OpenSSL's reason, which Node's message has among the names of library, function and file. */
+/** OpenSSL's reason. Node's message also names a library, a function and a file. */
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
-/** Code of Node's parser if an answer does not begin as HTTP does. */
+/** Node's parser reports this code if an answer does not begin as HTTP does. */
 const notHttp = 'HPE_INVALID_CONSTANT';
 
-/** The error of a failed request: ETL_SOURCE_ADDRESS if trying again cannot help, else Passing. */
+/** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing. */
 const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error => {
   if (cause instanceof EtlError || cause instanceof Passing) return cause;
   const wrong = (problem: string, hint: string): EtlError => wrongAddress(file, problem, hint, cause);
@@ -115,7 +110,6 @@ const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error =>
   return new Passing(`${problem}.${proxyHint()}`.replace(/\.$/, ''), { cause });
 };
 
-/** A timeout that is restarted whenever something happens. */
 const createClock = (expire: (error: Passing) => void) => {
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -126,19 +120,16 @@ const createClock = (expire: (error: Passing) => void) => {
     stop();
     timer = setTimeout(() => expire(new Passing(`${what} within ${ms / 1000} s`)), ms);
   };
-  /** Restarts the timeout. */
   const again = (): void => void timer?.refresh();
   return { start, stop, again };
 };
 
-/** A response, and how its body is read. */
 interface Answered {
   readonly response: IncomingMessage;
-  /** Reads the body directly from the socket; undefined: the response has the body. */
+  /** Reads the body directly from the socket. Undefined: `response` has the body. */
   readonly long: LongBody | undefined;
 }
 
-/** Returns a function that reads the next piece of a body; undefined at the end. */
 const readerOf = ({ response, long }: Answered): LongBody['next'] => {
   if (long !== undefined) return long.next;
   const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
@@ -175,7 +166,6 @@ async function* bodyOf(
   }
 }
 
-/** Sends one request, without following redirects. */
 const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const { url, allowPrivate, timeouts, signal } = asked;
@@ -187,9 +177,8 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
     const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
-    // Not passed as the option `signal`, which would also destroy the connection while it serves a
-    // later request. Destroyed without a reason, which would be emitted with no listener after an
-    // answer.
+    // Node's option `signal` would also destroy the connection while a later request uses it. A
+    // reason would be emitted as an error that nobody listens for after the answer.
     const breakOff = (): void => void request.destroy();
     if (signal?.aborted === true) breakOff();
     signal?.addEventListener('abort', breakOff, { once: true });
@@ -214,7 +203,6 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The URL that an answer redirects to; undefined: no redirect. Errors: ETL_SOURCE_ADDRESS. */
 const redirectOf = (
   file: NamedFile,
   from: URL,
@@ -239,9 +227,9 @@ const redirectOf = (
 
 /**
  * Sends a request and follows redirects. Unless private addresses are allowed, the address is
- * checked when the connection is made, also after redirects.
+ * checked on each connection, also after redirects.
  *
- * Errors: ETL_SOURCE_ADDRESS; Passing if trying again may help; the signal's reason.
+ * Errors: ETL_SOURCE_ADDRESS; Passing if another attempt may help; the signal's reason.
  */
 export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
   const { file, signal, credentials } = asked;

@@ -9,7 +9,7 @@ const expansionsMax = 1_000_000;
 const braces = /\{([^{}]*)\}/;
 const range = /^(\d+)\.\.(\d+)$/;
 
-/** The number of texts that braces stand for; undefined: neither a range nor a list. */
+/** How many texts braces stand for. Undefined: neither a range nor a list. */
 const choices = (inside: string): number | undefined => {
   const [, first, last] = range.exec(inside) ?? [];
   if (first !== undefined) return Math.abs(Number(last) - Number(first)) + 1;
@@ -52,7 +52,7 @@ const bracesProblem = (location: string): string | undefined => {
     : undefined;
 };
 
-/** What is wrong with a location, as the end of a sentence without secrets; undefined: nothing. */
+/** What is wrong with a location, as the end of a sentence without secrets. */
 export const urlProblem = (location: string): string | undefined => {
   const problem = bracesProblem(location);
   if (problem !== undefined) return problem;
@@ -75,8 +75,8 @@ const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys()
 const notPath = /[{?#]/;
 
 /**
- * True if the value of a parameter changed only the path below the author's directory, or a value
- * of the query, and not the host or the names in the query.
+ * True if a parameter changed only the path below the author's directory, or a value of the query:
+ * not the host, and not the names in the query.
  *
  * @param url a URL of the location
  * @param varied the location with another value of the parameter
@@ -109,7 +109,7 @@ const decoded = (text: string): string => {
 
 /**
  * Query parameters of signed URLs, by the parameter with the signature. They tell when and by whom
- * a URL was signed. They are hidden, so that the URL is the same file after it was signed again.
+ * a URL was signed. They are hidden, so that a URL that is signed again is the same file.
  */
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
@@ -137,13 +137,12 @@ export const withoutSecrets = (url: URL): string => {
   return url.origin + url.pathname + query;
 };
 
-/** True if a location is a URL with a secret in its query. */
 export const holdsSecret = (location: string): boolean =>
   /^https?:/i.test(location) &&
   URL.canParse(location) &&
   withoutSecrets(new URL(location)).includes(`=${shownSecret}`);
 
-/** The declared URL that is stored as `location`, with its secrets. */
+/** Finds the declared URL, which has the secrets that the stored `location` lacks. */
 export const urlOf = (location: string, declared: readonly string[]): URL => {
   if (!location.includes(`=${shownSecret}`)) return new URL(location);
   for (const one of declared)

@@ -1,17 +1,16 @@
-// Tells versions of a file on an HTTP server apart: by strong ETag, by date and size, or by first
-// bytes.
+// Tells versions of a file on an HTTP server apart: by strong ETag, by date and size, or by hash.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 
-/** A version; as JSON, the file's fingerprint. What the server does not tell is missing. */
+/** As JSON, the file's fingerprint. What the server does not tell is missing. */
 export interface HttpVersion {
   readonly bytes?: number;
   /** Strong or weak ETag, as the server writes it. */
   readonly etag?: string;
   readonly modified?: string;
-  /** SHA-256 of the first bytes; only without a strong ETag and a date. */
+  /** SHA-256 of the first bytes, if the server sends neither a strong ETag nor a date. */
   readonly sample?: string;
 }
 
@@ -27,14 +26,14 @@ export const contentRangeOf = (
   return { from: number(found?.[1]), total: number(found?.[2]) };
 };
 
-/** Size of the whole file; undefined: the answer does not tell. */
+/** Size of the whole file, if the answer tells it. */
 export const totalOf = (status: number, headers: IncomingHttpHeaders): number | undefined => {
   if (status !== 200) return contentRangeOf(headers).total;
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 };
 
-/** The version according to an answer's headers. A date next to a strong ETag is left out. */
+/** A date next to a strong ETag is left out. */
 export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVersion => {
   const { etag, 'last-modified': modified } = headers;
   const bytes = totalOf(status, headers);
@@ -45,12 +44,12 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
   };
 };
 
-/** Value of If-Range, with which a server sends a range only of this version; undefined: none. */
+/** Value of If-Range, with which a server sends a range only of this version. */
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 
 /**
- * Compares the version of an answer with the planned one. A partial answer to If-Range may omit
+ * Compares the version of an answer with the planned version. A partial answer to If-Range may omit
  * headers, because the server has compared. Errors: ETL_SOURCE_CHANGED.
  */
 export const checkVersion = (

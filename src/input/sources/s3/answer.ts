@@ -2,7 +2,7 @@
 
 import { CredentialsProblem, type Credentials } from './credentials.ts';
 
-/** Credentials in a JSON text. `where` names its origin in the error. Throws CredentialsProblem. */
+/** `where` names the text's origin in the error. Throws CredentialsProblem. */
 export const credentialsIn = (text: string, where: string): Credentials => {
   let given: Record<string, unknown> = {};
   try {

@@ -1,5 +1,3 @@
-// Sends a request to a service that gives out credentials.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Answer {
@@ -18,10 +16,7 @@ const attemptsUsually = 3;
 const pauseMs = 200;
 const answerCharactersMax = 65_536;
 
-/**
- * Returns the answer of a service. Repeats the request after errors of the server or the network;
- * throws the last error of `fetch`. Redirects are not followed.
- */
+/** Repeats after errors of server or network; throws `fetch`'s last error. Follows no redirects. */
 export const askService = async (
   url: string,
   { timeoutMs, ...init }: Question,

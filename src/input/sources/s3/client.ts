@@ -10,7 +10,6 @@ import { parseXml, textAt } from './xml.ts';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Credentials } from './credentials.ts';
 
-/** A request for a bucket or an object. */
 interface Asked {
   readonly bucket: string;
   readonly key?: string;
@@ -41,13 +40,13 @@ const urlOf = (
 interface Signing {
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** undefined: the request is not signed. */
+  /** Undefined: the request is not signed. */
   readonly signer: Credentials | undefined;
-  /** Signing keys by day and region, which take as long to derive as a signature. */
+  /** Signing keys by day and region: deriving a key takes as long as a signature. */
   readonly cache: Map<string, ArrayBuffer>;
 }
 
-/** URL and signed headers of a request. The headers must go to this server only. */
+/** The headers must be sent only to the server of the URL. */
 export const signedRequest = async (
   asked: Asked,
   { endpoint, region, signer, cache }: Signing,
@@ -74,7 +73,7 @@ export interface S3Request extends Asked {
   readonly reusesMemory?: boolean;
 }
 
-/** An unsuccessful answer: its status, and S3's code if there is one. */
+/** An unsuccessful answer. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -94,7 +93,6 @@ export interface S3Client {
 /** More than the longest page of a listing: 1000 keys of 1024 bytes, each escaped as three. */
 const textBytesMax = 16 * 1024 * 1024;
 
-/** The text of an answer. Throws Passing if the connection is cut. */
 export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -106,7 +104,7 @@ export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   return Buffer.concat(pieces).toString();
 };
 
-/** Codes for invalid or expired credentials: new credentials may exist by now. */
+/** After these codes, new credentials may help. */
 const staleCodes: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'InvalidAccessKeyId',
@@ -114,7 +112,7 @@ const staleCodes: ReadonlySet<string> = new Set([
   'TokenRefreshRequired',
 ]);
 
-/** Statuses after which trying again may help. With 503 SlowDown, S3 asks for fewer requests. */
+/** After these statuses, another attempt may help. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Statuses with which a server names the bucket's region. */
@@ -122,11 +120,11 @@ const elsewhereStatuses: ReadonlySet<number> = new Set([301, 307, 400]);
 
 interface Refused {
   readonly refusal: S3Refusal;
-  /** The region of the bucket according to the server; undefined: it names none. */
+  /** The bucket's region, if the server names it. */
   readonly region: string | undefined;
 }
 
-/** Reads an unsuccessful answer. Throws Passing if trying again may help. */
+/** Throws Passing if another attempt may help. */
 const readRefusal = async (answer: HttpAnswer): Promise<Refused> => {
   const { status, headers } = answer;
   const error = parseXml(await textOf(answer));
@@ -171,7 +169,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
       // Not signed, because proxies may change this header.
       headers: { 'accept-encoding': 'identity' },
       credentials: headers,
-      // The server is named by the pipeline or the environment, and redirects are not followed.
+      // The pipeline or the environment names the server, and redirects are not followed.
       allowPrivate: true,
       redirects: false,
       reusesMemory,
@@ -180,7 +178,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
     });
   };
 
-  /** Looks for credentials again; true if they have changed. */
+  /** Looks for credentials again. Returns whether they have changed. */
   const renew = async (signer: Credentials): Promise<boolean> => {
     credentials!.forget(signer);
     return !isSame(await credentials!.get(), signer);

@@ -1,18 +1,15 @@
-// Credentials, where to look for them, and the error if there are none.
-
-/** Credentials that sign requests. In memory only: never logged, stored, or part of a message. */
+/** In memory only: never logged, stored, or part of a message. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** Milliseconds since 1970; undefined: they do not expire. */
+  /** Milliseconds since 1970. Undefined: the credentials do not expire. */
   readonly expires?: number | undefined;
 }
 
-/** Where to look for credentials. */
 export interface Search {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A profile that the pipeline names, which is then the only place; undefined: all places. */
+  /** If the pipeline names a profile, no other place is searched. */
   readonly profile: string | undefined;
 }
 
@@ -26,5 +23,5 @@ export class CredentialsProblem extends Error {
   }
 }
 
-/** True if a text may be in a header. Otherwise an error of Node would quote the secret. */
+/** Otherwise an error of Node would quote the secret in a header. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -1,5 +1,5 @@
-// Types of csv()'s options for S3. Pipelines use these types, so they must not need types of
-// Node.js (test/package/production.test.ts).
+// csv()'s options for S3. Pipelines use these types, so they must not need types of Node.js.
+// Proved by test/package/production.test.ts.
 
 /** Options of csv() for S3. */
 export interface S3Options {

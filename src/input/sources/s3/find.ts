@@ -11,7 +11,7 @@ import { CredentialsProblem, isPrintable, type Credentials, type Search } from '
 // Credentials of the machine: of a container (ECS, EKS), or of an instance (EC2 metadata service).
 
 const containerHost = 'http://169.254.170.2';
-/** Hosts that may get a token without TLS, besides 127.0.0.0/8: ECS, EKS and this machine. */
+/** Besides 127.0.0.0/8, only these hosts (ECS, EKS, this machine) may get a token without TLS. */
 const plainHosts: ReadonlySet<string> = new Set([
   '169.254.170.2',
   '169.254.170.23',
@@ -74,7 +74,7 @@ const fromContainer = async ({ env }: Search): Promise<Credentials | undefined> 
 const instanceTimeoutMs = 1_000;
 const rolePath = '/latest/meta-data/iam/security-credentials/';
 
-/** Credentials of the EC2 instance by IMDSv2; undefined: this machine is none, or has no role. */
+/** Asks IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
 const fromInstance = async ({ env }: Search): Promise<Credentials | undefined> => {
   if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return undefined;
   const endpoint = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');
@@ -110,7 +110,7 @@ const fromEnvironment = async ({ env }: Search): Promise<Credentials | undefined
 };
 
 interface Place {
-  /** Name of the place in the error if there are no credentials. */
+  /** Names the place in the error if no credentials are found. */
   readonly name: string;
   readonly find: (search: Search) => Promise<Credentials | undefined>;
 }
@@ -131,7 +131,7 @@ const places: readonly Place[] = [
   { name: "the instance's metadata service", find: fromInstance },
 ];
 
-/** Credentials of the first place that has any. Throws CredentialsProblem. */
+/** Errors: CredentialsProblem. */
 export const findCredentials = async (search: Search): Promise<Credentials> => {
   const looked = search.profile === undefined ? places : [profiles];
   for (const { name, find } of looked) {
@@ -153,10 +153,9 @@ export const findCredentials = async (search: Search): Promise<Credentials> => {
 /** Temporary credentials are renewed this long before they expire, so that no request fails. */
 const renewBeforeMs = 5 * 60_000;
 
-/** Credentials that are shared and renewed. */
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /** Must be called if a server refuses these as expired: the next `get` looks again. */
+  /** To be called when a server refuses credentials as expired: the next `get` looks again. */
   readonly forget: (expired: Credentials) => void;
 }
 

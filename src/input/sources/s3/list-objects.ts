@@ -1,5 +1,3 @@
-// Lists the objects that the locations of a table name.
-
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { Access, Listed, Listing } from '../contract.ts';
 import { type S3Client, S3Refusal, textOf, type S3Request } from './client.ts';
@@ -19,16 +17,15 @@ import { elementAt, parseXml, textAt } from './xml.ts';
 const decodeKey = (key: string, encoding: string | undefined): string =>
   encoding === 'url' ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
 
-/** An object in a listing. */
 interface ListedObject {
   readonly key: string;
-  /** For `isListedVersion`; undefined: the server lists no ETag. */
+  /** ETag for `isListedVersion`, if the server lists it. */
   readonly version?: string;
 }
 
 interface Page {
   readonly objects: readonly ListedObject[];
-  /** Token of the next page; undefined: the page is the last one. */
+  /** Token of the next page; undefined after the last page. */
   readonly token: string | undefined;
 }
 
@@ -52,7 +49,6 @@ const readPage = (text: string, token: string | undefined): Page => {
 
 interface KeyListing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
   readonly prefix: string;
-  /** Keys of a page. */
   readonly most?: number;
 }
 
@@ -103,7 +99,7 @@ const requestable = (table: string, bucket: string, key: string): string => {
   });
 };
 
-/** Yields the objects of a location in the server's order, without the empty objects of folders. */
+/** Yields objects in the server's order, without the empty objects that stand for folders. */
 async function* objectsOf(
   client: S3Client,
   wanted: S3Location,
@@ -117,8 +113,8 @@ async function* objectsOf(
       return first.key === key;
     return false;
   };
-  // The key of an existing object is not a glob. Asked only for keys with brackets: few keys have a
-  // star.
+  // The key of an existing object is not a glob. Only keys with brackets are looked up, because
+  // few keys have a star.
   if (!wanted.isGlob || (/[[({]/.test(key) && (await isThere()))) {
     yield { key };
     return;
@@ -129,10 +125,7 @@ async function* objectsOf(
     if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
 }
 
-/**
- * Lists the objects of a table's locations, each once. Memory: one page of a listing; with several
- * locations, the names of all objects.
- */
+/** Lists each object once. Memory: one page; with several locations, the names of all objects. */
 export async function* listObjects(
   locations: readonly S3Location[],
   client: S3Client,

@@ -3,9 +3,8 @@
 import { isDynamicPattern } from 'tinyglobby';
 import { nameMatcher } from '../name-matcher.ts';
 
-/** A parsed location. An exclusion, `!s3://bucket/key`, excludes objects of the others. */
+/** An exclusion, `!s3://bucket/key`, excludes objects of the table's other locations. */
 export interface S3Location {
-  /** The location as written. */
   readonly text: string;
   readonly bucket: string;
   /** A key, or a glob over keys, as written. */
@@ -20,13 +19,12 @@ const shape = /^(!?)s3:\/\/([^/]*)(?:\/(.*))?$/is;
 
 export const readLocation = (text: string): S3Location => {
   const [, mark, bucket = '', key = ''] = shape.exec(text)!;
-  // `!(` is glob syntax. Any other `!` at the beginning is escaped: it would match all other keys.
+  // `!(` is glob syntax. A plain `!` is escaped: it would match all other keys.
   const pattern = key.replace(/^!(?!\()/, '\\!');
   const isGlob = isDynamicPattern(pattern);
   return { text, bucket, key, isGlob, pattern, isExclusion: mark === '!' };
 };
 
-/** Bucket and key of a location in the ledger. */
 export const objectAt = (location: string): { readonly bucket: string; readonly key: string } => {
   const [, , bucket = '', key = ''] = shape.exec(location)!;
   return { bucket, key };
@@ -34,11 +32,11 @@ export const objectAt = (location: string): { readonly bucket: string; readonly 
 
 export const locationOf = (bucket: string, key: string): string => `s3://${bucket}/${key}`;
 
-/** True if a URL and the ledger can hold a key: no `.` or `..` in its path, no lone surrogates. */
+/** A URL's path must have no `.` or `..`; the ledger stores no NUL and no lone surrogates. */
 export const isRequestable = (key: string): boolean =>
   key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
 
-/** The bucket of a location; undefined: the text is no location of S3. */
+/** Undefined if the text is not a location of S3. */
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
 /** The prefix of all keys that a glob can match. Only keys with it are listed. */
@@ -47,7 +45,6 @@ export const literalPrefix = (glob: string): string => {
   return magic === -1 ? glob : glob.slice(0, magic);
 };
 
-/** Returns a function that is true for the keys that a location names. */
 export const keyMatcher = ({ key: named, pattern, isGlob }: S3Location): ((key: string) => boolean) => {
   if (!isGlob) return (key) => key === named;
   const matches = nameMatcher(pattern);

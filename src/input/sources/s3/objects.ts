@@ -1,4 +1,4 @@
-// Lists, looks at and reads objects of S3, with one client for each table's source.
+// Lists, looks at and reads objects of S3, with one client per source of a table.
 
 import type { SourceSpec } from '../../../core/declaration.ts';
 import { fingerprintSampleBytes } from '../../../core/limits.ts';
@@ -87,7 +87,7 @@ const statuses: Readonly<Record<number, string>> = {
   412: 'PreconditionFailed',
 };
 
-/** The error of a file for what `send` has thrown; other errors unchanged. */
+/** Turns refusals into errors that name the file; returns other errors unchanged. */
 const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   if (thrown instanceof CredentialsProblem) {
     const details = { table, file: name, problem: thrown.message, hint: thrown.hint };
@@ -106,7 +106,7 @@ const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   return new EtlError(ours, details, { cause: thrown });
 };
 
-/** A client for each source, so that credentials and regions are found once. */
+/** Each source keeps its client, so that credentials and regions are found once. */
 const clients = new WeakMap<SourceSpec, Promise<S3Client>>();
 
 const clientOf = ({ declared }: Access): Promise<S3Client> => {
@@ -118,10 +118,6 @@ const clientOf = ({ declared }: Access): Promise<S3Client> => {
   return opening;
 };
 
-/**
- * Calls `work` with the client. Refusals of the server, and missing credentials, become errors that
- * name the file.
- */
 const withClient = async <T>(
   file: NamedFile,
   access: Access,
@@ -153,7 +149,7 @@ const lookOnce = async (client: S3Client, file: NamedFile, { signal }: Access): 
     throw thrown;
   });
   try {
-    // Without a size, an object would look empty, and a truncated one complete.
+    // Without a size, an object would look empty, and a truncated object complete.
     if (totalOf(answer.status, answer.headers) === undefined)
       throw new EtlError('ETL_SOURCE_FORMAT', {
         table: file.table,

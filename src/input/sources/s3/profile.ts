@@ -11,7 +11,6 @@ import { credentialsIn } from './answer.ts';
 import { CredentialsProblem, type Credentials, type Search } from './credentials.ts';
 import { assumeWithToken } from './web-identity.ts';
 
-/** Settings of a profile by name. */
 type Profile = Readonly<Record<string, string>>;
 
 const readIfThere = async (path: string): Promise<string> => {
@@ -39,13 +38,12 @@ const sectionOf = (text: string, isHeading: (name: string) => boolean): Profile 
   return found;
 };
 
-/** Paths of both files, from the environment or the home directory. */
 const profilePaths = (env: Search['env']): { readonly config: string; readonly credentials: string } => ({
   config: env['AWS_CONFIG_FILE'] || join(homedir(), '.aws', 'config'),
   credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
 });
 
-/** The profile with a name; undefined: none. The credentials file overrides the other settings. */
+/** Undefined if neither file has the profile. The credentials file overrides the other file. */
 const readProfile = async (name: string, env: Search['env']): Promise<Profile | undefined> => {
   const paths = profilePaths(env);
   const [config, credentials] = await Promise.all([
@@ -92,8 +90,8 @@ const refuseForeign = (profile: Profile, name: string): void => {
 };
 
 /**
- * The name and settings of the profile to use; undefined: no profile is named, and there is no
- * default. Throws CredentialsProblem.
+ * Finds the profile to use, by name. Undefined if neither a profile is named nor a default exists.
+ * Throws CredentialsProblem.
  */
 export const profileOf = async ({ env, profile }: Search): Promise<[string, Profile] | undefined> => {
   const asked = profile ?? (env['AWS_PROFILE'] || undefined);
@@ -115,7 +113,7 @@ export const profileOf = async ({ env, profile }: Search): Promise<[string, Prof
   );
 };
 
-/** Credentials of the profile; undefined: it has none. Throws CredentialsProblem. */
+/** Throws CredentialsProblem. */
 export const fromProfile = async (search: Search): Promise<Credentials | undefined> => {
   const found = await profileOf(search);
   if (found === undefined) return undefined;

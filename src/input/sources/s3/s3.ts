@@ -46,7 +46,7 @@ export const s3: Source = {
     yield* (await objects()).list(listing, access);
   },
   isVersion: isListedVersion,
-  // Moving an object means copying it, so its content is all that stays.
+  // Moving an object copies it, and only its content stays the same.
   identityOf: contentIn,
   contentOf: contentIn,
   look: async (file, access) => (await objects()).look(file, access),

@@ -1,5 +1,4 @@
-// Settings of S3 requests: from a table's options, then the environment, then the profile, as in
-// AWS tools.
+// Settings of S3 requests: from a table's options, then the environment, then the profile.
 
 import { findCredentials, keepCredentials, type CredentialsKeeper } from './find.ts';
 import { profileOf } from './profile.ts';
@@ -8,15 +7,13 @@ import type { S3Options } from './declared.ts';
 import { isRegion } from './region.ts';
 
 export interface S3Settings {
-  /** undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly requesterPays: boolean;
-  /** undefined: requests are not signed. */
   readonly credentials: CredentialsKeeper | undefined;
 }
 
-/** Limits of trying again. A read gets more tries, because it has more work to lose. */
+/** A read gets more tries than a look, because it has more work to lose. */
 export const patience: Readonly<Record<'look' | 'read', Patience>> = {
   look: { tries: 5, ms: 120_000 },
   read: { tries: 10, ms: 120_000 },

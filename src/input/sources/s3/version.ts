@@ -11,13 +11,13 @@ export const versionOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'head
   return { bytes, fingerprint: `${bytes}:${id}:${headers.etag ?? ''}` };
 };
 
-/** True if `version` of a listing, which has only size and ETag, is the version that was loaded. */
+/** A listing has only size and ETag. */
 export const isListedVersion = (version: string, { fingerprint }: SeenVersion): boolean => {
   const [bytes, , ...etag] = fingerprint.split(':');
   return version === `${bytes}:${etag.join(':')}`;
 };
 
-/** Size and ETag, which copies have, too; undefined: the object has no ETag. */
+/** Size and ETag, which copies have, too. Undefined if the object has no ETag. */
 export const contentIn = (fingerprint: string): string | undefined => {
   const [size] = fingerprint.split(':');
   const etag = etagIn(fingerprint);

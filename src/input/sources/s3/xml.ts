@@ -12,7 +12,7 @@ const parser = new XMLParser({
   isArray: (name) => name === 'Contents',
 });
 
-/** The document; an empty one if the text is not XML. */
+/** An empty document if the text is not XML. */
 export const parseXml = (text: string): unknown => {
   try {
     return parser.parse(text);
@@ -21,7 +21,6 @@ export const parseXml = (text: string): unknown => {
   }
 };
 
-/** The element at a path of names; undefined: there is none. */
 export const elementAt = (document: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (element, name) =>
@@ -31,7 +30,6 @@ export const elementAt = (document: unknown, ...path: readonly string[]): unknow
     document,
   );
 
-/** The text at a path of names; undefined: there is none. */
 export const textAt = (document: unknown, ...path: readonly string[]): string | undefined => {
   const text = elementAt(document, ...path);
   return typeof text === 'string' ? text : undefined;
