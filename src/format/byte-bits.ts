@@ -1,12 +1,11 @@
-// WebAssembly code for 64 bytes at once: one bit for each byte that matches, and which bytes are
-// inside quotes.
+// Tests 64 bytes at once: one bit for each byte that matches, and which bytes are inside quotes.
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
 export const loadGroup = (group: readonly Local[], address: Code): Code =>
   sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));
 
-/** An i64 with a bit for each byte of the group that equals `byte` (a v128 of 16 equal bytes). */
+/** A bit for each byte of the group that equals `byte` (16 equal bytes). */
 export const bitsOf = (group: readonly Local[], byte: Local): Code =>
   group
     .map((part, index) =>
@@ -14,7 +13,6 @@ export const bitsOf = (group: readonly Local[], byte: Local): Code =>
     )
     .reduce((left, right) => i64.or(left, right));
 
-/** Not 0 if the group contains any of the bytes. */
 export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code =>
   v128.isAny(
     group

@@ -1,4 +1,4 @@
-// WebAssembly code that lists the delimiters outside of quotes, 64 bytes at a time.
+// Lists the delimiters outside of quotes, 64 bytes at a time.
 
 import { bitsOf, isSome, loadGroup, parities } from './byte-bits.ts';
 import { groupBytes } from './wasm-instance.ts';
@@ -6,11 +6,9 @@ import { i32, i64, loopWhile, sequence, v128, when, type Code, type Local } from
 import { functionOf, type FunctionCode } from './wasm-module.ts';
 
 const variables = {
-  // Addresses of the first byte to read, and after the last.
   from: 'i32',
   to: 'i32',
   delimiter: 'i32',
-  /** -1 if there are no quotes. */
   quote: 'i32',
   /** Address where the next delimiter is listed. */
   list: 'i32',
@@ -46,12 +44,12 @@ const listDelimiters = (v: Variables): Code =>
     v.delimiterBits.set(i64.and(v.delimiterBits.get, i64.sub(v.delimiterBits.get, i64.const(1n)))),
   );
 
-/** Listed after the last delimiter: larger than every address. */
+/** Follows the last delimiter of the list: larger than every address. */
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> address after the list of delimiters. The records must be whole
- * and without faults, and the 64 bytes from `to` must contain no delimiter.
+ * (from, to, delimiter, quote) -> address after the list. The records must be whole and without
+ * faults, and the 64 bytes from `to` must contain no delimiter.
  */
 export const scanFields = (listAt: number): FunctionCode =>
   functionOf(4, variables, (v) =>

@@ -1,7 +1,5 @@
-// Writes WebAssembly as expressions, with only the instructions that the routines use.
-//
-// Only instructions on 16 bytes at a time keep up with the disk, and JavaScript lacks them.
-// Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
+// Writes WebAssembly as expressions, because only its instructions on 16 bytes keep up with the
+// disk. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
 
 /** Bytes and nested code that leave one value or none on the stack. */
 export type Code = readonly (number | Code)[];
@@ -21,7 +19,7 @@ export const bytesOf = (code: Code): readonly number[] => {
 
 export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
 
-/** Encodes a constant as signed LEB128. */
+/** Signed LEB128. */
 const signed = (value: bigint): number[] => {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
@@ -32,7 +30,7 @@ const signed = (value: bigint): number[] => {
   }
 };
 
-/** Encodes a size or an index as unsigned LEB128. */
+/** Unsigned LEB128. */
 export const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 
@@ -79,11 +77,9 @@ export const i32 = {
   bitsOfSingle: unary(0xbc),
   load: load(0x28, 2),
   loadByte: load(0x2d, 0),
-  /** Loads two bytes, unsigned. */
   loadShort: load(0x2f, 1),
   store: store(0x36, 2),
   storeByte: store(0x3a, 0),
-  /** Stores the low two bytes. */
   storeShort: store(0x3b, 1),
 };
 
@@ -140,9 +136,8 @@ export const v128 = {
   load: load(0xfd, 0x00, 0),
   store: store(0xfd, 0x0b, 0),
   const: (bytes: readonly number[]): Code => sixteenBytes(0x0c, bytes),
-  /** A constant of 16 equal bytes. */
   all: (byte: number): Code => sixteenBytes(0x0c, Array<number>(16).fill(byte)),
-  /** Selects bytes by index: 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
+  /** 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
   shuffle: (left: Code, right: Code, indexes: readonly number[]): Code => [
     ...left,
     ...right,
@@ -161,7 +156,6 @@ export const v128 = {
   bits: unary(0xfd, 0x64),
   add: binary(0xfd, 0x6e),
   sub: binary(0xfd, 0x71),
-  /** Narrows 16 16-bit numbers to bytes. */
   narrow16: binary(0xfd, 0x66),
   shl16: binary(0xfd, 0x8b, 0x01),
   shr16: binary(0xfd, 0x8d, 0x01),
@@ -185,7 +179,7 @@ export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => 
   0x0b,
 ];
 
-/** Selects one of two values without a branch. */
+/** Without a branch. */
 export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   then,
   otherwise,
@@ -195,7 +189,6 @@ export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
 
 export const drop = unary(0x1a);
 
-/** Checks the condition before every iteration. */
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,
   0x40,
@@ -209,7 +202,7 @@ export interface Local {
   readonly set: (value: Code) => Code;
 }
 
-/** Makes the variables of a function. Parameters come first. */
+/** Parameters come first. */
 export const locals = <Name extends string>(
   types: Readonly<Record<Name, ValueType>>,
 ): Record<Name, Local> => {
@@ -222,5 +215,5 @@ export const locals = <Name extends string>(
 
 export const leaveWith = (value: Code): Code => [value, 0x0f];
 
-/** Calls a function by its index in the module. Imported functions come first. */
+/** Imported functions have the first indexes. */
 export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)];

@@ -47,7 +47,6 @@ export interface ModuleSource {
   readonly functions: Readonly<Record<string, FunctionCode>>;
 }
 
-/** The content's length in bytes, then the content. */
 const sized = (content: Code): Code => {
   const bytes = bytesOf(content);
   return [unsigned(bytes.length), bytes];
@@ -91,7 +90,7 @@ const parametersOf = ({ variables, parameters }: FunctionCode): readonly ValueTy
     .slice(0, parameters)
     .map(({ type }) => type);
 
-/** Makes calls by name. Host functions have the first indexes. */
+/** Host functions have the first indexes. */
 const linker = ({ imported, functions }: ModuleSource): Call => {
   const taken = new Map([
     ...Object.entries(imported),

@@ -36,7 +36,7 @@ export interface Meter {
   decoded: number;
 }
 
-/** Yields the stored bytes [start, end). Bytes in `head`, often all of them, are not read again. */
+/** Bytes in `head`, often all bytes, are not read again. */
 async function* storedBytes(
   file: InputFile,
   access: Access,
@@ -63,7 +63,7 @@ async function* metered(
   }
 }
 
-/** Throws ETL_SOURCE_EXPANDS when decompressed bytes exceed the declared bound. */
+/** Errors: ETL_SOURCE_EXPANDS. */
 async function* bounded(
   bytes: AsyncIterable<Buffer>,
   { table, name }: InputFile,
@@ -79,7 +79,6 @@ async function* bounded(
   }
 }
 
-/** Decompresses a file, or one file of an archive. */
 const decompressed = (
   file: InputFile,
   decoding: string,
@@ -125,9 +124,8 @@ async function* decoded(
 }
 
 /**
- * Yields the decompressed bytes [start, end) of a file as UTF-8, in blocks of about `blockBytes`. A
- * stream is decoded from its beginning, without the bytes before `start`. If `end` is the end of a
- * stream whose line end is known, the last `skipEnd` lines are left out.
+ * Yields the bytes [start, end) as UTF-8. A stream is decoded from its beginning. If `end` is the
+ * end of a stream whose line end is known, the last `skipEnd` lines are left out.
  *
  * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of the file's source.
  */
@@ -150,7 +148,7 @@ export const openInput = (
   return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
 };
 
-/** The error of a file that has fewer lines than `skipEnd` leaves out. */
+/** The file has fewer lines than `skipEnd` leaves out. */
 export const trailerError =
   ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
   (problem: TrailerProblem): EtlError =>
@@ -165,10 +163,7 @@ export const trailerError =
 /** Most headers fit into one block of this size. */
 const headBlockBytes = 64 * 1024;
 
-/**
- * Calls `use` with a function that reads bytes from any offset. Reading from before the last offset
- * opens the file again; other reads need no new request. Memory: one read, and one block.
- */
+/** Only a read from before the last offset opens the file again. Memory: one read, one block. */
 export const withBytes = async <T>(
   file: InputFile,
   access: Access,

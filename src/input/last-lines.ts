@@ -4,7 +4,6 @@ import { CR, LF } from '../core/characters.ts';
 import type { LineEnd } from '../core/declaration.ts';
 import { recordBytesMax } from '../core/limits.ts';
 
-/** The offset after the last line end in [0, end); 0 if there is none. */
 const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {
   let at = end;
   do {
@@ -15,7 +14,6 @@ const afterLineEnd = (bytes: Buffer, end: number, lineEnd: LineEnd): number => {
   return lineEnd === 'cr' && bytes[at + 1] === LF ? at + 2 : at + 1;
 };
 
-/** The offset at which the last line ends, without its line end. */
 const withoutLineEnd = (bytes: Buffer, lineEnd: LineEnd): number => {
   const end = bytes.length;
   const endsWithLf = bytes[end - 1] === LF;
@@ -25,7 +23,7 @@ const withoutLineEnd = (bytes: Buffer, lineEnd: LineEnd): number => {
   return end - (endsWithLf ? 2 : 1);
 };
 
-/** The offset of the last `lines` lines, and how many of them are missing. */
+/** Also returns how many of the last `lines` lines are missing. */
 export const lastLinesStart = (
   bytes: Buffer,
   lines: number,
@@ -41,7 +39,7 @@ export const lastLinesStart = (
   return { start, missing: left };
 };
 
-/** missing: the file has fewer lines · long: the last lines are longer than records may be. */
+/** long: the last lines are longer than records may be. */
 export type TrailerProblem = 'missing' | 'long';
 
 /** Holds the last lines back until the file ends. Memory: a block and the last lines. */

@@ -1,6 +1,5 @@
-// Loads corrections in place of rejected records. A correction is a CSV record (RFC 4180), and is
-// checked like any record of its file. The transaction that loads it also deletes the reject, so
-// each correction is loaded once.
+// Loads corrections in place of rejected records. The transaction that loads a correction also
+// deletes the reject, so each correction is loaded once.
 
 import { ok as assert } from 'node:assert';
 import {
@@ -26,7 +25,7 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Corrections per transaction. A record may have 2 MB, and so may its row. */
+/** Per transaction. A record may have 2 MB, and so may its row. */
 const correctionsAtOnce = 100;
 
 const filesShown = 5;
@@ -68,7 +67,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** Copies rows that have the same COPY statement. A row that the server refuses becomes a fault. */
+/** A row that the server refuses becomes a fault. */
 const copyRows = async (
   { client, abort }: LoadWork,
   reader: FileReader,
@@ -150,7 +149,6 @@ const sayApplied = (
     });
 };
 
-/** Loads every correction that the run has not tried yet. */
 export const applyCorrections = async (
   work: LoadWork,
   { lease, tables }: LoadPlan,
@@ -191,10 +189,7 @@ export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadP
 const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
-/**
- * Returns the plan with limits that leave room for rejects that are corrected later. The declared
- * limits then apply to the remaining rejects.
- */
+/** Leaves room for rejects that are corrected later; the declared limits apply to the rest. */
 export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
   const corrected = await correctionsByTable(client, plan.lease.runId);
   if (corrected.size === 0) return plan;

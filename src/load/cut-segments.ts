@@ -1,6 +1,6 @@
 // Divides the missing ranges among the workers. Files stay whole if their sizes divide evenly, and
-// small files share a job. Otherwise a scan ahead of the loaders cuts files into segments. A stream
-// cannot be cut: all loaders of one process load it together.
+// small files share a job. Otherwise a scan ahead of the loaders cuts files into segments. All
+// loaders of one process load a stream together.
 
 import { createSplitter } from '../format/records/splitter.ts';
 import { segmentCuts } from '../format/records/record-blocks.ts';
@@ -17,16 +17,16 @@ import { tableOfFile, type SourceTableSpec } from '../core/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
 
-/** A segment that may be cut: its end is known, and reading can start at any byte of its file. */
+/** Its end is known, and reading can start at any byte of its file. */
 type Gap = Segment & { readonly byteEnd: number };
 
 /** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
 const decodedTimes = 5;
 
-/** The assumed size of a stream whose source does not report it. */
+/** Assumed if the stream's source does not report the size. */
 const unknownBytes = 64 * 1024 * 1024;
 
-/** Bytes of a segment; if its end is unknown, an estimate for its whole file. */
+/** If the end is unknown, an estimate for the whole file. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
   const sizes = new Map(
     files.map(({ id, bytes, decoding }) => [
@@ -39,7 +39,7 @@ const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) =
 
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
-/** Bytes of the busiest worker, if free workers take the largest file left: nearly optimal. */
+/** Bytes of the busiest worker, if free workers take the largest file left. */
 const longestShare = (sizes: readonly number[], workers: number): number => {
   const shares = Array.from({ length: workers }, () => 0);
   for (const size of sizes.toSorted((one, other) => other - one)) {
@@ -49,7 +49,7 @@ const longestShare = (sizes: readonly number[], workers: number): number => {
   return Math.max(...shares);
 };
 
-/** Bytes of the segments that these gaps are cut into; Infinity if the gaps should stay whole. */
+/** Bytes of a segment; Infinity if the gaps should stay whole. */
 export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes: number): number => {
   const even = total(sizes) / workers;
   if (longestShare(sizes, workers) <= unevenMax * even) return Infinity;
@@ -69,7 +69,7 @@ export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
-/** Groups the gaps of each stream, at most as many as a job may have. */
+/** At most as many gaps as a job may have. */
 const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[])[] => {
   const streams = new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
   const groups: Segment[][] = [];
@@ -82,10 +82,7 @@ const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[
   return groups;
 };
 
-/**
- * Returns the streams that all loaders of one process load together: a stream with several gaps,
- * which is then read once, and a large stream, which would leave the other workers idle.
- */
+/** A stream with several gaps is read once. A large stream would leave the other workers idle. */
 const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly Work[] => {
   const { missing, workers, chunkBytes } = all;
   const isUneven = pieceBytes(missing.map(sizeOf), workers, chunkBytes) !== Infinity;
@@ -98,10 +95,7 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
 export const sharedFiles = (all: Missing): ReadonlySet<number> =>
   new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
 
-/**
- * Sorts gaps into shared streams, whole files, and files to cut. A gap hardly larger than a segment
- * is not cut, because the scan would cost more than it saves.
- */
+/** A gap hardly larger than a segment is not cut, because the scan would cost more. */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
   const sizeOf = sizesOf(files);
@@ -127,7 +121,6 @@ export const busyWorkers = (missing: Missing): number => {
   return shared.length + cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
 };
 
-/** Yields the segments of a gap as they are found. */
 async function* piecesOf(
   gap: Gap,
   { files, tables }: Division,
@@ -146,7 +139,7 @@ async function* piecesOf(
   yield { fileId: file.id, start, byteEnd: gap.byteEnd };
 }
 
-/** Groups small gaps, because each job costs time. Every worker still gets several jobs. */
+/** Each job costs time, but every worker still gets several jobs. */
 export const jobsOf = (
   gaps: readonly Segment[],
   workers: number,
@@ -168,7 +161,7 @@ export const jobsOf = (
   return jobs;
 };
 
-/** Yields the jobs of a load. The segments of cut gaps come last, as they are found. */
+/** The segments of cut gaps come last, as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
   const { shared, whole, cut, bytes, sizeOf } = sorted(division);
   const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));

@@ -1,3 +1,5 @@
+// What loading a run needs.
+
 import { landingTable } from '../db/landing.ts';
 import type { StagingColumn } from '../db/staging.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -15,13 +17,12 @@ import type { Queues } from '../queue/job-queue.ts';
 import type { PipelineFile } from '../pipeline/definition.ts';
 import type { Reporter } from '../report/report.ts';
 
-/** What all loaders of a run share. Plain data, because each thread gets a clone. */
+/** Shared by all loaders of a run. Plain data, because each thread gets a clone. */
 export interface LoadPlan {
   readonly pipeline: string;
   readonly address: ServerAddress;
   readonly lease: Lease;
   readonly chunkBytes: number;
-  /** Maximum `chunkBytes` for a stream. */
   readonly streamChunkBytes: number;
   /** The limit of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
@@ -30,7 +31,6 @@ export interface LoadPlan {
   readonly tables: readonly {
     readonly table: SourceTableSpec;
     readonly staging: readonly StagingColumn[];
-    /** Quoted name of the table that COPY fills. */
     readonly target: string;
   }[];
 }
@@ -38,7 +38,7 @@ export interface LoadPlan {
 export interface LoadWork extends Stops {
   readonly client: Client;
   readonly queues: Queues;
-  /** The job that asked for the run; undefined if the run was not enqueued. */
+  /** Undefined if the run was not enqueued. */
   readonly jobId: string | undefined;
   readonly workers: number;
   readonly report: Pick<Reporter, 'emit' | 'segment' | 'trace'>;
@@ -67,7 +67,7 @@ export const makeLoadPlan = (
   };
 };
 
-/** Returns the table as this file is read, with the table's staging columns and target. */
+/** Returns the table as this file is read. */
 export const loadedTable = ({ tables }: LoadPlan, file: SourceFile) => {
   const { table, ...rest } = tables.find((one) => one.table.name === file.table)!;
   return { ...rest, table: tableOfFile(table, file) };

@@ -21,7 +21,7 @@ import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
-/** Waiting pieces. A piece is read much faster than loaded (docs/benchmarks/findings.md). */
+/** A piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
 
 const followTables = (
@@ -45,7 +45,6 @@ interface Loading {
   readonly loaders: Pool<Loader>;
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
-  /** Chunks of one file that are loaded so far. */
   readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
 }
 
@@ -62,7 +61,6 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   };
 };
 
-/** `readMs` is the time that reading the segment's piece took. */
 const loadSegment = async (
   { plan, progress, loaders }: Loading,
   segment: FileSegment,
@@ -91,7 +89,7 @@ const loadSegment = async (
   }
 };
 
-/** Loads the segments in turn; with `pieceBytes`, all loaders share the pieces of a stream. */
+/** With `pieceBytes`, all loaders share the pieces of a stream; otherwise segments are in turn. */
 const loadFile = async (
   loading: Loading,
   file: SourceFile,
@@ -146,7 +144,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
   };
 };
 
-/** Sets up this process to load a run; `use` serves the queue with the options. */
+/** `use` serves the queue with the options. */
 export const withSegmentWork = async <T>(
   work: LoadWork,
   plan: LoadPlan,
@@ -214,10 +212,7 @@ const countsOf = (
   return counts;
 };
 
-/**
- * Loads the segments that the ledger lacks, and returns the seconds of each table.
- * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT.
- */
+/** Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT. */
 export const loadMissing = async (
   work: LoadWork,
   plan: LoadPlan,
@@ -243,7 +238,6 @@ export const loadMissing = async (
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {
     const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });
-    // The loading threads start meanwhile.
     await queue!.workOff(options, division);
     // The query runs while the loading threads end.
     const proving = expectLoaded(work, plan, files);

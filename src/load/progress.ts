@@ -9,12 +9,11 @@ import { addCounts, noCounts } from '../core/counts.ts';
 export interface TableProgress {
   /** The numbers are negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
-  /** Sets where the data of a file ends, or probably ends, if its end was unknown. */
+  /** The data of the file ends, or probably ends, at this byte. */
   readonly endAt: (fileId: number, byte: number) => void;
-  /** When all bytes are read, the table is done. */
   readonly segmentDone: (fileId: number) => void;
   readonly counts: () => Counts;
-  /** Seconds from the first byte to the last. */
+  /** From the first byte to the last. */
   readonly seconds: () => number;
 }
 

@@ -1,12 +1,11 @@
+// How many rejects a run may still have.
+
 import { addCounts, noCounts } from '../core/counts.ts';
 import type { Counts } from '../core/model.ts';
 import { rejectsKeptMax, stopIfHopeless, type Limited } from '../ledger/rejects/store.ts';
 import type { LoadPlan } from './load-plan.ts';
 
-/**
- * Returns how many more rejects may be kept for these tables. Errors: ETL_REJECT_LIMIT if a table,
- * or all tables together, are certainly over their limit.
- */
+/** Errors: ETL_REJECT_LIMIT if a table, or all tables together, are certainly over their limit. */
 export const rejectsAllowed = (
   { lease, rejectLimit, tables }: LoadPlan,
   names: readonly string[],

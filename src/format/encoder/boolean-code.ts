@@ -1,4 +1,4 @@
-// WebAssembly code for boolean: PostgreSQL's words in any case, or the column's own words.
+// WebAssembly code for boolean.
 
 import { i32, i64, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -24,7 +24,6 @@ const parameters = { column: 'i32', start: 'i32', end: 'i32', out: 'i32' } as co
 const putByte = (out: Local, byte: Code): Code =>
   sequence(putConstant(out, 0, 1), i32.storeByte(out.get, 4, byte), i32.add(out.get, i32.const(5)));
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readBoolean = functionOf(
   4,
   { ...parameters, length: 'i32', exact: 'i64', folded: 'i64', isTrue: 'i32' },
@@ -45,7 +44,6 @@ export const readBoolean = functionOf(
   },
 );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readWord = functionOf(4, { ...parameters, found: 'i32', byte: 'i32' }, (v, call) =>
   sequence(
     v.byte.set(i32.load(v.column.get, offsetOf('word', 'other'))),

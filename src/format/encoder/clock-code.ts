@@ -1,3 +1,5 @@
+// WebAssembly code for times of day and offsets from UTC.
+
 import {
   i32,
   i64,
@@ -33,14 +35,13 @@ export const scanClock = functionOf(1, { word: 'i64' }, (v) => {
   );
 });
 
-/** The first `bytes` bytes of a word, then these characters. */
 const filledUp = (word: Code, bytes: number, characters: string): Code =>
   i64.or(
     i64.and(word, i64.const((1n << BigInt(8 * bytes)) - 1n)),
     i64.const(wordOf([...Buffer.alloc(bytes), ...Buffer.from(characters)])),
   );
 
-/** Loads eight bytes. Bytes from `end` on become 0. */
+/** Bytes from `end` on become 0. */
 const loadUpTo = (word: Local, start: Code, end: Local): Code =>
   sequence(
     word.set(i64.load(start)),
@@ -67,7 +68,7 @@ export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64
 export const secondsEastOf = (scanned: Local): Code =>
   i32.sub(i32.shr(scanned.get, i32.const(takenBits)), i32.const(offsetBias));
 
-/** Reads up to six digits after the point as microseconds. Missing digits count as 0. */
+/** Up to six digits; missing digits count as 0. */
 const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;

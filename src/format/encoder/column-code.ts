@@ -1,5 +1,3 @@
-// WebAssembly code for one column of a record.
-//
 // In the text format, `readValue` first writes the binary value, which checks the field and which
 // rules compare. Then `putCopyText` overwrites it with the text. Proved by
 // test/unit/format/records/text-rows.test.ts.
@@ -83,7 +81,6 @@ const takeNull = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Returns the value, unless a user's function must see it or a rule may reject it. */
 const leaveUnlessForHost = (v: Variables, call: Call): Code =>
   sequence(
     v.isForHost.set(i32.load(v.column.get, column.hasFunction)),

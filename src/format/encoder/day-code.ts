@@ -1,3 +1,5 @@
+// WebAssembly code for dates, eight characters at once.
+
 import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { monthDaysAt } from './memory.ts';
@@ -5,7 +7,7 @@ import { increase, zero } from './put-code.ts';
 
 const ZERO = 48;
 
-/** Stands for a number of days if the bytes are not a date, or the calendar lacks the day. */
+/** Returned instead of a number of days if the calendar lacks the day. */
 export const noDay = 0x7fffffff;
 
 /** (from, count) -> value of `count` digits, or -1. */
@@ -35,10 +37,7 @@ export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
   ),
 );
 
-/**
- * (year, month, day) -> days since 2000-01-01, or `noDay`. Years begin at 1. Howard Hinnant's
- * algorithm days_from_civil.
- */
+/** (year, month, day) -> days since 2000-01-01, or `noDay`. Howard Hinnant's days_from_civil. */
 export const countDays = functionOf(
   3,
   { year: 'i32', month: 'i32', day: 'i32', ofEra: 'i32', days: 'i32' },
@@ -78,7 +77,7 @@ export const countDays = functionOf(
   },
 );
 
-/** Packs bytes into a word, the first byte lowest. */
+/** The first byte is the lowest. */
 export const wordOf = (bytes: readonly number[]): bigint =>
   bytes.reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
 
@@ -88,7 +87,7 @@ const isNone = 0x7f;
 const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDigit, isDigit]);
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
-/** Reads three pairs of digits with separators. Bytes 0, 3 and 6 become the numbers. */
+/** Bytes 0, 3 and 6 become the numbers. */
 export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),

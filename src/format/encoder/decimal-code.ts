@@ -1,5 +1,4 @@
-// WebAssembly code for decimals of up to 15 digits: up to eight characters at once, longer texts
-// byte by byte.
+// WebAssembly code for decimals of up to 15 digits.
 
 import {
   i32,
@@ -37,7 +36,7 @@ const variables = {
   end: 'i32',
   digit: 'i32',
   negative: 'i32',
-  /** 1 if a point was found. `scale` counts the digits after it. */
+  /** `scale` counts the digits after the point. */
   point: 'i32',
   scale: 'i32',
   /** Number of bytes after the sign, later of digits. */
@@ -54,7 +53,7 @@ const none = leaveWith(i64.const(-1n));
 
 const eight = (byte: number): Code => i64.const(BigInt.asIntN(64, BigInt(byte) * 0x0101010101010101n));
 
-/** Removes the point from the word: moves the bytes before it up, and puts '0' at the start. */
+/** Moves the bytes before the point up, and puts '0' at the start. */
 const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
@@ -76,7 +75,7 @@ const takeOutPoint = (v: Variables): Code =>
     ),
   );
 
-/** Converts the eight digits of the word to a number: pairs, then fours, then all. */
+/** Adds digits to pairs, pairs to fours, then all. */
 const addUpDigits = (v: Variables): Code => {
   const pairs = 0x000000ff000000ffn;
   return sequence(
@@ -95,9 +94,8 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * Reads up to eight bytes. A loop would have an end that the processor cannot predict. D. Lemire,
- * "Quickly parsing eight digits", 2018. The search for the point: "Bit Twiddling Hacks", Determine
- * if a word has a zero byte.
+ * A loop would have an end that the processor cannot predict. D. Lemire, "Quickly parsing eight
+ * digits", 2018. The point: "Bit Twiddling Hacks", Determine if a word has a zero byte.
  */
 const scanWord = (v: Variables): Code => {
   const notDigits = i64.or(

@@ -1,4 +1,4 @@
-// WebAssembly code for delimiters of several bytes: drops first bytes without the other bytes.
+// For delimiters of several bytes: drops first bytes that are not followed by the other bytes.
 
 import { i32, loopWhile, sequence, when } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -6,10 +6,7 @@ import { flag } from './field-code.ts';
 import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
-/**
- * (end of the list) -> new end of the list, followed by a number larger than all addresses. If two
- * delimiters overlap, the first counts.
- */
+/** (end of the list) -> its new end. If two delimiters overlap, the first counts. */
 export const keepDelimiters = functionOf(
   1,
   { end: 'i32', at: 'i32', to: 'i32', place: 'i32', free: 'i32', length: 'i32', same: 'i32' },

@@ -1,4 +1,4 @@
-// WebAssembly code that finds a record's fields, without quotes and blanks, and that finds tokens.
+// Finds a record's fields, without quotes and blanks, and finds tokens.
 
 import { SPACE, TAB } from '../../core/characters.ts';
 import {
@@ -21,7 +21,7 @@ import { increase, zero } from './put-code.ts';
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));
 
-/** A cheap test for the usual case: false if neither end is a blank or control character. */
+/** A cheap test: false if neither end is a blank or control character. */
 const mayHaveBlanks = (start: Local, end: Local): Code =>
   i32.or(
     i32.le(i32.loadByte(start.get), i32.const(SPACE)),
@@ -38,7 +38,7 @@ export const trimBlanks = (start: Local, end: Local): Code =>
     ),
   );
 
-/** Not 0 if some token of the list is as long as the field. Rules out most fields. */
+/** Not 0 if some token of the list is as long as the field: rules out most fields. */
 export const mayBeOneOf = (list: Local, start: Local, end: Local): Code => {
   const length = i32.sub(end.get, start.get);
   const bit = choose(i32.lt(length, i32.const(31)), length, i32.const(31));

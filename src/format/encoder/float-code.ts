@@ -19,7 +19,7 @@ import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from './memory.ts';
 import { increase, masked, notSure, zero } from './put-code.ts';
 
-/** The code is unsure. No routine returns these bits as a value. */
+/** Means unsure: no routine returns these bits as a value. */
 export const noDouble = i64.const(-1n);
 
 export const floatFlags = { isSure: 1, isNegative: 2, isWhole: 4 };
@@ -46,7 +46,7 @@ const addDigits = (v: Variables): Code =>
   loopWhile(
     isDigitBefore(v.start, v.end),
     v.value.set(i64.add(i64.mul(v.value.get, i64.const(10n)), i64.extend(digitAt(v.start)))),
-    // The 20 digits of 2^64 leave 0 in `value`, so the code counts significant digits separately.
+    // The 20 digits of 2^64 leave 0 in `value`, so `significant` is counted separately.
     v.significant.set(
       i32.add(
         v.significant.get,
@@ -77,8 +77,7 @@ const addExponent = (v: Variables): Code =>
 
 /**
  * (start, end) -> `floatFlags` of `[+-]?(digits[.digits]|.digits)([eE][+-]?digits)?` with at most
- * 19 digits, or 0. Stores the digits at `mantissaAt`, and the power of ten of the last digit at
- * `exponentAt`.
+ * 19 digits, or 0. Stores the digits at `mantissaAt`, their power of ten at `exponentAt`.
  */
 export const scanFloat = functionOf(2, variables, (v) =>
   sequence(
@@ -128,7 +127,6 @@ type Product = Readonly<Record<keyof typeof product, Local>>;
 const upper = (value: Local): Code => i64.shr(value.get, i64.const(32n));
 const lower = (value: Local): Code => masked(value.get, 0xffffffffn);
 
-/** Sets `high` and `low` to the 128 bits of value * factor. */
 const multiply = (v: Product): Code =>
   sequence(
     v.low.set(i64.mul(lower(v.value), lower(v.factor))),
@@ -139,10 +137,7 @@ const multiply = (v: Product): Code =>
     v.low.set(i64.or(i64.shl(v.middle.get, i64.const(32n)), lower(v.low))),
   );
 
-/**
- * Multiplies by the high half of the power of 5. The low half matters only if all bits to be
- * rounded off are 1: only then can its carry change the other bits.
- */
+/** The low half of the power of 5 matters only if all bits to be rounded off are 1. */
 const multiplyExactly = (v: Product): Code => {
   const ones = 0x1ffn;
   return sequence(
@@ -163,7 +158,7 @@ const multiplyExactly = (v: Product): Code => {
 /** Only for these powers of ten can a number be exactly between two doubles. */
 const halfway = { least: -4, most: 23 };
 
-/** Rounds to nearest. A number exactly between two doubles is rounded to the even one. */
+/** A number exactly between two doubles is rounded to the even one. */
 const roundMantissa = (v: Product): Code => {
   const mayBeHalfway = i32.le(
     i32.sub(v.power.get, i32.const(halfway.least)),
@@ -200,7 +195,7 @@ export const nearestDouble = functionOf(
       v.value.set(i64.shl(v.value.get, v.zeros.get)),
       multiplyExactly(v),
       when(i64.eq(v.low.get, i64.const(-1n)), leaveWith(noDouble)),
-      // Keeps one bit more than a double has. The other nine or ten bits are dropped.
+      // Keeps one bit more than a double has.
       v.shift.set(i64.add(i64.shr(v.high.get, i64.const(63n)), i64.const(9n))),
       v.mantissa.set(i64.shr(v.high.get, v.shift.get)),
       roundMantissa(v),
@@ -219,14 +214,12 @@ export const nearestDouble = functionOf(
   'i64',
 );
 
-/** Entries have eight bytes. */
 const entry = (table: number, index: Code): Code => i32.add(i32.const(table), i32.shl(index, i32.const(3)));
 
 /**
- * (start, end) -> bits of the nearest double, or `noDouble`.
- * Dividing an integer up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D.
- * Clinger, "How to Read Floating Point Numbers Accurately", 1990. A branch for the sign would be
- * unpredictable, so the code sets the sign bit.
+ * (start, end) -> bits of the nearest double, or `noDouble`. Dividing an integer up to 2^53 by a
+ * power of ten up to 10^22 rounds once: W. D. Clinger, "How to Read Floating Point Numbers
+ * Accurately", 1990. Setting the sign bit is faster than a branch.
  */
 export const scanDouble = functionOf(
   2,

@@ -1,4 +1,4 @@
-// WebAssembly code for json and jsonb: checks the text (RFC 8259), and copies it.
+// WebAssembly code that checks JSON (RFC 8259), and copies it.
 
 import {
   i32,
@@ -51,7 +51,6 @@ const skipBlanks = (v: Variables): Code =>
 
 const isAt = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
-/** Moves `at` to the address that another routine found. */
 const goTo = (v: Variables, found: Code): Code =>
   sequence(v.at.set(found), when(i32.isZero(v.at.get), notSure));
 
@@ -76,7 +75,7 @@ const closeLevel = (v: Variables): Code =>
     v.isDone.set(i32.const(1)),
   );
 
-/** Reads the start of an array or object, and its end if it is empty. */
+/** Also reads the end of an empty array or object. */
 const openLevel = (v: Variables, call: Call): Code => {
   const isObject = isAt(v, '{');
   return sequence(
@@ -140,7 +139,6 @@ const takeNext = (v: Variables, call: Call): Code =>
     ),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readJson = functionOf(4, variables, (v, call) => {
   const write = sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),

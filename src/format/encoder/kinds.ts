@@ -1,11 +1,11 @@
-// Kinds of columns that the row routine can read: memory layout, and routine that reads the kind.
+// Kinds of columns that the row routine can read.
 
 import { column } from './layouts.ts';
 
-/** An integer of 32 or 64 bits, or the address of i32 values or of a token list. */
+/** An integer, or the address of i32 values or of a token list. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
-/** The field's value in JavaScript. A token is a text and the byte that it means. */
+/** A token is a text and the byte that it means. */
 export interface FieldValues {
   readonly i32: number;
   readonly i64: bigint;
@@ -17,16 +17,14 @@ export interface FieldValues {
 export const noZone = 0x7fffffff;
 
 /**
- * How the file writes numbers. `decimal`: the byte before the decimals; 0 if numbers are written as
- * the server reads them. `thousands`: the separator's bytes as an integer; without a separator, one
- * byte 0, which no text contains.
+ * `decimal`: the byte before the decimals; 0 if numbers are written as the server reads them.
+ * `thousands`: the separator's bytes as an integer; without a separator, one byte 0.
  */
 const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
- * The routine compares a column's kind in this order, so frequent kinds come first. `routine` is a
- * function of routines.ts: (column, start, end, out) -> address after the value, or 0: unsure, the
- * column's reader decides.
+ * The routine tests the kinds in this order, so frequent kinds come first. Each `routine`:
+ * (column, start, end, out) -> address after the value, or 0: unsure, the column's reader decides.
  */
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
@@ -39,26 +37,19 @@ const kinds = {
     routine: 'readNumeric',
     layout: { ...number, decimalsMax: 'i32', integersMax: 'i32', rounds: 'i32' },
   },
-  /** date, timestamp and time are ISO 8601. */
   date: { routine: 'readDate', layout: {} },
   /** zone: offset of texts without an offset, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
-  /**
-   * Dates and times in a pattern. steps: `patternStep` values · writes: one of `writes` · zone:
-   * offset in seconds east of UTC if the pattern has none.
-   */
+  /** zone: offset in seconds east of UTC if the pattern has none. */
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
-  /** Texts that mean a byte. other: the byte for all other texts, or -1. */
+  /** other: the byte for all other texts, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
-  /** isBinary: 1 for jsonb, which begins with a version and cannot store all JSON texts. */
+  /** isBinary: 1 for jsonb. */
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
-  /**
-   * Several patterns. steps: the pattern being tried · list: for each pattern the size of its steps
-   * in bytes, then the steps; then 0.
-   */
+  /** list: for each pattern the size of its steps in bytes, then the steps; then 0. */
   patterns: {
     routine: 'readPatterns',
     layout: { steps: 'i32', writes: 'i32', zone: 'i32', list: 'words' },
@@ -73,7 +64,6 @@ type Name = keyof Kinds;
 /** The column's reader reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
-/** A kind, and values for the fields of its layout. */
 export type ByteKind =
   | typeof notFromBytes
   | {
@@ -98,7 +88,7 @@ const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
 const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
   name,
   routine,
-  /** Value of `column.kind`. 0 means `notFromBytes`. */
+  /** 0 means `notFromBytes`. */
   number: index + 1,
   ...offsetsOf(layout),
 }));

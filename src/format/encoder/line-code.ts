@@ -1,4 +1,4 @@
-// WebAssembly code that writes a record's line number into the token of the column `_line`.
+// Writes a record's line number into the token of the column `_line`.
 
 import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';

@@ -1,7 +1,9 @@
+// Memory map of the row routine.
+
 import { wordBytes } from '../../core/shared-copy.ts';
 import { groupBytes } from '../wasm-instance.ts';
 
-/** Most bytes of records in memory at once. Few enough for the processor's L2 cache. */
+/** Most bytes of records in memory at once: few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;
 const outBytes = 8 * windowBytes;
 
@@ -12,9 +14,7 @@ export const overrun = 16;
 export const state = {
   /** Address in the list of the first delimiter that is not before the next record. */
   next: 0,
-  /** Address after the last delimiter of the list. */
   listEnd: 4,
-  /** Address after the last row. */
   out: 8,
   copied: 12,
   filtered: 16,
@@ -22,7 +22,6 @@ export const state = {
   reason: 20,
   /** 4 times the number of delimiters in a record. */
   between: 24,
-  /** As in RowPlan. */
   rowRoom: 28,
   perByte: 32,
   slotsAt: 36,
@@ -44,7 +43,6 @@ export const state = {
   isTextFormat: 84,
   /** 1 if surplus fields of a record are ignored. */
   isCut: 88,
-  /** Address of the token with the current record's line; 0 if no column needs the line. */
   lineAt: 92,
   /** i64: line of the block's first byte. */
   blockLine: 96,
@@ -54,7 +52,6 @@ export const wanted = { no: 0, yes: 1, unsure: 2 };
 
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
 
-/** Results of `scanFloat`: an i64 and an i32. */
 export const mantissaAt = 128;
 export const exponentAt = mantissaAt + 8;
 /** 10^0 to 10^15 as f64, then as i64. */
@@ -62,9 +59,8 @@ export const powersAt = exponentAt + 8;
 export const wholePowersAt = powersAt + 16 * 8;
 /** Number of days of each month, one byte each. */
 export const monthDaysAt = wholePowersAt + 16 * 8;
-/** Names of the months, one i32 each: three lower-case letters, the first in the lowest byte. */
+/** One i32 each: three lower-case letters, the first in the lowest byte. */
 export const monthNamesAt = monthDaysAt + 16;
-/** The values that a pattern found, at the offsets of `part`. */
 export const partsAt = monthNamesAt + 12 * 4;
 /** The text begins here or up to one word later, after zeros. The byte before is no quote. */
 export const textAt = 1024;
@@ -79,7 +75,6 @@ export const outEnd = outAt + outBytes;
 /** The parts of a joined value. Records with a longer value go to the judge. */
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
-/** Longer numbers go to the host. */
 export const numberBytesMax = 128;
 /** A number without its separators. */
 export const plainAt = glueAt + glueBytes + 64;

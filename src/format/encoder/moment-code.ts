@@ -1,3 +1,5 @@
+// WebAssembly code for dates, times and timestamps in ISO 8601.
+
 import {
   choose,
   i32,
@@ -63,7 +65,6 @@ export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative
 const takeInfinity = (v: Variables, call: Call): Code =>
   sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readDate = functionOf(4, variables, (v, call) =>
   sequence(
     whenElse(
@@ -95,7 +96,6 @@ export const putMoment = functionOf(4, { out: 'i32', days: 'i32', offset: 'i32',
   ),
 );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readTime = functionOf(4, variables, (v, call) =>
   sequence(
     takeTime(v, v.start.get, call),
@@ -104,7 +104,6 @@ export const readTime = functionOf(4, variables, (v, call) =>
   ),
 );
 
-/** Sets the offset from the rest of the text, or from the column. */
 const takeIsoOffset = (v: Variables, call: Call): Code =>
   sequence(
     v.offset.set(i32.load(v.column.get, offsetOf('timestamp', 'zone'))),
@@ -121,7 +120,6 @@ const takeIsoOffset = (v: Variables, call: Call): Code =>
     when(i32.eq(v.offset.get, i32.const(noZone)), notSure),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readTimestamp = functionOf(4, variables, (v, call) => {
   const separator = i32.loadByte(v.start.get, dateLength);
   return sequence(

@@ -1,3 +1,5 @@
+// WebAssembly code for integers and floats.
+
 import { f64, i32, i64, leaveWith, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf, type Call } from '../wasm-module.ts';
 import { hasPoint, isNegative, valueOf } from './decimal-code.ts';
@@ -46,7 +48,6 @@ const takeWhole = (v: Integer, call: Call): Code =>
     when(v.negative.get, v.value.set(i64.sub(i64.const(0n), v.value.get))),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readInteger = functionOf(4, integer, (v, call) =>
   sequence(
     takePlain(v, call),
@@ -78,7 +79,6 @@ const takeDouble = (
     when(i64.eq(v.bits.get, noDouble), notSure),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call) =>
   sequence(
     takeDouble(v, call),
@@ -91,7 +91,6 @@ export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call
 /** Exponents of doubles whose nearest float4 is normal and finite. */
 const singles = { least: 1023 - 126, most: 1023 + 126 };
 
-/** Exponent bits of NaN and infinity: all 1. */
 const infinite = 0x7ff0000000000000n;
 
 const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
@@ -110,8 +109,8 @@ const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly 
   );
 
 /**
- * (column, start, end, out) -> address after the value, or 0: unsure. Unsure if the double is
- * exactly between two float4: only then rounding twice is wrong, and types/floats.ts decides.
+ * Unsure if the double is exactly between two float4: rounding twice is wrong only then, and
+ * types/floats.ts decides.
  */
 export const readReal = functionOf(
   4,

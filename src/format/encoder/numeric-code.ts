@@ -1,4 +1,4 @@
-// WebAssembly code for numeric: writes groups of four decimal digits, 16 digits at a time.
+// WebAssembly code for numeric, 16 digits at a time.
 
 import {
   i32,
@@ -28,7 +28,6 @@ const variables = {
   end: 'i32',
   out: 'i32',
   negative: 'i32',
-  /** Address of the point; without a point, the end. */
   point: 'i32',
   /** `integers` excludes leading zeros. `left` counts the digits that are not copied yet. */
   integers: 'i32',
@@ -48,17 +47,14 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
-/**
- * Continues with `readPower`, which removes the exponent. A number with separators is unsure,
- * because its text is already where `readPower` writes.
- */
+/** A number with separators is unsure: its text is already where `readPower` writes. */
 const tryPower = (v: Variables, call: Call): Code =>
   sequence(
     when(isSpelled(v.column), notSure),
     leaveWith(call('readPower', v.column.get, v.negative.get, v.start.get, v.end.get, v.out.get)),
   );
 
-/** Finds the point. Any other byte among the digits must begin an exponent. */
+/** Any other byte among the digits must begin an exponent. */
 const findPoint = (v: Variables, call: Call): Code => {
   const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(codeOf('0'))), v128.all(9)));
   return sequence(
@@ -133,11 +129,11 @@ const alignDigits = (v: Variables): Code =>
     v.groups.set(i32.shr(i32.sub(v.to.get, i32.const(digitsAt - 3)), i32.const(2))),
   );
 
-/** A v128 of 16-bit numbers: the values repeat. */
+/** Eight 16-bit numbers: the values repeat. */
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 
-/** Turns 16 digits into pairs, then into four groups of four, stored as big-endian words. */
+/** Adds digits to pairs, and pairs to groups of four. */
 const putGroups = (v: Variables): Code => {
   const places = [1, 0, 5, 4, 9, 8, 13, 12];
   return sequence(
@@ -172,7 +168,7 @@ const dropZeros = (v: Variables): Code =>
     when(i32.isZero(v.groups.get), v.weight.set(zero), v.negative.set(zero)),
   );
 
-/** Writes NaN or infinity. A numeric with a precision has no infinity. */
+/** A numeric with a precision has no infinity. */
 const putSpecialNumeric = (v: Variables, call: Call): Code => {
   const found = (kind: number, sign: number): Code =>
     when(i32.eq(v.bits.get, i32.const(kind)), v.left.set(i32.const(sign)));
@@ -193,7 +189,6 @@ const putSpecialNumeric = (v: Variables, call: Call): Code => {
   );
 };
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readNumeric = functionOf(4, variables, (v, call) =>
   sequence(
     takePlain(v, call),

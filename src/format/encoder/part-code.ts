@@ -1,4 +1,4 @@
-// WebAssembly code that finds the end of strings and numbers in JSON. 0 means unsure.
+// Finds the end of strings and numbers in JSON. 0 means unsure.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -93,7 +93,6 @@ const skipEscape = (v: Text): Code =>
     ),
   );
 
-/** (at, end, isBinary) -> address after the string whose opening quote is at `at`, or 0. */
 export const afterString = functionOf(3, text, (v) =>
   sequence(
     increase(v.at, 1),
@@ -112,7 +111,6 @@ export const afterString = functionOf(3, text, (v) =>
 const number = { at: 'i32', end: 'i32', start: 'i32', from: 'i32', byte: 'i32' } as const;
 type NumberCode = Readonly<Record<keyof typeof number, Local>>;
 
-/** Skips at least one digit. */
 const skipDigits = (v: NumberCode): Code =>
   sequence(
     v.from.set(v.at.get),
@@ -129,7 +127,6 @@ const skipExponent = (v: NumberCode): Code =>
     when(i32.gt(i32.sub(v.at.get, v.from.get), i32.const(exponentDigitsMax)), notSure),
   );
 
-/** (at, end) -> address after the number at `at`, or 0. */
 export const afterNumber = functionOf(2, number, (v) =>
   sequence(
     v.start.set(v.at.get),

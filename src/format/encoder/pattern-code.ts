@@ -1,4 +1,4 @@
-// WebAssembly code for dates and times in a pattern such as M/D/YYYY H:mm, read step by step.
+// WebAssembly code for dates and times in a pattern such as M/D/YYYY.
 
 import {
   choose,
@@ -60,7 +60,7 @@ const takeOneOrTwo = (v: Variables): Code =>
 const byteOf = (value: Local, place: number): Code =>
   i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
 
-/** Converts pairs of digits in `value`: bytes 0 and 2 become the numbers. */
+/** Bytes 0 and 2 of `value` become the numbers. */
 const takeDigitPairs = (v: Variables, digits: number): Code => {
   const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
   return sequence(
@@ -95,7 +95,6 @@ const takeShortYear = (v: Variables): Code => {
   );
 };
 
-/** Bits that make letters lower-case. */
 const lowerCase = (letters: number): number => 0x202020 & ((1 << (8 * letters)) - 1);
 
 const takeMonthName = (v: Variables): Code =>
@@ -140,7 +139,7 @@ const takeOffset = (v: Variables, call: Call): Code =>
     setPart(part.offset, secondsEastOf(v.value)),
   );
 
-/** Follows the steps. The last line detects a step that read beyond the field. */
+/** The last line detects a step that read beyond the field. */
 const takeSteps = (v: Variables, call: Call): Code => {
   const steps: readonly (readonly [number, Code])[] = [
     [reads.two, takeTwo(v)],
@@ -171,7 +170,6 @@ const takeSteps = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Converts an hour of the 12-hour clock to the 24-hour clock. */
 const takeHour = (v: Variables): Code =>
   sequence(
     v.hour.set(partOf(part.hour)),
@@ -190,7 +188,6 @@ const takeHour = (v: Variables): Code =>
     unless(i32.lt(partOf(part.second), i32.const(60))),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readPattern = functionOf(4, variables, (v, call) => {
   const writesOnly = (type: number): Code =>
     i32.eq(i32.load(v.column.get, offsetOf('pattern', 'writes')), i32.const(type));

@@ -7,21 +7,20 @@ export const reads = {
   end: 0,
   /** (the byte) */
   byte: 1,
-  /** Number of one or two, exactly two, or exactly four digits (the part to set). */
+  /** (the part to set) */
   oneOrTwo: 2,
   two: 3,
   four: 4,
-  /** Two-digit year; three-letter month; AM or PM. */
   shortYear: 5,
   monthName: 6,
   half: 7,
-  /** Decimals of a second (how many digits). */
+  /** (how many digits) */
   fraction: 8,
   offset: 9,
 };
-/** Type of the written value. date: refuses a time of day · dayOfMoment: drops the time of day. */
+/** date: refuses a time of day · dayOfMoment: drops the time of day. */
 export const writes = { date: 0, time: 1, timestamp: 2, dayOfMoment: 3 };
-/** The parts of a date, as offsets of i32 values. A part that the pattern does not name is 0. */
+/** Offsets of i32 values. A part that the pattern does not name is 0. */
 export const part = {
   year: 0,
   month: 4,

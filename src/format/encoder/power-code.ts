@@ -1,5 +1,4 @@
-// WebAssembly code for numeric with an exponent: writes the number without exponent, for
-// `readNumeric`.
+// WebAssembly code for numeric with an exponent.
 
 import { i32, i64, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -47,10 +46,7 @@ const writeZeros = (v: Variables): Code =>
     loopWhile(v.left.get, writeBefore(v, i32.const(codeOf('0'))), increase(v.left, -1)),
   );
 
-/**
- * (column, isNegative, start, end, out) -> result of `readNumeric` for the number without its
- * exponent. 1.50e1 becomes 15.0, with as many decimals as the server keeps.
- */
+/** Passes `readNumeric` the number without exponent: 1.50e1 becomes 15.0. */
 export const readPower = functionOf(5, variables, (v, call) =>
   sequence(
     // Refuses a second sign.

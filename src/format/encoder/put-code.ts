@@ -1,4 +1,4 @@
-// WebAssembly code that writes numbers and bytes, big-endian as COPY's binary format requires.
+// Writes numbers and bytes, big-endian as COPY's binary format requires.
 
 import { i32, i64, leaveWith, loopWhile, sequence, v128, when, type Code, type Local } from '../wasm-code.ts';
 
@@ -9,7 +9,6 @@ export const unless = (condition: Code): Code => when(i32.isZero(condition), not
 export const increase = (variable: Local, by: number): Code =>
   variable.set(i32.add(variable.get, i32.const(by)));
 
-/** WebAssembly is little-endian. */
 const swapped = (value: Local): Code =>
   i32.or(
     i32.and(i32.rotate(value.get, i32.const(8)), i32.const(0x00ff00ff)),
@@ -53,11 +52,10 @@ export const turnAround = (value: Local): Code =>
     value.set(i64.rotate(value.get, i64.const(32n))),
   );
 
-/** Leaves the variable with reversed bytes. */
 export const putInt64 = (out: Local, offset: number, value: Local): Code =>
   sequence(turnAround(value), i64.store(out.get, offset, value.get));
 
-/** Copies `length` bytes, 16 at a time, so up to 15 bytes more: see `overrun`. */
+/** Copies up to 15 bytes more than `length`: see `overrun`. */
 export const copyBytes = (to: Local, from: Local, length: Local, at: Local): Code =>
   sequence(
     at.set(zero),

@@ -1,31 +1,26 @@
-// The row encoder's WebAssembly module: all routines in order, and the JavaScript functions that
-// they call.
+// The row encoder's WebAssembly module.
 //
 // How to change it
-// - `npm run encoder:dump` prints the module as text; bench/encoder-module.ts also prints the
-//   module of the record scan.
+// - `npm run encoder:dump` prints the module as text.
 // - A routine is a `functionOf` in one of the files here, and one line below. It calls other
-//   routines by name.
+//   routines by name, and may change its parameters.
 // - A kind of column is an entry in kinds.ts and a routine that reads it. A column type chooses a
 //   kind in its `bytes`.
 // - A routine may be unsure, but never wrong: for an unusual spelling it returns 0, and the
 //   column's reader decides.
-// - A routine may change its parameters. A helper that takes `v` uses the variables of the routine
-//   that calls it. A helper named `take…` moves `start` after the bytes that it has read.
+// - A helper that takes `v` uses the variables of the routine that calls it. A helper named `take…`
+//   moves `start` after the bytes that it has read.
 // - A value must stay within the room of its column: see RowPlan in rows/row-plan.ts.
-// - test/unit/format/encoder/routines.test.ts calls each routine with bytes;
+// - test/unit/format/encoder/routines.test.ts calls each routine;
 //   test/unit/format/records/compiled-oracle.test.ts compares whole files with the column readers,
-//   and timestamp-oracle.test.ts dates and times in all spellings;
-//   test/integration/compiled.test.ts compares values with the server's own;
-//   test/integration/fast-path.test.ts shows how little is left to slower code.
+//   and timestamp-oracle.test.ts dates and times; test/integration/compiled.test.ts compares values
+//   with the server's; test/integration/fast-path.test.ts counts what is left to slower code.
 //
 // Results that are not values
 // - 0: unsure; from findToken and scanInfinity: not found
 // - -1: unsure, from routines for which 0 is a value: readDigits, readTwo, scanClock, scanTime,
 //   scanOffset, scanDecimal
 // - noDouble (-1, the bits of a NaN): unsure, from nearestDouble and scanDouble
-// - noDay: not a day of the calendar, from scanDay and countDays
-// - noZone: each text of the column has its own offset
 // - 0x7fffffff: follows the last delimiter of a list
 // - -1 in memory: no quotes (`state.quote`), an empty slot (`token.length`), a refused record
 //   (`token.valueBytes`), a boolean without `else` (`other`)
@@ -61,7 +56,7 @@ export const encoderModule = {
   imported: {
     /**
      * (column's index, start and end of its text, address, end of the value already written there
-     * or 0) -> end of the value, after user functions have seen it, or 0: refused or unsure.
+     * or 0) -> end of the value after user functions, or 0: refused or unsure.
      */
     encodeByText: 5,
     /** () -> one of `wanted`: does the record in the slots satisfy the filters? */

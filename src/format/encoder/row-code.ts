@@ -40,7 +40,6 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const set = (address: number, value: Code): Code => i32.store(zero, address, value);
 
-/** Saves the results in `state`, and returns from the routine. */
 const stop = (v: Variables, reason: number): Code =>
   sequence(
     set(state.next, v.next.get),

@@ -1,5 +1,4 @@
-// WebAssembly code that tests a column's rules (`.min`, `.max`, `.oneOf`, `.length`) on the value
-// just written.
+// Tests a column's rules (`.min`, `.max`, `.oneOf`, `.length`) on the value just written.
 
 import { f64, i32, i64, loopWhile, sequence, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf, type Call } from '../wasm-module.ts';
@@ -25,10 +24,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 /** Two different decimals of up to 15 digits never share a double. */
 const digitsMax = 15;
 
-/**
- * Compares the written value as an integer. Inverting the bits of negative floats gives integers in
- * the order of the floats, with NaN beyond infinity.
- */
+/** Inverting the bits of negative floats gives integers in the order of the floats. */
 const compareWritten = (v: Variables): Code => {
   const unused = i64.sub(i64.const(64n), v.bits.get);
   return sequence(
@@ -45,7 +41,7 @@ const compareWritten = (v: Variables): Code => {
   );
 };
 
-/** Compares the decimal of the text as a double. Bounds have at most 15 digits too. */
+/** Compares as doubles. Bounds have at most 15 digits too. */
 const compareDecimal = (v: Variables, call: Call): Code =>
   sequence(
     v.decimal.set(call('scanDecimal', v.start.get, v.end.get)),
@@ -71,8 +67,7 @@ const compareLength = (v: Variables): Code => {
     v.length.set(i32.sub(v.end.get, v.start.get)),
     when(i32.gt(v.length.get, i32.load(v.rules.get, ruleLayout.charactersMax)), notSure),
     when(i32.lt(v.length.get, least), notSure),
-    // A character has up to four bytes, so a text with four times the minimum in bytes is long
-    // enough. A text that is not empty has one character.
+    // A character has up to four bytes, so four times the minimum in bytes is long enough.
     when(
       i32.and(i32.gt(least, i32.const(1)), i32.lt(v.length.get, i32.shl(least, i32.const(2)))),
       loopWhile(i32.and(i32.lt(v.start.get, v.end.get), isAscii), increase(v.start, 1)),

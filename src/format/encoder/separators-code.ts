@@ -56,7 +56,6 @@ const keepGroups = (v: Variables): Code =>
     ),
   );
 
-/** The routine that reads the number checks the rest. */
 const keepRest = (v: Variables): Code =>
   loopWhile(
     i32.lt(v.start.get, v.end.get),
@@ -90,7 +89,6 @@ export const plainNumber = functionOf(3, variables, (v) =>
 /** Not 0 if the column declares a decimal comma or separators. */
 export const isSpelled = (column: Local): Code => spelling(column, 'decimal');
 
-/** If the column declares separators, continues with the rewritten number. */
 export const takePlain = (
   v: { readonly column: Local; readonly start: Local; readonly end: Local },
   call: Call,

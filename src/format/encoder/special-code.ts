@@ -1,9 +1,10 @@
+// WebAssembly code that recognizes NaN and infinity.
+
 import { i32, i64, leaveWith, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { isByte } from './byte-code.ts';
 import { notSure } from './put-code.ts';
 
-/** Results of `scanSpecial`. 0 means unsure. */
 export const special = { notANumber: 1, infinity: 2, negativeInfinity: 3 };
 
 const variables = {
@@ -15,7 +16,7 @@ const variables = {
   letters: 'i64',
 } as const;
 
-/** True if the letters are this word of three or eight letters, in lower case. */
+/** The word has three or eight letters. */
 const isWord = (letters: Local, word: string): Code =>
   i64.eq(letters.get, i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE()));
 

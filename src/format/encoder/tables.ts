@@ -1,10 +1,12 @@
+// Constant tables in the row routine's memory.
+
 import { five, fives, fivesAt, monthDaysAt, monthNamesAt, powersAt, wholePowersAt } from './memory.ts';
 
 const powersOfTen = 16;
 const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const monthNames = 'jan\0feb\0mar\0apr\0may\0jun\0jul\0aug\0sep\0oct\0nov\0dec\0';
 
-/** Negative powers up to 5^-27 are rounded up, which keeps quotients exact. Others are cut off. */
+/** Negative powers up to 5^-27 are rounded up, which keeps quotients exact. */
 const roundedUp = 27;
 
 const highBitsOfFives = (): bigint[] => {

@@ -1,5 +1,4 @@
-// WebAssembly code for text values, and for fields in COPY's text format. The bytes are valid
-// UTF-8.
+// WebAssembly code for text values, and for COPY's text format.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -21,7 +20,6 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Counts all bytes except continuation bytes. */
 const countCharacters = (v: Variables): Code => {
   const continuations = v128.bits(v128.ltSigned(v128.load(v.at.get), v128.all(continuationsEnd & 0xff)));
   return sequence(
@@ -35,7 +33,6 @@ const countCharacters = (v: Variables): Code => {
   );
 };
 
-/** (column, start, end, out) -> address after the text, or 0 if it has too many characters. */
 export const readText = functionOf(4, variables, (v) => {
   const isLonger = (length: Local): Code =>
     i32.gt(length.get, i32.load(v.column.get, offsetOf('text', 'charactersMax')));
@@ -58,7 +55,6 @@ const escapes: readonly (readonly [string, string])[] = [
   ['\r', 'r'],
 ];
 
-/** (start, end, out) -> address after the text. */
 export const putCopyText = functionOf(
   3,
   { start: 'i32', end: 'i32', out: 'i32', byte: 'i32', stop: 'i32', bytes: 'v128' },

@@ -1,17 +1,14 @@
-// Memory layout of token lists, which are hash tables.
+// Memory layout of token lists.
 
 /**
- * `lengths` has a bit for each length of a token (bit 31: 31 bytes or longer). `shift` reduces a
- * hash to a slot number. `slots` is the number of slots, at least half of them empty. A token is in
- * the slot of its hash, or in the next slot that was free.
+ * A hash table. `lengths` has a bit for each length of a token (bit 31: 31 bytes or longer).
+ * `shift` reduces a hash to a slot number. At least half of the slots are empty. A token is in the
+ * slot of its hash, or in the next slot that was free.
  */
 export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
-/**
- * A slot: a token, its last eight bytes, and the bytes to write for it. `valueBytes` is -1 if the
- * record is refused, `length` is -1 if the slot is empty.
- */
+/** `key` is the token's last eight bytes. `valueBytes` -1: refused; `length` -1: empty slot. */
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
 /** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
 export const hashFactor = 0x9e3779b97f4a7c15n;
-/** A line's token, with room for its value: length and bigint (binary), or digits (text). */
+/** The value is a length and a bigint (binary), or digits (text). */
 export const lineToken = { valueAt: token.bytes, valueMax: 20, bytes: token.bytes + 20 };

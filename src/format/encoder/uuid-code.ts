@@ -1,4 +1,4 @@
-// WebAssembly code for uuid: 16 hexadecimal digits at a time.
+// WebAssembly code for uuid, 16 digits at a time.
 
 import { i32, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
@@ -34,7 +34,7 @@ const openBraces = (v: Variables): Code =>
     v.length.set(i32.const(hyphenatedLength)),
   );
 
-/** Indexes from `from` to before `to`, relative to `begin`. */
+/** Indexes [from, to), relative to `begin`. */
 const places = (from: number, to: number, begin: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index - begin);
 
@@ -70,14 +70,13 @@ const takeDigits = (v: Variables, digits: Local): Code => {
   );
 };
 
-/** Joins pairs of values into bytes. In each 16-bit number, the low byte is the left digit. */
+/** In each 16-bit number, the low byte is the left digit. */
 const pairs = (values: Local): Code =>
   v128.and(
     v128.or(v128.shl16(values.get, i32.const(4)), v128.shr16(values.get, i32.const(8))),
     v128.const(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 0xff : 0))),
   );
 
-/** (column, start, end, out) -> address after the value, or 0: unsure. */
 export const readUuid = functionOf(4, variables, (v) =>
   sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),

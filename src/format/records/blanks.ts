@@ -1,6 +1,8 @@
+// Removes blanks for the dialect's `trim`.
+
 import { SPACE, TAB } from '../../core/characters.ts';
 
-/** Removes blanks and tabs at both ends. Other white space is data. */
+/** Other white space is data. */
 export const trimBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;

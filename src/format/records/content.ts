@@ -1,10 +1,12 @@
+// Recognizes files that are not CSV by their first bytes.
+
 interface Kind {
   readonly problem: string;
   readonly hint: string;
 }
 
 interface KnownKind extends Kind {
-  /** The bytes in latin1: one character per byte. */
+  /** The bytes in latin1. */
   readonly begins: string;
   readonly at?: number;
 }
@@ -60,7 +62,7 @@ const kinds: readonly KnownKind[] = [
 
 export const contentBytes = 512;
 
-/** Returns what kind of file begins with these stored bytes, if it is certainly not CSV. */
+/** The file is certainly not CSV. */
 export const otherContent = (head: Buffer): Kind | undefined =>
   kinds.find(({ begins, at = 0 }) => head.toString('latin1', at, at + begins.length) === begins);
 
@@ -82,7 +84,7 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
   },
 ];
 
-/** Returns what kind of text this probably is, if not CSV. A dialect might still read it. */
+/** Probably not CSV, but a dialect might still read it. */
 export const otherText = (text: string): Kind | undefined =>
   textKinds.find(({ begins }) => begins.test(text));
 

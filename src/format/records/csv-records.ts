@@ -8,7 +8,7 @@ import { isOneOf } from './null-tokens.ts';
 
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse') as typeof CsvParse;
 
-/** Line ends as csv-parse expects them: the longest first. */
+/** csv-parse expects the longest first. */
 const recordEnds = { lf: ['\r\n', '\n'], crlf: ['\r\n'], cr: ['\r\n', '\r'] } as const;
 
 /** White space that csv-parse trims but the dialect keeps, as UTF-8 bytes in latin1. */
@@ -25,7 +25,7 @@ export class NotForCsvParse extends Error {
   }
 }
 
-/** Returns the option of the dialect that csv-parse reads differently. */
+/** The option of the dialect that csv-parse reads differently. */
 export const foreignTo = ({ escape, escapes, quote, quotes }: Dialect): string | undefined => {
   if (escapes !== null) return `escapes: '${escapes}'`;
   if (quote !== null && escape !== null && escape !== quote) return `escape: ${JSON.stringify(escape)}`;
@@ -46,7 +46,6 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
     trim: trim !== false,
     relax_column_count: true,
     skip_empty_lines: fields !== 1,
-    // Only csv-parse knows which fields were quoted; it tells `cast`.
     ...(quotedNulls
       ? {}
       : {
@@ -56,10 +55,7 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
   };
 };
 
-/**
- * Calls `take` with the fields of each record. An unquoted null is undefined. `fields` is the
- * header's number of fields. Memory: a block and a record. Throws NotForCsvParse.
- */
+/** An unquoted null is undefined. `fields` is the header's number of fields. */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
   {

@@ -1,25 +1,23 @@
-// Finds the field of a file that a column names, and texts that hold for the whole file: constants,
-// and parts of its path.
+// Finds the field of a file that a column names, and texts that hold for the whole file.
 
 import type { Dialect, FieldRef, LineageName } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { inQuotes } from '../../core/wording.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** A file that is only previewed has no id and no run. */
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/** The fields by index from 0. Texts about the file have the indexes after the record's fields. */
+/** The record's fields have the first indexes; texts about the file follow. */
 export interface FileFields {
   readonly header: readonly string[];
-  /** Indexes that the reference may mean: several if it is ambiguous. */
+  /** Several indexes if the reference is ambiguous. */
   readonly indexesOf: (ref: FieldRef) => readonly number[];
-  /** The index, or -1 if the file has no such field. */
+  /** -1 if the file has no such field. */
   readonly indexOf: (ref: FieldRef) => number;
-  /** The text that holds for the whole file. Undefined for fields of its records. */
+  /** The text that holds for the whole file; undefined for fields of its records. */
   readonly textAt: (index: number) => string | undefined;
-  /** Values of the lineage columns. Undefined for `_line`, which differs per record. */
+  /** Undefined for `_line`, which differs per record. */
   readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
 
@@ -34,7 +32,7 @@ const relaxed = (name: string): string =>
 /** `rate#2` means the second field named `rate`. */
 const numbered = /^(.+)#([1-9]\d*)$/s;
 
-/** Returns the pattern's first group in the path, or the whole match. */
+/** The pattern's first group in the path, or the whole match. */
 const partOf = (path: string, pattern: RegExp): string | undefined => {
   const found = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(path);
   return found === null ? undefined : (found[1] ?? found[0]);
@@ -99,7 +97,7 @@ export const fieldsOf = (
   };
 };
 
-/** The field in messages: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
+/** In messages: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
   if (typeof ref === 'string') return inQuotes(ref);

@@ -1,3 +1,5 @@
+// A dialect as bytes, and how its lines end.
+
 import { BACKSLASH, CR, LF, SPACE, TAB } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 
@@ -5,26 +7,25 @@ export interface Grammar {
   readonly delimiter: Buffer;
   readonly quote: number;
   readonly escape: number;
-  /** True if a backslash escapes any byte, inside and outside of quotes. */
+  /** A backslash escapes any byte, inside and outside of quotes. */
   readonly escapesAll: boolean;
   readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
   /** A line feed and the comment's first bytes. */
   readonly commentLine: Buffer | undefined;
-  /** Starts a comment inside a line, outside of quotes. Undefined if comments are whole lines. */
+  /** Starts a comment inside a line. Undefined if comments are whole lines. */
   readonly infix: Buffer | undefined;
-  /** True if blanks and tabs around quotes are dropped. A line of only blanks is then blank. */
+  /** Blanks and tabs around quotes are dropped. A line of only blanks is then blank. */
   readonly trim: boolean;
-  /** True if blanks and tabs are dropped around unquoted fields too. */
+  /** Blanks and tabs are dropped around unquoted fields too. */
   readonly trimsPlain: boolean;
-  /** True if quotes inside unquoted fields, and text after a closing quote, are data. */
+  /** Quotes inside unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
   readonly lineEnd: LineEnd;
-  /** The byte that counts as a line end. */
   readonly newline: number;
-  /** True if other line ends outside of quotes are data. False: they are a fault of the record. */
+  /** Other line ends outside of quotes are data. False: they are a fault of the record. */
   readonly straysAreData: boolean;
-  /** True in files with one field: an empty line is a record. In other files it is skipped. */
+  /** In files with one field, an empty line is a record. */
   readonly keepEmpty: boolean;
 }
 
@@ -76,17 +77,16 @@ export interface LineSpan {
   readonly next: number;
 }
 
-/** The line [from, end) with LF at `end`. A CR before the LF belongs to the line end. */
+/** The line [from, end) with LF at `end`. */
 export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSpan => ({
   end: end > from && block[end - 1] === CR ? end - 1 : end,
   next: end + 1,
 });
 
-/** True if the newline byte at `at` ends a line. */
 export const endsLine = (block: Buffer, from: number, at: number, { lineEnd }: Grammar): boolean =>
   lineEnd !== 'crlf' || (at > from && block[at - 1] === CR);
 
-/** The line from `from`, whatever its quotes. Undefined if its end may be in later bytes. */
+/** Ignores quotes. Undefined if the line's end may be in later bytes. */
 export const lineAt = (
   block: Buffer,
   from: number,
@@ -107,7 +107,6 @@ export const lineAt = (
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 
-/** The last line of a file, which has no line end or half of a line end. */
 export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpan => ({
   end: takesHalfLineEnds(grammar) ? beforeLineFeed(block, from, block.length).end : block.length,
   next: block.length,
@@ -118,7 +117,7 @@ export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll 
   (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
   (escapesAll && bytes[at] === BACKSLASH);
 
-/** Returns the index after the closing quote, or -1 if the block lacks it. */
+/** Returns the index after the closing quote, or -1. */
 const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1)
     if (isEscape(block, at, grammar)) at += 1;
@@ -128,7 +127,7 @@ const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number 
 };
 
 /**
- * Finds the first line end outside of quotes. Undefined if the bytes do not suffice. `isRaw`: the
+ * Finds the first line end outside of quotes. Undefined: the bytes do not suffice. `isRaw`: the
  * first line is a comment or skipped, so its quotes have no meaning.
  */
 export const findLineEnd = (
@@ -158,7 +157,7 @@ export const findLineEnd = (
       return findLineEnd(bytes.subarray(at), atEnd, grammar, true);
     if (isFieldStart && byte === quote) {
       const after = skipQuoted(bytes, at, grammar);
-      // A quote that is never closed rejects its line only, so that line's end counts.
+      // A quote that is never closed rejects only its line, so the end of this line counts.
       if (after === -1) return atEnd ? findLineEnd(bytes, atEnd, grammar, true) : undefined;
       at = after - 1;
       isFieldStart = false;

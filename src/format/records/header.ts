@@ -1,3 +1,5 @@
+// Reads the header of a file.
+
 import { isUtf8 } from 'node:buffer';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -13,7 +15,7 @@ import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
 export interface FileHeader {
   /** Trimmed, in file order. Empty strings if the file names no fields. */
   readonly names: readonly string[];
-  /** Line of the names. If the dialect gives the names: line where the data begins. */
+  /** Line of the names; if the dialect gives them, the data's first line. */
   readonly line: number;
   readonly dataByte: number;
   readonly dataLine: number;
@@ -62,7 +64,7 @@ const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   }
 };
 
-/** Skips a comment, which may be longer than any buffer. */
+/** A comment may be longer than any buffer. */
 const passComment = async (reader: HeadReader): Promise<void> => {
   for (;;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
@@ -93,7 +95,7 @@ const findRecord = async (
   }
 };
 
-/** The dialect's line end, or the first line end found if the dialect says 'auto'. */
+/** For 'auto', the first line end in the file. */
 const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
   if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
   const grammar = grammarOf(dialect, 2, 'lf');
@@ -112,9 +114,8 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 };
 
 /**
- * Reads the header of a file. With `header: false`, the first record sets the number of fields, and
- * `positions` is the highest position that a column names: short records are padded to it. The
- * lines before the data, except comments, must end within `headerBytesMax` bytes.
+ * `positions` is the highest position that a column names: with `header: false`, short records are
+ * padded to it. The lines before the data, except comments, must end within `headerBytesMax` bytes.
  * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
@@ -176,7 +177,7 @@ const readNames = async (
   const line = (reader.line += spans.lines[0]!);
   if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
   const names = parseNames(bytes.subarray(from, to), dialect, reader.invalid);
-  // The parser runs first, because its error says more about a misplaced quote.
+  // The parser's error says more about a misplaced quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
   // A blank line after the header is data: in a file with one field it is a record.
   const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;

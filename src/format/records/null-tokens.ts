@@ -1,7 +1,9 @@
+// Texts that mean null.
+
 import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** Usually there is one text, and comparing is faster than hashing. */
+/** For one text, comparing is faster than hashing. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
   const [only] = texts;
   if (texts.length === 1) return (text) => text === only;
@@ -9,10 +11,7 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
-/**
- * With `quotedNulls: false`, the reader of unquoted fields returns undefined for a null token.
- * Otherwise the column compares the text later.
- */
+/** With `quotedNulls: false`, null tokens become undefined. Else the column compares later. */
 export const unquotedReader = ({
   nulls,
   quotedNulls,
@@ -23,10 +22,7 @@ export const unquotedReader = ({
   return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
 };
 
-/**
- * Null tokens to compare with a field later. `ofFile` is set if the field is a text about the file:
- * such texts are never quoted, so tokens always apply.
- */
+/** `ofFile` is set for a text about the file: such texts are never quoted, so tokens apply. */
 export const nullsOfField = (
   { nulls, quotedNulls }: Dialect,
   ofFile: string | undefined,

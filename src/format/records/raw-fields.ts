@@ -10,14 +10,13 @@ type Escapes = NonNullable<Dialect['escapes']>;
 /** How a dialect with backslash escapes writes null. */
 export const nullMark = String.raw`\N`;
 
-/** A field without its quotes and escapes. */
 export interface RawField {
   /** null if the field is `\N`, in dialects with backslash escapes. */
   readonly content: Buffer | null;
   readonly isQuoted: boolean;
 }
 
-/** Why the record's fields cannot be read, and the index of the first such field. */
+/** The index of the first field that cannot be read, and why. */
 export interface QuoteFault {
   readonly fault: keyof typeof reasons;
   readonly field: number;
@@ -32,7 +31,7 @@ const reasons = {
   open: (field: string) => `the quote that begins ${field} is never closed`,
 };
 
-/** Names a field for people, counted from 1: `field 2 (price)`. */
+/** `field 2 (price)`, counted from 1. */
 export const fieldName = (header: readonly string[], field: number): string => {
   const name = header[field] ?? '';
   return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
@@ -44,14 +43,14 @@ export const reasonOf = ({ fault, field }: QuoteFault, header: readonly string[]
 const lettersOf = (codes: Readonly<Record<string, number>>): ReadonlyMap<number, number> =>
   new Map(Object.entries(codes).map(([letter, code]) => [letter.charCodeAt(0), code]));
 
-/** Meaning of a character after a backslash. Other characters mean themselves. */
+/** Characters after a backslash. Other characters mean themselves. */
 const letters: Readonly<Record<Escapes, ReadonlyMap<number, number>>> = {
   postgres: lettersOf({ b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 }),
   mysql: lettersOf({ 0: 0, b: 8, t: 9, n: 10, r: 13, Z: 26 }),
   any: new Map(),
 };
 
-/** Reads a byte written as a number after a backslash: \0 to \377, or \x0 to \xff. */
+/** Reads \0 to \377, or \x0 to \xff. */
 const numberAt = (
   record: Buffer,
   at: number,
@@ -62,7 +61,7 @@ const numberAt = (
   return { byte: byte & 0xff, end: at + digits.length };
 };
 
-/** Decodes the escape at `at`. A backslash at the end of the file is dropped. */
+/** A backslash at the end of the file is dropped. */
 const escapedAt = (
   record: Buffer,
   at: number,
@@ -77,10 +76,7 @@ const escapedAt = (
   };
 };
 
-/**
- * Reads the content without escapes up to the closing quote or the delimiter. `end` is -1 if an
- * unquoted field contains a quote.
- */
+/** `end` is the index of the closing quote or the delimiter; -1 for a quote in unquoted text. */
 const contentAt = (
   record: Buffer,
   from: number,
@@ -123,7 +119,6 @@ const withoutBlanks = (text: Buffer): Buffer => {
   return withoutBlanksAtEnd(text.subarray(start));
 };
 
-/** `end` is the index after the field. */
 interface FoundField extends RawField {
   readonly end: number;
 }

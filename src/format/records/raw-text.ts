@@ -1,4 +1,4 @@
-// Shows the bytes of a record as text that is valid UTF-8, storable and of limited length.
+// Shows the bytes of any record as text that can be stored.
 
 import { isUtf8 } from 'node:buffer';
 import { rejectRawBytesMax } from '../../core/limits.ts';
@@ -12,7 +12,7 @@ const characterStart = (bytes: Buffer, at: number): number => {
   return start;
 };
 
-/** Writes NUL and invalid bytes as \xNN. Keeps at most `rejectRawBytesMax` bytes of the record. */
+/** Writes NUL and invalid bytes as \xNN. Keeps at most `rejectRawBytesMax` bytes. */
 export const rawText = (bytes: Buffer): string => {
   const isCut = bytes.length > rejectRawBytesMax;
   const kept = isCut ? bytes.subarray(0, characterStart(bytes, rejectRawBytesMax)) : bytes;
@@ -27,7 +27,7 @@ export const rawText = (bytes: Buffer): string => {
   return text + ending;
 };
 
-/** Length in bytes of the valid character at `at`. 0 for NUL and invalid bytes. */
+/** 0 for NUL and invalid bytes. */
 const characterLength = (bytes: Buffer, at: number): number => {
   if (bytes[at] === 0) return 0;
   for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1)

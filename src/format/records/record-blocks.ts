@@ -34,13 +34,13 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
 
 /** A comment, or a line longer than `recordBytesMax`, whose end has not been read yet. */
 interface LongLine {
-  /** First bytes of a record for its reject, plus one that shows a cut. Undefined for a comment. */
+  /** Undefined for a comment. */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
 }
 
-/** Makes one block of the whole line, so that no chunk ends inside it. */
+/** One block has the whole line, so that no chunk ends inside it. */
 export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
@@ -72,13 +72,10 @@ const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number)
   return piece.subarray(bytes);
 };
 
-/** Bytes that surely belong to the line: a CR at the end may belong to its line end. */
+/** A CR at the end may belong to the line end. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
-/**
- * Joins `rest` with the first line of `read`. This nearly always makes whole records; then the rest
- * of `read` needs no copy.
- */
+/** Joining `rest` with the first line of `read` spares a copy of the rest of `read`. */
 const splitJoint = (
   rest: Buffer,
   read: Buffer,
@@ -93,7 +90,7 @@ const splitJoint = (
 
 /**
  * Bytes of a record whose end was not found yet. The search is repeated only when the bytes have
- * doubled, so that many small reads do not each search from the record's start.
+ * doubled, because every search begins at the record's start.
  */
 interface Gathered {
   rest: Buffer;
@@ -104,7 +101,7 @@ interface Gathered {
   wanted: number;
 }
 
-/** Adds a read. Returns the bytes to search, or undefined to wait for more. */
+/** Returns the bytes to search, or undefined to wait for more. */
 const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
   const { rest, waiting } = gathered;
   const isEnough = rest.length + gathered.waitingBytes + read.length >= gathered.wanted;
@@ -121,8 +118,8 @@ const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
 };
 
 /**
- * Yields blocks of whole records. The stream's first record begins at `start`. A record longer than
- * `recordBytesMax` becomes one fault, and reading continues after its line. Proved by
+ * The stream's first record begins at `start`. A record longer than `recordBytesMax` becomes one
+ * fault, and reading continues after its line. Proved by
  * test/unit/format/records/record-blocks.test.ts, "a line over the bound costs one record".
  */
 export async function* recordBlocks(
@@ -176,9 +173,8 @@ export async function* recordBlocks(
 }
 
 /**
- * Yields positions at which a file may be cut: starts of records, or of blank lines before them.
- * Each is at least `segmentBytes` after the previous position or `start`, and is yielded after the
- * next read. Segments give the same records and rejects as the whole file. Proved by
+ * Yields positions at which a file may be cut, each at least `segmentBytes` after the previous
+ * position. Segments give the same records and rejects as the whole file. Proved by
  * test/unit/format/records/segment-cuts.test.ts.
  */
 export async function* segmentCuts(

@@ -1,9 +1,8 @@
 // Finds the end of one record, or its fault, byte by byte.
 //
 // A broken or unclosed quote may have swallowed good lines. So only the record's first line becomes
-// a fault, and the next walk starts at the second line. This does not become quadratic: two walks
-// that cross the same line end inside quotes are equal from there on, and a walk that found no
-// record is remembered with its end.
+// a fault, and the next walk starts at the second line. The cost stays linear: two walks that cross
+// the same line end inside quotes are equal from there on, and a failed walk is remembered.
 
 import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
@@ -20,12 +19,10 @@ import {
   type LineSpan,
 } from './grammar.ts';
 
-/** For `fault`, see RecordSpans.faults. */
 export interface RecordEnd extends LineSpan {
   readonly fault?: RejectCode | null | undefined;
 }
 
-/** State of reading one record. */
 interface Walk {
   readonly start: number;
   at: number;
@@ -106,7 +103,6 @@ const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   return isLenient;
 };
 
-/** The line that ends at this LF or CR. */
 const lineEnding = (
   block: Buffer,
   { start }: Walk,
@@ -119,14 +115,14 @@ const lineEnding = (
   return lineEnd === 'lf' || line.end < at ? line : undefined;
 };
 
-/** Counts how many bytes of `mark` (a delimiter, or the start of a comment) are at `at`. */
+/** Counts how many bytes of `mark` are at `at`. */
 const matched = (block: Buffer, at: number, mark: Buffer): number => {
   let count = 0;
   while (count < mark.length && at + count < block.length && block[at + count] === mark[count]) count += 1;
   return count;
 };
 
-/** Ends the record at an infix comment. The comment counts towards the record's length. */
+/** The comment counts towards the record's length. */
 const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, grammar: Grammar): void => {
   const line = lineAt(block, at, atEnd, grammar);
   if (line === undefined) walk.at = block.length;
@@ -149,7 +145,7 @@ const skipText = (
   return limit;
 };
 
-/** Index of the last byte that a backslash escapes: the next byte, or the LF of a CRLF. */
+/** A backslash before CRLF escapes both bytes. */
 const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
   const isPair = block[at + 1] === CR && (block[at + 2] === LF || (at + 2 === block.length && !atEnd));
   return at + (isPair ? 2 : 1);
@@ -220,17 +216,14 @@ const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** Ends the record at the end of the file, where a CR may still wait for an LF. */
+/** A CR at the end of the file may still wait for an LF. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
   if (!isText || takeText(walk, last, grammar)) walk.found = lastLine(block, walk.start, grammar);
 };
 
-/**
- * Returns the end and the fault of the record at `start`, or undefined if more bytes are needed.
- * The result does not depend on where the block ends.
- */
+/** Undefined: more bytes are needed. The result does not depend on where the block ends. */
 export const recordAt = (
   block: Buffer,
   start: number,
@@ -255,7 +248,7 @@ export const recordAt = (
       ? { ...walk.found, fault: faultOf(walk, grammar) }
       : undefined;
   }
-  // Moves back before the line end, so that a later walk can also end there.
+  // A later walk can also end there.
   if (walk.found !== undefined) walk.at -= 1;
   if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
   const line = lineAt(block, start, atEnd, grammar);

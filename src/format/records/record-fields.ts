@@ -1,4 +1,4 @@
-// Reads the fields of a single record in its dialect, and writes records as RFC 4180.
+// Reads the fields of a single record, and writes records as RFC 4180.
 
 import type { Dialect } from '../../core/declaration.ts';
 import { unquotedReader } from './null-tokens.ts';
@@ -12,7 +12,7 @@ export const recordFields = (record: Buffer, dialect: Dialect): readonly string[
   return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
 };
 
-/** Pads or cuts the fields to `count`. Undefined if `ragged` does not allow this. */
+/** Undefined if `ragged` allows neither padding nor cutting. */
 const asManyAs = (
   count: number,
   fields: readonly string[],
@@ -26,10 +26,7 @@ const asManyAs = (
   return [...fields, ...Array<string>(missing).fill(nothing)];
 };
 
-/**
- * Returns the fields as a correction file shows them, one per name of the header. `\N` marks a
- * null. Undefined if the bytes cannot be shown this way.
- */
+/** The fields as a correction file shows them. Undefined if it cannot show the bytes. */
 export const correctableFields = (
   record: Buffer,
   dialect: Dialect,
@@ -54,7 +51,7 @@ export const correctableFields = (
 
 const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;
 
-/** The dialect of correction files: RFC 4180, with names and null tokens as in the source. */
+/** RFC 4180, with names and null tokens as in the source. */
 export const correctedDialect = (dialect: Dialect): Dialect => {
   const { header, match, trim, nulls, quotedNulls } = dialect;
   const texts = quotedNulls ? nulls : [];

@@ -1,8 +1,5 @@
-// Parses records that the splitter found into fields, or into faults.
-//
-// Text without quotes is split at delimiters. csv-parse reads many quoted records at once. If
-// csv-parse cannot read the dialect, refuses the bytes, or finds another number of records,
-// rawFields reads each record alone.
+// Parses records that the splitter found into fields, or into faults. csv-parse reads many quoted
+// records at once. If it cannot, rawFields reads each record alone.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
@@ -25,9 +22,8 @@ const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as 
 const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /**
- * True if csv-parse reads the dialect's records as sluice does. csv-parse trims all of Unicode's
- * white space, keeps the quotes of `"a"b`, does not say which fields were quoted, and drops an
- * escape before any character. The dialect, like COPY, drops it only before a quote or an escape.
+ * csv-parse trims all of Unicode's white space, keeps the quotes of `"a"b`, does not say which
+ * fields were quoted, and drops an escape before any character.
  */
 export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
   trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
@@ -57,7 +53,7 @@ const readCsv = (bytes: Buffer, options: CsvParse.Options): readonly (readonly s
 
 export interface Faulty {
   readonly faults: readonly Fault[];
-  /** The fields without faults. The columns that use them are checked too, and may add faults. */
+  /** The fields without faults. Their columns are checked too, and may add faults. */
   readonly fields?: readonly (string | undefined)[];
 }
 
@@ -87,7 +83,7 @@ interface Parsing {
 }
 
 const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field: number): string | null =>
-  // A record may have more fields than the header. Their indexes then denote texts about the file.
+  // Beyond the header, indexes denote texts about the file.
   field >= header.length
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
@@ -98,7 +94,7 @@ const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
 };
 
-/** Converts the fields to text. Each field that cannot be stored becomes a fault. */
+/** Each field that cannot be stored becomes a fault. */
 const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Parsing): Faulty => {
   const faults: Fault[] = [];
   const texts = raw.map(({ content, isQuoted }, index) => {
@@ -117,7 +113,6 @@ const splitFields = (text: string, { delimiter, trim }: ReadTable['format']['dia
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
-/** Each violation of the dialect becomes a fault. */
 const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, fields, grammar } = parsing;
   const raw = rawFields(bytes, grammar);
@@ -129,7 +124,7 @@ const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
 };
 
-/** Records [from, to) contain no quotes and are valid text. */
+/** The records contain no quotes and are valid text. */
 const splitRecords = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   from: number,
@@ -145,7 +140,7 @@ const splitRecords = (
   );
 };
 
-/** Records [from, to) with unified line ends. */
+/** Unifies line ends. */
 const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
   const { spans, bytes } = block;
   if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
@@ -188,7 +183,6 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
 
 export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
-/** Makes the parser for files of a table with these fields and line ends. */
 export const createRecordParser = (table: ReadTable, fields: FileFields, lineEnd: LineEnd): RecordParser => {
   const { dialect } = table.format;
   const grammar = grammarOf(dialect, fields.header.length, lineEnd);

@@ -1,4 +1,4 @@
-// Runs the fast scan over a block, window by window, in WebAssembly memory.
+// Runs the fast scan over a block, window by window.
 
 import { CR } from '../../core/characters.ts';
 import { groupBytes, instantiate } from '../wasm-instance.ts';
@@ -10,7 +10,6 @@ const { buffer } = memory;
 
 const scanMemory = {
   text: new Uint8Array(buffer, windowAt, windowBytes),
-  /** The byte before the text. */
   before: new Uint8Array(buffer, windowAt - 1, 1),
   starts: new Int32Array(buffer, startsAt, windowBytes),
   ends: new Int32Array(buffer, endsAt, windowBytes),
@@ -27,8 +26,8 @@ export interface QuoteRule {
 }
 
 /**
- * Scans bytes [from, to) of the text. `base` is the text's offset in the block. Returns the first
- * byte not scanned, or a negative number if a record is irregular.
+ * `base` is the text's offset in the block. Returns the first byte not scanned, or a negative
+ * number if a record is irregular.
  */
 const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
   scanGroups(
@@ -42,13 +41,13 @@ const scanText = (from: number, to: number, base: number, rule: QuoteRule): numb
     Number(rule.keepEmpty),
   ) - windowAt;
 
-/** Records found so far. Reused for the next block. */
+/** Reused for the next block. */
 export interface RecordList {
   starts: Int32Array;
   ends: Int32Array;
   lines: Int32Array;
   length: number;
-  /** False if a record is not followed by exactly one LF, or bytes lie between records. */
+  /** False if a record is not followed by exactly one LF, or bytes are between records. */
   plain: boolean;
 }
 
@@ -99,7 +98,6 @@ interface Cursor {
   line: number;
 }
 
-/** Lists regular records from `cursor`, and moves it after the last of them. */
 type RecordPass = (cursor: Cursor) => void;
 
 /** The block's bytes must not change while the pass is used. */

@@ -1,11 +1,10 @@
 // The fast scan (WebAssembly): finds where records end, 64 bytes at a time, while all quotes are
 // regular.
 //
-// An opening quote (an even number of quotes precedes it) is regular after the start of a field or
-// another quote. A closing quote is regular before the end of a field or another quote. Then a byte
-// is inside quotes exactly if an odd number of quotes precedes it. A stray quote, blanks around
-// quotes, a lone CR or a record that is too long stops the scan at the start of its record, and the
-// splitter reads that record byte by byte. Proved to agree by
+// An opening quote is regular after the start of a field or another quote. A closing quote is
+// regular before the end of a field or another quote. Then a byte is inside quotes exactly if an
+// odd number of quotes precedes it. A stray quote, blanks around quotes, a lone CR or a record that
+// is too long stops the scan, and the splitter reads that record byte by byte. Proved to agree by
 // test/unit/format/records/split-property.test.ts.
 
 import { CR, LF } from '../../core/characters.ts';
@@ -34,9 +33,7 @@ const types = {
   special: 'i32',
   /** 4 times the number of records found: the byte offset in the lists. */
   found: 'i32',
-  /** The byte before the group. */
   before: 'i32',
-  /** Address of the line feed that ends a record. */
   newline: 'i32',
   end: 'i32',
   /** 1 if the record is listed, 0 if it is a blank line. */
@@ -92,7 +89,7 @@ const leave = sequence(
   i32.store(zero, 4 * state.found, v.found.get),
 );
 
-/** Judges a group that contains a quote or a CR, or begins inside quotes or after such a byte. */
+/** Only for a group with a quote or a CR, or that begins inside quotes or after such a byte. */
 const judgeQuotes = sequence(
   v.before.set(i32.loadByte(i32.sub(v.from.get, i32.const(1)))),
   v.returnBits.set(bitsOf(group, v.returnByte)),
@@ -161,12 +158,11 @@ const judgeQuotes = sequence(
   ),
 );
 
-/** Sets all bits up to and including the lowest set bit. */
 const upToLowest = (bits: Code): Code => i64.xor(bits, i64.sub(bits, i64.const(1n)));
 
 const listed = (at: number, value: Code): Code => i32.store(v.found.get, at, value);
 
-/** Lists every record that ends in the group. A record that is too long is irregular. */
+/** A record that is too long is irregular. */
 const listRecords = loopWhile(
   isSome(v.ends.get),
   v.newline.set(i32.add(v.from.get, i32.wrap(i64.trailingZeros(v.ends.get)))),
@@ -214,7 +210,6 @@ const body = sequence(
   v.from.get,
 );
 
-/** record-pass.ts runs the module. */
 export const scanModule = {
   memoryBytes,
   imported: {},

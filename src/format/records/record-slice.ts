@@ -1,7 +1,9 @@
+// Cuts a block of records into smaller blocks.
+
 import type { RecordBlock } from './record-blocks.ts';
 import type { RecordSpans } from './splitter.ts';
 
-/** The faults of records [from, to), with indexes that start at 0. */
+/** The indexes of the result start at 0. */
 const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number): RecordSpans['faults'] => {
   const own: RecordSpans['faults'] = new Map();
   // Takes the shorter loop: a block may have half a million faults, and be cut fifty times.
@@ -43,7 +45,7 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   };
 };
 
-/** A record longer than `bytesMax` is a piece by itself. Usually the block is the only piece. */
+/** A record longer than `bytesMax` is a piece by itself. */
 export function* piecesOf(
   block: RecordBlock,
   recordsMax: number,

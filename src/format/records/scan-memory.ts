@@ -1,11 +1,11 @@
-// Memory layout of the record scan: state, input window, lists of found records.
+// Memory layout of the record scan.
 
-/** Bytes of the file in WebAssembly memory at once. Few enough for the processor's L2 cache. */
+/** Few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;
 
-/** State that is kept between windows: indexes of i32 values. */
+/** Kept between windows. Indexes of i32 values. */
 export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };
-/** The byte before the window must be in memory directly before it. */
+/** The byte before the window must be directly before it. */
 export const windowAt = 64;
 export const startsAt = windowAt + windowBytes;
 /** Room for the worst case: every byte is a record. */

@@ -1,8 +1,6 @@
-// Finds where records begin and end, without parsing fields.
-//
-// A block always begins at a record. A quote opens a field only at the field's start (RFC 4180 §2).
-// A quote elsewhere does not hide line ends, so that it rejects one record and not the rest of the
-// file.
+// Finds where records begin and end, without parsing fields. A quote opens a field only at the
+// field's start (RFC 4180 §2). A quote elsewhere does not hide line ends, so that it rejects one
+// record and not the rest of the file.
 
 import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
@@ -34,11 +32,11 @@ export interface RecordSpans {
   /** Number of line ends in the block before each record. */
   readonly lines: Int32Array;
   /**
-   * Records to reject without parsing, by index: misplaced quotes or line ends, or too long. null
-   * is not a fault: the record has quotes that only `quotes: 'lenient'` allows.
+   * Records to reject without parsing, by index. null is not a fault: the record has quotes that
+   * only `quotes: 'lenient'` allows.
    */
   readonly faults: Map<number, RejectCode | null>;
-  /** Number of bytes in whole records and in the blank lines and comments between them. */
+  /** Bytes of whole records, and of the blank lines and comments between them. */
   readonly consumed: number;
   /** Number of line ends in the consumed bytes. `newline` is the byte that counts as line end. */
   readonly newlines: number;
@@ -48,19 +46,17 @@ export interface RecordSpans {
 }
 
 export interface Splitter {
-  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is a record. */
+  /** `atEnd`: no bytes follow, so the rest is a record. */
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
-  /** The first line of a block, whatever its quotes. Undefined if its end may be in later bytes. */
+  /** Ignores quotes. Undefined if the line's end may be in later bytes. */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
   readonly isComment: (block: Buffer) => boolean;
-  /** The byte that counts as a line end. */
   readonly newline: number;
 }
 
 const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
   fault === undefined && next === end + 1 && block[end] === LF;
 
-/** The dialect's quotes for the fast scan (record-scan.ts). */
 const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
   quote,
   delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
@@ -73,10 +69,7 @@ const isEscaped = (block: Buffer, start: number, at: number): boolean => {
   return (at - first) % 2 === 1;
 };
 
-/**
- * The record's end without the CRs before its LF. Programs that translate line ends twice write
- * several CRs. The first CR is data if a backslash escapes it.
- */
+/** Programs that translate line ends twice write several CRs before the LF. */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
   // False if a comment is between the record and its line end.
@@ -86,13 +79,13 @@ const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, 
   return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
-/** True if the line is blank after trimming. Delimiters that are blanks make fields instead. */
+/** Delimiters that are blanks make fields instead. */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);
 };
 
-/** Removes blank lines from the records at index `from` and later, in dialects that trim. */
+/** From the record at index `from` on, in dialects that trim. */
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;
@@ -116,7 +109,6 @@ const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Gramm
   block.includes(BACKSLASH) &&
   [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
 
-/** Splits regular records by the fast scan, others one by one. Drops blank lines. */
 const splitBlock = (
   block: Buffer,
   atEnd: boolean,
@@ -167,9 +159,9 @@ const splitBlock = (
 };
 
 /**
- * Makes a splitter. Its result covers only whole records; the caller passes the rest again with
- * more bytes. If a block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is
- * 0), its first line is a comment or a record that is too long: see record-blocks.ts.
+ * The result covers only whole records; the caller passes the rest again with more bytes. If a
+ * block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first
+ * line is a comment or too long.
  */
 export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
   const grammar = grammarOf(dialect, fields, lineEnd);

@@ -6,7 +6,7 @@ import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import { keepsText } from './row-form.ts';
 import { rulesByText } from './rule-plan.ts';
 
-/** Modifiers that need values in JavaScript: user functions, and rules unknown to the routine. */
+/** User functions, and rules unknown to the routine. */
 const functionsOf = (spec: ColumnSpec): readonly string[] => [
   ...(spec.test === undefined ? [] : ['publish.deleted']),
   ...(spec.map === undefined ? [] : ['.map']),
@@ -28,7 +28,7 @@ const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isText
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 
-/** Why every value is converted in JavaScript, which is slower. Undefined if only few are. */
+/** Undefined if only few values are converted in JavaScript, which is slower. */
 export const whyByText = (spec: ColumnSpec, isTextFormat: boolean): string | undefined => {
   const functions = functionsOf(spec);
   if (functions.length > 0) return functions.join(', ');

@@ -1,5 +1,4 @@
-// Tests a column's rules (`.min`, `.max`, `.oneOf`, `.pattern`, `.length`) on texts that the type
-// has read.
+// Tests a column's rules on texts that its type has read.
 
 import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration.ts';
 import { firstOf, plural } from '../../core/wording.ts';

@@ -1,5 +1,3 @@
-// The compiled decoder: bytes in, COPY rows out. Usual fields need no JavaScript string.
-//
 // The row routine (WebAssembly) may be unsure, but never wrong. The record judge takes unsure
 // records, and records for which a user's function throws, and words all rejects. So rows and
 // rejects are always those of the column readers. Proved by compiled-oracle.test.ts and
@@ -32,7 +30,7 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   const fields: (string | undefined)[] = header.map(() => '');
   const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
-  /** Makes a test: does the record that the routine reads at the moment satisfy the filters? */
+  /** Does the record that the routine reads at the moment satisfy the filters? */
   const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
     const isTrue = createRecordFilter(filters, ofFile, dialect);
     const slots = neededFields([], filters)
@@ -76,7 +74,7 @@ export const createCompiledDecoder = (
     file.header.length,
     file.lineEnd,
   );
-  /** The routine knows only doubled quotes. csv-parse reads other escapes inside quotes. */
+  /** The routine knows only doubled quotes. */
   const foreignEscape = escape === quote ? -1 : escape;
   /** The routine recognizes `\N` only without quotes, and between one-byte delimiters. */
   const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;

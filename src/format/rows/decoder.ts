@@ -1,8 +1,10 @@
+// The interface of decoders: records in, bytes for COPY and rejects out.
+
 import type { Counts, Reject } from '../../core/model.ts';
 import type { RecordBlock } from '../records/record-blocks.ts';
 
 export interface DecodedBlock {
-  /** Rows in the format of the table's COPY statement. Valid until the next call of the decoder. */
+  /** Valid until the next call of the decoder. */
   readonly copyBytes: Buffer;
   readonly counts: Counts;
   readonly rejects: readonly Reject[];

@@ -1,4 +1,4 @@
-// Reads one column from a record's fields: trim, null tokens, tokens, map, type, checks.
+// Reads one column from a record's fields.
 
 import type { ColumnSpec, Dialect } from '../../core/declaration.ts';
 import { onOneLine } from '../../core/wording.ts';
@@ -13,13 +13,9 @@ import { isRefusal, type Reader, type Refusal } from '../types/contract.ts';
 import { ruleTests } from './column-rules.ts';
 
 /** Returns text for COPY, null, or why the record is rejected. */
-export type FieldReader = (
-  fields: readonly (string | undefined)[],
-  /** Line of the file where the record starts. */
-  line?: number,
-) => string | null | Refusal;
+export type FieldReader = (fields: readonly (string | undefined)[], line?: number) => string | null | Refusal;
 
-/** Makes a function that joins the fields' texts. A null token makes the result null. */
+/** Joins the fields' texts. A null token makes the result null. */
 const sourceText = (
   indexes: readonly number[],
   separator: string,
@@ -51,7 +47,7 @@ const sourceText = (
   };
 };
 
-/** Adds rules, checks, and a Zod schema, whose output replaces the value. */
+/** The output of a Zod schema replaces the value. */
 export const withChecks = (
   column: ColumnSpec,
   read: Reader,

@@ -4,7 +4,6 @@ import type { FieldRef } from '../../core/declaration.ts';
 import type { HeaderDifferences } from '../../core/model.ts';
 import { mainName, refText, type FileFields } from '../records/file-fields.ts';
 
-/** Indexes of the record's fields that no column and no filter uses. */
 export const extraFields = (
   { header, indexOf }: FileFields,
   needed: readonly FieldRef[],

@@ -1,3 +1,5 @@
+// Compares a file's header with the fields that its table names.
+
 import type { ColumnSpec, Dialect, FieldRef, FilterSpec, ReadTable } from '../../core/declaration.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -9,7 +11,7 @@ import { extraFields, fieldText } from './file-differences.ts';
 import { mainName, refKey, refText, type FileFields } from '../records/file-fields.ts';
 import type { HeaderFile } from '../records/header.ts';
 
-/** Where a header is. `skip` is the number of lines up to its end. */
+/** `skip` is the number of lines up to the end of the header. */
 export interface HeaderPosition extends HeaderFile {
   readonly line: number;
   readonly skip: number;
@@ -18,7 +20,6 @@ export interface HeaderPosition extends HeaderFile {
 const fieldsOfFilter = (filter: FilterSpec): readonly FieldRef[] =>
   filter.kind === 'when' ? filter.headers : [filter.header];
 
-/** Fields that columns and filters use, each once. */
 export const neededFields = (
   columns: readonly ColumnSpec[],
   filters: readonly FilterSpec[],
@@ -27,10 +28,8 @@ export const neededFields = (
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 };
 
-/** Writes a character as a pipeline file does. */
 const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
 
-/** Shows how to declare these options for the file. */
 const declaring = ({ readings }: ReadTable, options: string): string =>
   readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
 
@@ -151,8 +150,6 @@ const checkPath = (
 };
 
 /**
- * Checks that a file has each field that its table needs once, no other field if the table forbids
- * them, and valid values for columns made of the path or constants.
  * Errors: ETL_HEADER_MISSING, ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA,
  * ETL_PATH_PART, ETL_FILE_VALUE.
  */
@@ -165,7 +162,7 @@ export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosi
   checkValues(table, fields, at);
 };
 
-/** Checks that no reference matches two fields. Errors: as for checkHeader. */
+/** Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
 export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,

@@ -1,4 +1,4 @@
-// Appends data for the row routine to a table's plan: words, and hash tables of tokens.
+// Appends data for the row routine to a table's plan.
 
 import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
 
@@ -20,7 +20,7 @@ export const words = (values: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** The last eight bytes, padded with zeros: the key that the routine compares. */
+/** The routine compares this key: the last eight bytes, padded with zeros. */
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 

@@ -1,3 +1,5 @@
+// Declared filters: which records to load.
+
 import type { Dialect, FieldRef, FilterSpec } from '../../core/declaration.ts';
 import { mainName, type FileFields } from '../records/file-fields.ts';
 import { trimBlanks } from '../records/blanks.ts';

@@ -20,14 +20,14 @@ import {
   type ParsedRecord,
 } from '../records/record-parser.ts';
 
-/** Faults kept per record: shifted fields fail in every column, and rejects wait in memory. */
+/** Shifted fields fail in every column, and rejects wait in memory. */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
 
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
-/** Records parsed at once: few, so that the garbage collector frees them while they are young. */
+/** Few, so that the garbage collector frees the records while they are young. */
 const recordsAtOnce = 256;
 
 interface Judge {
@@ -111,7 +111,7 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-/** Judges records [from, to) of a block in order. `index` is the record's index in the block. */
+/** `index` is the record's index in the block. */
 type RecordJudge = (
   block: RecordBlock,
   from: number,

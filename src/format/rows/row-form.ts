@@ -69,13 +69,12 @@ export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowF
   return Buffer.from(out.bytes.subarray(0, out.at));
 };
 
-/** Options of the stored value. All other options describe how the file spells a value. */
+/** All other options describe how the file spells a value. */
 const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
 
 /**
  * True if the column's reader returns accepted texts unchanged: types read PostgreSQL's own
- * spelling unless an option says otherwise, and only boolean has several spellings. Proved by
- * test/unit/format/records/text-rows.test.ts.
+ * spelling unless an option says otherwise. Proved by test/unit/format/records/text-rows.test.ts.
  */
 export const keepsText = ({ type, options }: ColumnSpec): boolean =>
   type !== 'boolean' && Object.keys(options).every((name) => storing.has(name));

@@ -18,9 +18,9 @@ import { routineRules } from './rule-plan.ts';
 
 /**
  * The routine reserves room before each row: `rowRoom`, plus `perByte` for each byte of the record.
- * So a column's value, with scratch bytes, may take `valuesMax`, plus `fieldShare` for each byte of
- * its fields. Only user functions make longer values; `putByText` checks the room for those. Proved
- * by test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
+ * So a column's value may take `valuesMax`, plus `fieldShare` for each byte of its fields. Only
+ * user functions make longer values, which `putByText` checks. Proved by
+ * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
  */
 export interface RowPlan {
   /** Loaded at `planAt`. Begins with the slots. */
@@ -31,14 +31,13 @@ export interface RowPlan {
   readonly columnsEnd: number;
   /** Address of the token with the current record's line; 0 if no column needs the line. */
   readonly lineAt: number;
-  /** Indexes of the record's fields that have a slot. */
   readonly slotFields: readonly number[];
   readonly rowRoom: number;
   readonly perByte: number;
   readonly valuesMax: readonly number[];
 }
 
-/** Most bytes per byte of a field: 3 for UTF-8 from JavaScript, 2 for an escaped byte. */
+/** 3 bytes for UTF-8 from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
 /** Undefined: a record without the value is refused. */
@@ -58,9 +57,8 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
 const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
 
 /**
- * The value of a column that has the same value in the whole file: the file lacks a field of the
- * column, or the column uses only texts about the file. `bytes` is undefined if the value is
- * refused. Returns undefined if the value varies.
+ * The value if it is the same in the whole file: the file lacks a field of the column, or the
+ * column uses only texts about the file. `bytes` undefined: the value is refused.
  */
 const valueOfFile = (
   spec: ColumnSpec,
@@ -84,9 +82,8 @@ const valueOfFile = (
   }
 };
 
-/** A length, and the fixed part of the value: a head or a number. */
+/** A length, and the fixed part of the value. */
 const valueHeadMax = 24;
-/** An exponent makes a short numeric long: two bytes per four digits. */
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
 const setField: {
@@ -113,7 +110,6 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
-/** Returns the address of the rules that the routine tests; 0 if there are none. */
 const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   const known = routineRules(spec);
   if (known === undefined) return 0;
@@ -203,7 +199,7 @@ const appendColumn = (
   return { bytes, valueMax: Math.max(head, ...lengths) + separators };
 };
 
-/** First the slots that the routine sets for each record, then the fixed texts about the file. */
+/** The routine sets the first slots for each record; the texts about the file are fixed. */
 const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
   const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
   let ofFile = 0;

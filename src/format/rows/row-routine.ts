@@ -31,7 +31,6 @@ export interface RowTable {
   readonly isTextFormat: boolean;
   readonly isCut: boolean;
   readonly trim: Dialect['trim'];
-  /** Number of delimiters in a record. */
   readonly between: number;
   readonly columns: number;
   /** One per column, for texts that the routine leaves to JavaScript. */
@@ -40,7 +39,6 @@ export interface RowTable {
 }
 
 interface WindowPart {
-  /** Index of the first record after the part. */
   readonly next: number;
   readonly copied: number;
   readonly filtered: number;
@@ -57,11 +55,10 @@ interface TextWindow {
   readonly isAscii: boolean;
   /** The quote, which may be doubled in the window. Undefined if the window has no quotes. */
   readonly quote: string | undefined;
-  /** The window as latin1, before the routine undoubles quotes. Made on first use. */
+  /** The window as latin1, before the routine undoubles quotes. */
   whole: string | undefined;
 }
 
-/** `quote` is -1 if the window has no quotes. */
 const textWindow = (bytes: Buffer, end: number, quote: number): TextWindow => ({
   bytes,
   end,
@@ -116,16 +113,15 @@ const { encodeRows, memory } = instantiate(encoderBytes, {
 const viewsOf = (buffer: ArrayBuffer) => ({
   bytes: Buffer.from(buffer),
   words: new Int32Array(buffer),
-  /** Ends where the room for rows ends. */
   rows: Buffer.from(buffer, 0, outEnd),
 });
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
 
-/** Where JavaScript writes values. A value that exceeds the room goes to a larger buffer. */
+/** A value that exceeds the room goes to a larger buffer. */
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
-/** Writes a value at `out`. Returns its end, or 0 if the value is refused, unsure or too large. */
+/** Returns the value's end, or 0 if the value is refused, unsure or too large. */
 const putByText = (
   { plan, encoders }: RowTable,
   index: number,
@@ -146,7 +142,7 @@ const putByText = (
 
 const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
-/** A field of the current record, unquoted. With `trim: true` the field is not trimmed yet. */
+/** With `trim: true` the field is not trimmed yet. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
   const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
@@ -185,7 +181,6 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.slotsEnd, plan.slotsEnd);
     setState(state.columnsAt, plan.columnsAt);
     setState(state.columnsEnd, plan.columnsEnd);
-    // The routine stores the low byte first.
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter[0]!);
@@ -201,7 +196,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
   setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
-/** Copies records [from, to) to the memory, and returns the address range of their text. */
+/** Returns the address range of the text. */
 const loadWindow = (
   { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
   from: number,
@@ -223,7 +218,7 @@ const loadWindow = (
   return { textStart, textEnd };
 };
 
-/** Encodes records [from, to). A part ends at an unsure record, when full, or with the window. */
+/** A part ends at an unsure record, when full, or with the window. */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,

@@ -27,7 +27,6 @@ const boundOf = (spec: ColumnSpec, kind: 'min' | 'max'): string | undefined => {
 const decimalDigitsMax = 15;
 const decimalPowerMax = 300;
 
-/** True if comparing doubles gives the same result as comparing decimals. */
 const isExact = (bound: string): boolean => {
   const decimal = decimalOf(bound);
   return (
@@ -37,7 +36,7 @@ const isExact = (bound: string): boolean => {
   );
 };
 
-/** True if equal values have equal texts: character strings, and integers written in digits. */
+/** True if equal values have equal texts. */
 const isOneText = ({ type, options }: ColumnSpec): boolean =>
   isText(typeOf({ type }), options) || ['number', 'bigint'].includes(typeOf({ type }).value(options).kind);
 
@@ -59,7 +58,7 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/** Maps a float's bits to an integer with the same order: bits of negative floats are inverted. */
+/** Integers with the order of the floats: bits of negative floats are inverted. */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 

@@ -1,4 +1,4 @@
-// Encodes texts that the row routine does not: unusual spellings, and texts for user functions.
+// Encodes texts in JavaScript: unusual spellings, and texts for user functions.
 
 import type { ColumnSpec } from '../../core/declaration.ts';
 import { booleanText } from '../types/boolean.ts';
@@ -8,8 +8,8 @@ import type { RowBytes } from '../types/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
 /**
- * Returns false if the text is refused or unsure. If the routine has written the value
- * (`isWritten`), the value is written again only if a function changed it.
+ * Returns false if the text is refused or unsure. `isWritten`: the routine has written the value,
+ * which is written again only if a function changed it.
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 
@@ -24,7 +24,6 @@ export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): 
   };
 };
 
-/** The column's value says if the current record satisfies a test. */
 export const createTestEncoder = (
   column: ColumnSpec,
   isTrue: () => boolean,

@@ -1,4 +1,4 @@
-// The verbatim decoder: passes records to COPY as they are, except those that COPY would misread.
+// Passes records to COPY as they are, except those that COPY would misread.
 
 import type { ReadTable } from '../../core/declaration.ts';
 import { rejectCodes, type Reject } from '../../core/model.ts';
@@ -9,13 +9,9 @@ import { recordAt } from './record-judge.ts';
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
 
-/** The bytes to send in place of a record, or why it is rejected. */
 type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
 
-/**
- * The server checks field count, UTF-8 and NUL. `standInQuote` is the control character that COPY
- * gets as quote if the dialect has no quote.
- */
+/** `standInQuote` is the control character that COPY gets as quote if the dialect has none. */
 export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQuote: string): Decoder => {
   const { quote } = table.format.dialect;
   const replacement = (record: Buffer): Replacement => {

@@ -10,14 +10,12 @@ import { windowBytes } from '../encoder/memory.ts';
 interface Window {
   readonly from: number;
   readonly to: number;
-  /** True if the row routine can read the records. False: the judge must. */
   readonly isFit: boolean;
 }
 
-/** Bytes of CRLF. */
 const newlineBytesMax = 2;
 
-/** Tests if a record contains the byte (-1: none). Call the test with increasing indexes. */
+/** Call the test with increasing indexes. -1: no byte. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -29,7 +27,6 @@ const holds = (
   };
 };
 
-/** Second byte of `\N`. */
 const LETTER_N = 78;
 
 /** As `holds`, but `\N` as a whole field does not count: the text just means null. */
@@ -52,7 +49,7 @@ const holdsBackslash = (
   };
 };
 
-/** Index after the last record of the window from `from`. `isFit` undefined: all are fit. */
+/** `isFit` undefined: all records are fit. */
 const windowEnd = (
   { starts, ends }: RecordSpans,
   from: number,
@@ -70,9 +67,8 @@ const windowEnd = (
 };
 
 /**
- * Yields the records of a block in order. Fit records have no fault, no escape and valid UTF-8,
- * follow each other directly, and fill at most one window. `nulls` is the delimiter if fields with
- * `\N` are fit.
+ * Fit records have no fault, no escape and valid UTF-8, follow each other directly, and fill at
+ * most one window. `nulls` is the delimiter if fields with `\N` are fit.
  */
 export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): Generator<Window, void> {
   const { bytes, spans } = block;

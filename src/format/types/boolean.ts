@@ -1,3 +1,5 @@
+// Column type boolean.
+
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader } from './contract.ts';

@@ -1,3 +1,5 @@
+// Checks and reads the numbers in dates, times of day and offsets from UTC.
+
 const zero = 48;
 const plus = 43;
 const hyphen = 45;
@@ -8,11 +10,10 @@ const letterZ = 90;
 export const readTwo = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - zero;
   const ones = text.charCodeAt(at + 1) - zero;
-  // charCodeAt gives NaN beyond the end of the text, and comparisons with NaN are false.
+  // Beyond the end of the text, charCodeAt gives NaN, and comparisons with NaN are false.
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 };
 
-/** Returns -1 if one of the `width` characters at `at` is not a digit. */
 export const readDigits = (text: string, at: number, width: number): number => {
   let value = 0;
   for (let end = at; end < at + width; end += 1) {
@@ -27,7 +28,6 @@ const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
-/** Years begin at 1. */
 export const isDay = (year: number, month: number, day: number): boolean => {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   if (day <= 28) return true;
@@ -51,7 +51,7 @@ const offsetHoursMax = 15;
 const afterColonPart = (text: string, at: number): number =>
   text.charCodeAt(at) === colon && readTwo(text, at + 1) !== -1 ? at + 3 : at;
 
-/** Returns the index after the offset at `at`, or -1 if there is none. Also accepts ±HHmm. */
+/** Returns the index after the offset at `at`, or -1. Also accepts ±HHmm. */
 export const offsetEnd = (text: string, at: number): number => {
   const sign = text.charCodeAt(at);
   if (sign === letterZ) return at + 1;
@@ -64,14 +64,13 @@ export const offsetEnd = (text: string, at: number): number => {
 
 const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
-/** True if the server accepts the offset in [at, end), which has the form Z or ±HH[:mm[:ss]]. */
+/** The offset has the form Z or ±HH[:mm[:ss]]. */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>
   end === at + 1 ||
   (partAt(text, at + 1, end) <= offsetHoursMax &&
     partAt(text, at + 4, end) <= 59 &&
     partAt(text, at + 7, end) <= 59);
 
-/** Adds the colon to ±HHmm. */
 export const offsetWithColon = (offset: string): string =>
   offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;
 
@@ -81,18 +80,18 @@ const offsetAtEnd = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;
 /** Days from 1970-01-01, where JavaScript counts from, to 2000-01-01. */
 const daysTo2000 = 10_957;
 
-/** Days since 2000-01-01 of a canonical date or timestamp. */
+/** Days since 2000-01-01. */
 export const daysOf = (text: string): number =>
   Date.parse(text.slice(0, 'YYYY-MM-DD'.length)) / 86_400_000 - daysTo2000;
 
-/** Microseconds since midnight of the time in a canonical text. */
+/** Microseconds since midnight. */
 export const microsecondsOf = (text: string): number => {
   const [, hour, minute, second = '0', fraction = ''] = isoTime.exec(text)!;
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second);
   return seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
 };
 
-/** Offset of a canonical text in seconds, positive east of UTC. */
+/** Positive east of UTC. */
 export const offsetSecondsOf = (text: string): number => {
   const offset = offsetAtEnd.exec(text)?.[1] ?? 'Z';
   if (offset === 'Z') return 0;
@@ -101,6 +100,6 @@ export const offsetSecondsOf = (text: string): number => {
   return offset.startsWith('-') ? -size : size;
 };
 
-/** Microseconds since 2000-01-01. A double is not exact for all years up to 9999. */
+/** A double is not exact for all years up to 9999. */
 export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
   BigInt(days) * 86_400_000_000n + BigInt(ofDay);

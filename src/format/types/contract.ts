@@ -1,7 +1,9 @@
+// The interface of a column type.
+
 import type { RejectCode } from '../../core/model.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 
-/** Why a text is not a value of the type. A return value, because bad texts are expected input. */
+/** A return value, not an exception, because bad texts are expected input. */
 export interface Refusal {
   readonly code: RejectCode;
   readonly reason: string;
@@ -21,10 +23,7 @@ export type ValueEncoder = (text: string, out: never) => void;
 /** Marks a type without an encoder. Tables with such a column use COPY's text format. */
 export const serverReads = 'the server reads the text';
 
-/**
- * Which values an option takes. `isSpelling` marks options that describe texts of the file; they do
- * not apply to `.default(v)` or to a schema's output.
- */
+/** `isSpelling` marks options that describe texts of the file, not `.default(v)` or a schema. */
 export type OptionShape = { readonly isSpelling?: boolean } & (
   | { readonly takes: 'whole number' | 'flag' | 'texts' }
   | { readonly takes: 'text or texts'; readonly must: string }
@@ -40,7 +39,6 @@ export type ValueShape =
 /** How `.min` and `.max` compare: as integers (the binary value), floats, or decimals. */
 export type Order = 'whole' | 'float' | 'decimal';
 
-/** `Value` is the JavaScript type. `Options` are the builder's own options. */
 export interface ColumnType<Value = any, Options = any> {
   sql(options: Options): string;
   /** Any other option is an error in the pipeline. */
@@ -49,7 +47,7 @@ export interface ColumnType<Value = any, Options = any> {
   optionsProblem?(options: Options): string | undefined;
   /** All decisions are made here, once per column, not per field. */
   reader(options: Options): Reader;
-  /** How the row routine (WebAssembly) reads a field. `notFromBytes`: only the reader does. */
+  /** How the row routine (WebAssembly) reads a field. */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
   /** Without an order, the type has no `.min` and `.max`. */
@@ -58,14 +56,13 @@ export interface ColumnType<Value = any, Options = any> {
   value(options: Options): ValueShape;
   /** Converts a text that `reader` returned. */
   toValue(text: string, options: Options): Value;
-  /** Converts a JavaScript value (`.default(v)`, `.zod`) to text. Undefined for other types. */
+  /** Undefined for other types than `.default(v)` and `.zod` may give. */
   fromValue(value: unknown): string | undefined;
 }
 
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no key, which `object` does not say
 export type NoOptions = Readonly<Record<never, never>>;
 
-/** An option of the file's spelling that takes one of these texts. */
 export const oneOfOption = (...oneOf: readonly string[]): OptionShape => {
   const texts = oneOf.map((text) => `'${text}'`);
   const must = [texts.slice(0, -1).join(', '), texts.at(-1)].filter(Boolean).join(' or ');

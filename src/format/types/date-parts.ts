@@ -1,4 +1,4 @@
-// Reads the tokens of a date pattern one by one, and writes the parts as ISO 8601 text.
+// Reads the tokens of a date pattern one by one.
 
 import {
   fourDigits,
@@ -13,7 +13,7 @@ import {
 } from './calendar.ts';
 import { isDigitAt } from './number-text.ts';
 
-/** The parts of a date, indexed by `part`. An object with computed keys took twice as long. */
+/** Indexed by `part`. An object with computed keys took twice as long. */
 export type DateParts = number[];
 
 export const part = {
@@ -25,7 +25,7 @@ export const part = {
   second: 5,
   /** Hours to add on the 12-hour clock: 0 for AM, 12 for PM. -1 for the 24-hour clock. */
   half: 6,
-  /** Index range of the fraction in the text, then of the offset. An end of 0 means none. */
+  /** Index ranges in the text. An end of 0 means none. */
   fraction: 7,
   fractionEnd: 8,
   offset: 9,
@@ -35,7 +35,7 @@ export const part = {
 /** Values of parts that the pattern does not name: 0001-01-01, midnight, 24-hour clock. */
 export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
 
-/** Reads the token at index `at` into `parts`. Returns the index after it, -1 if it misfits. */
+/** Returns the index after the token at `at`, -1 if the text misfits. */
 export type Step = (text: string, at: number, parts: DateParts) => number;
 
 export const longYear: Step = (text, at, parts) => {
@@ -140,7 +140,6 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
   return end === 0 ? time : `${time}.${text.slice(parts[part.fraction], end)}`;
 };
 
-/** Empty if the pattern has no offset. */
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
   offsetWithColon(text.slice(parts[part.offset], parts[part.offsetEnd]));
 

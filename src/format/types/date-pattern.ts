@@ -1,4 +1,4 @@
-// Compiles patterns such as YYYYMMDDHHmm, once per column, into steps that each read one token.
+// Compiles patterns such as YYYYMMDDHHmm into steps that each read one token.
 
 import { part as byteParts, reads } from '../encoder/pattern-steps.ts';
 import { fourDigits, twoDigits } from './calendar.ts';
@@ -21,7 +21,7 @@ import {
 
 type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 
-/** A timestamp for `patternWriter`. Patterns copy fraction and offset as texts. */
+/** Patterns copy fraction and offset as texts. */
 export interface Sample {
   readonly year: number;
   readonly month: number;
@@ -75,7 +75,7 @@ const word = (name: PartName, step: Step, read: number, write: Write): Token => 
   startsWithDigit: false,
 });
 
-/** Nanoseconds: the most decimals that a pattern may name. */
+/** Nanoseconds. */
 const fractionDigitsMax = 9;
 const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
   const width = index + 1;
@@ -104,7 +104,7 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/** Splits a pattern into runs of one letter and texts between them: YYYY-MM into YYYY, -, MM. */
+/** YYYY-MM into YYYY, -, MM. */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -167,7 +167,6 @@ const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined =
   return undefined;
 };
 
-/** Returns what is wrong with a pattern in columns of any type. */
 export const patternProblem = (pattern: string): string | undefined => {
   const pieces = split(pattern);
   return (
@@ -178,10 +177,7 @@ export const patternProblem = (pattern: string): string | undefined => {
 export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
-/**
- * Compiles a valid pattern. The function returns undefined if the text does not fit. All its calls
- * overwrite the same DateParts.
- */
+/** Undefined if the text does not fit. All calls overwrite the same DateParts. */
 export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
   const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
   const parts = emptyParts();
@@ -195,7 +191,6 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
   };
 };
 
-/** Makes a function that writes a timestamp in a valid pattern. */
 export const patternWriter = (pattern: string): ((sample: Sample) => string) => {
   const writers = split(pattern).map((piece) => tokens.get(piece)?.write ?? (() => piece));
   return (sample) => writers.map((write) => write(sample)).join('');
@@ -206,7 +201,7 @@ const fractionDigitsKept = 6;
 
 type ByteStep = [reads: number, needs: number, next: number];
 
-/** Adds literal text. A step can expect one byte after it, which saves a step. */
+/** A step can expect one byte after it, which saves a step. */
 const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);
@@ -215,7 +210,7 @@ const addBytes = (steps: ByteStep[], text: string): void => {
   }
 };
 
-/** Translates a valid pattern for the row routine: three numbers per step, then `end`. */
+/** Three numbers per step, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
   const steps: ByteStep[] = [];
   for (const piece of split(pattern)) {

@@ -1,4 +1,4 @@
-// Column types date, time, timestamp and timestamptz: ISO 8601, or a pattern of the column.
+// Column types date, time, timestamp and timestamptz.
 
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './calendar.ts';
 import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from './row-bytes.ts';
@@ -184,7 +184,6 @@ const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind
   timestamptz: (zone) => ({ kind: 'timestamp', zone: zoneSeconds(zone), mayHaveOffset: 1 }),
 };
 
-/** UTF-8 cannot encode half a surrogate pair. */
 const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 
 const patternBytes = (

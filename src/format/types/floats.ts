@@ -1,4 +1,4 @@
-// Column types real and double. Values that overflow, or underflow to zero, are refused.
+// Column types real and double.
 
 import { putDouble, putSingle } from './row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
@@ -16,16 +16,13 @@ import { decimalParts, emptyShape, isInfinity, isNotANumber, scanDecimal } from 
 import { isNot, quoted, refuse } from './refusal.ts';
 import { withoutBlanks } from './server-spelling.ts';
 
-// Halfway between the largest real and 2^128. The server rounds larger numbers to infinity.
+/** Halfway between the largest real and 2^128. The server rounds larger numbers to infinity. */
 const realOverflow = 2 ** 128 - 2 ** 103;
 
-// Half of the smallest real. The server rounds smaller numbers to zero (ties go to even).
+/** Half of the smallest real. The server rounds smaller numbers to zero (ties go to even). */
 const realUnderflow = 2 ** -150;
 
-/**
- * Returns the exact sign of |decimal text| - size. `size` is between 2^-150 and 2^128, so it is an
- * integer divided by 2^202.
- */
+/** The sign of |decimal text| - size. From 2^-150 to 2^128, `size` is an integer / 2^202. */
 const compareExactly = (text: string, size: number): number => {
   const [, , integer = '', fraction = '', exponent = '0'] = decimalParts.exec(text)!;
   const power = Number(exponent) - fraction.length;
@@ -34,13 +31,13 @@ const compareExactly = (text: string, size: number): number => {
   return left === right ? 0 : left < right ? -1 : 1;
 };
 
-/** Returns false if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
+/** False if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
 type InRange = (size: number, text: string) => boolean;
 
 const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;
 
-// Rounding to double keeps the order of numbers, and both limits are doubles. So only a literal
-// that rounds to a limit needs the exact comparison.
+// Rounding to double keeps the order of numbers, so only a literal that rounds to a limit needs the
+// exact comparison.
 const realInRange: InRange = (size, text) => {
   if (size === realOverflow) return compareExactly(text, size) < 0;
   if (size === realUnderflow) return compareExactly(text, size) > 0;
@@ -90,7 +87,7 @@ const floatType = (
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-/** The next float4: farther from zero if `away`, else nearer to zero. */
+/** Farther from zero if `away`, else nearer to zero. */
 const neighbour = (value: number, away: boolean): number => {
   single[0] = value;
   singleBits[0]! += away ? 1 : -1;

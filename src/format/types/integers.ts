@@ -1,3 +1,5 @@
+// Column types smallint, integer and bigint.
+
 import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {

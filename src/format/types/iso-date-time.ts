@@ -1,5 +1,4 @@
-// Reads dates and times in ISO 8601, the default format. Rounds or refuses more decimals of a
-// second than the server stores.
+// Reads dates and times in ISO 8601, the default format.
 
 import { isDay, isOffsetAt, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
@@ -24,7 +23,6 @@ export const noSuchOffset = (offset: string): Refusal =>
   refuse('range', `${bare(offset)} is not an offset from UTC`);
 
 // Regular expressions without captures allocate nothing, and ran three times as fast as a loop.
-// They check only the format; isDay and isTimeOfDay check the numbers.
 const dateShape = /^\d{4}-\d\d-\d\d$/;
 const timeShape = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 const timestampShape = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
@@ -48,7 +46,6 @@ export const readIsoTime: Reader = (text) => {
   return isTimeAt(text, 0, text.length) ? text : noSuchTime(text);
 };
 
-/** The time of day ends at `end`. */
 const dayOrTimeProblem = (text: string, end: number): Refusal | undefined => {
   if (!isDayOf(text)) return noSuchDay(text.slice(0, dateLength));
   return isTimeAt(text, timeStart, end) ? undefined : noSuchTime(text.slice(timeStart, end));
@@ -92,7 +89,7 @@ const roundedMicroseconds = (digits: string): number => {
   return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
 };
 
-/** Adds a second. 23:59:59 of a `time` becomes 24:00:00, which the server stores. */
+/** 23:59:59 of a `time` becomes 24:00:00, which the server stores. */
 const secondLater = (day: string, time: string): string | undefined => {
   const date = day === '' ? '2000-01-01' : day.slice(0, dateLength);
   const later = new Date(Date.parse(`${date}T${time}Z`) + 1000).toISOString();
@@ -121,7 +118,7 @@ const fitDecimals = (text: string, canonical: string, rounds: boolean, sql: stri
     : later + offset;
 };
 
-/** Wraps a reader: texts with more than six decimals are rounded or refused. */
+/** Texts with more than six decimals are rounded or refused. */
 export const withDecimals =
   (read: Reader, rounds: boolean, sql: string): Reader =>
   (text) => {

@@ -50,13 +50,13 @@ const readJson: Reader = (text) => {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Returns the code unit of the escape \uXXXX at `at`, or -1 if there is none. */
+/** -1 if there is no escape \uXXXX at `at`. */
 const escapedUnit = (text: string, at: number): number =>
   text.charCodeAt(at) === backslash && text[at + 1] === 'u'
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** Returns what in the string literal [start, end) jsonb cannot store. */
+/** What jsonb cannot store in the string literal [start, end). */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {
@@ -80,7 +80,7 @@ const afterNumber = (text: string, at: number): number => {
   return numberEnd.exec(text)?.index ?? text.length;
 };
 
-/** jsonb stores numbers as numeric, so the limits of numeric apply. */
+/** jsonb stores numbers as numeric. */
 const numberProblem = (number: string): Refusal | undefined => {
   const shape = emptyShape();
   scanDecimal(number, shape);

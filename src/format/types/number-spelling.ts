@@ -1,4 +1,4 @@
-// How files write numbers: decimal comma, thousands separators, percent, or the server's spellings.
+// How files write numbers, such as decimal commas and percent signs.
 
 import { oneOfOption, type OptionShape } from './contract.ts';
 import { afterDigits, afterSign, decimalParts } from './number-text.ts';
@@ -43,17 +43,16 @@ export const floatOptions = {
   spelling: spellingOption,
 };
 
-/** True if the server reads these numbers as they are. */
 export const writesPlainly = ({ decimal = '.', thousands, percent }: FloatOptions): boolean =>
   decimal === '.' && thousands === undefined && percent === undefined;
 
-/** The separators for the row routine (encoder/kinds.ts). */
+/** For the row routine (encoder/kinds.ts). */
 export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
   const { decimal = '.', thousands = '\0', grouping } = options;
-  // Byte 0 means that the row routine accepts no separator: no text contains it. The reader takes
-  // Indian grouping. No text contains half a surrogate pair.
+  // Byte 0 means no separator. The reader takes Indian grouping; no text contains half a surrogate
+  // pair.
   const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
   const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
@@ -69,7 +68,6 @@ interface Separators {
   readonly grouping?: 'indian' | undefined;
 }
 
-/** Integers have no `decimal`. */
 const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string | undefined => {
   if (thousands === undefined) {
     return grouping && "grouping: 'indian' needs thousands, the character between groups, such as ','";
@@ -84,7 +82,6 @@ const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string
   return undefined;
 };
 
-/** `point` is the default of `decimal`. */
 export const numberOptionsProblem = (options: NumberOptions, point?: '.'): string | undefined => {
   const { decimal, thousands, percent } = options;
   return (
@@ -94,8 +91,8 @@ export const numberOptionsProblem = (options: NumberOptions, point?: '.'): strin
 };
 
 /**
- * Removes separators between groups: accepts 1,234,567 or 12,34,567, but not 12,34 or 1,234567.
- * Refuses a leading 0 before a separator: 0,123 is a decimal and not 123.
+ * Accepts 1,234,567 or 12,34,567, but not 12,34 or 1,234567. Refuses a leading 0 before a
+ * separator: 0,123 is a decimal and not 123.
  */
 const withoutGroups = (text: string, separator: string, isIndian: boolean): string | undefined => {
   let at = text.indexOf(separator);
@@ -138,7 +135,7 @@ const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNum
 /** A blank, or one of the two no-break spaces, may precede the percent sign. */
 const sign = /[ \u00a0\u202f]?%$/;
 
-/** Divides by 100 by moving the point, which is exact. Undefined for other texts. */
+/** Moving the point is exact. */
 const hundredth = (text: string): string | undefined => {
   const [found, plusMinus = '', whole = '', rest = '', exponent] = decimalParts.exec(text) ?? [];
   if (found === undefined || whole + rest === '') return undefined;
@@ -156,7 +153,7 @@ const plainPercent =
     return percent === 'share' ? hundredth(number) : number;
   };
 
-/** Makes the PlainNumber of a column. `readServer` rewrites numbers of the server's spelling. */
+/** `readServer` rewrites numbers of the server's spelling. */
 export const plainNumber = (options: NumberOptions, readServer: PlainNumber = serverNumber): PlainNumber => {
   if (options.spelling === 'server') return readServer;
   const plain = plainSeparators(options);
@@ -167,7 +164,6 @@ export const plainNumber = (options: NumberOptions, readServer: PlainNumber = se
 export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
   percent === undefined ? type : `${type} with %`;
 
-/** Undefined for values that are not numbers. */
 export const fromNumber = (value: unknown): string | undefined => {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'number') return undefined;

@@ -1,3 +1,5 @@
+// Scans digits and decimal literals.
+
 const zero = 48;
 const plus = 43;
 const minus = 45;
@@ -27,10 +29,10 @@ export const afterZeros = (text: string, at: number): number => {
 
 /** Where a decimal literal has its parts. Digit positions start at 0 and skip the point. */
 export interface DecimalShape {
-  /** Number of all digits, and of digits before the point. Both count leading zeros. */
+  /** Both numbers count leading zeros. */
   digits: number;
   integerDigits: number;
-  /** Positions of the first and the last nonzero digit; -1 if the literal is zero. */
+  /** Positions of nonzero digits; -1 if the literal is zero. */
   firstNonzero: number;
   lastNonzero: number;
   /** Exact up to ten digits. Infinite beyond, which exceeds every limit. */
@@ -64,10 +66,7 @@ const readExponent = (text: string, at: number): number | undefined => {
   return sign === minus ? -size : size;
 };
 
-/**
- * Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?`. Returns false for other texts. Fills the caller's
- * `shape`, so that accepted fields allocate nothing.
- */
+/** Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?`. The caller's `shape` spares an allocation. */
 export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
   const start = afterSign(text);
   let digits = 0;
@@ -107,6 +106,5 @@ const longestSpecial = 9;
 
 export const isNotANumber = (text: string): boolean => text.length === 3 && text.toLowerCase() === 'nan';
 
-/** Accepts the server's spellings: infinity or inf, with or without a sign, in any case. */
 export const isInfinity = (text: string): boolean =>
   text.length <= longestSpecial && infinities.has(text.toLowerCase());

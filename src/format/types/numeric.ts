@@ -1,4 +1,4 @@
-// Column type numeric(p,s): exact decimals. Without `round`, digits beyond the scale are refused.
+// Column type numeric(p,s): exact decimals.
 
 import {
   numericDecimalsMax,
@@ -37,7 +37,7 @@ export interface NumericOptions extends FloatOptions, SpellingOptions {
   readonly round?: boolean;
 }
 
-/** Returns a refusal if the number does not fit. `shape` describes `text`. */
+/** `shape` describes `text`. */
 type Fit = (text: string, shape: DecimalShape) => Refusal | undefined;
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -178,8 +178,7 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // The format has at most `numericDecimalsMax` decimals. Columns that accept a longer literal
-  // round it to a thousand decimals at most.
+  // Columns that accept a longer literal round it to a thousand decimals at most.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,

@@ -1,14 +1,13 @@
-// Compares values of a column for `.min` and `.max`, as texts that the type's reader returned.
+// Compares values of a column for `.min` and `.max`.
 
 import type { ColumnOptions } from '../../core/declaration.ts';
 import { createRowBytes, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
-/** Compares a text with the bound: negative if less, positive if greater, NaN if unordered. */
+/** Negative if less, positive if greater, NaN if unordered. */
 type CompareTo = (bound: string) => (text: string) => number;
 
-/** Maps a text to a value that `<` and `>` compare. */
 type Key = (text: string) => number | bigint;
 
 const byKey =
@@ -23,7 +22,7 @@ const byKey =
     };
   };
 
-/** Makes a function that returns the encoded value (two, four or eight bytes) as an integer. */
+/** Returns the encoded value (two, four or eight bytes) as an integer. */
 export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text: string) => bigint) => {
   const out = createRowBytes(12);
   return (text) => {
@@ -74,7 +73,6 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
   decimal: () => toDecimal,
 };
 
-/** Undefined if the type has no order. */
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 

@@ -1,5 +1,4 @@
-// Reads texts by the first of several patterns that fits. Refuses two patterns that read some text
-// as two values.
+// Reads texts by the first of several patterns that fits.
 
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import {
@@ -18,10 +17,9 @@ import { isNot, quoted, refuse } from './refusal.ts';
 
 export type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 
-/** Options of the column that apply after the pattern has matched. */
 export interface Composing {
   readonly addOffset: AddOffset;
-  /** True if a date may lose a time of day other than midnight. */
+  /** A date may lose a time of day other than midnight. */
   readonly dropsTime: boolean;
 }
 
@@ -66,7 +64,6 @@ const composers: Readonly<
     },
 };
 
-/** The reader returns undefined if the text has another format. */
 const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   const read = compilePattern(pattern);
   const compose = composers[kind](composing);
@@ -76,7 +73,7 @@ const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   };
 };
 
-/** Makes the reader of several patterns: the first value wins, else the first refusal. */
+/** The first value wins, else the first refusal. */
 export const patternReader = (kind: DateKind, patterns: readonly string[], composing: Composing): Reader => {
   const readers = patterns.map((pattern) => readerOf(kind, pattern, composing));
   const wanted = `a ${kind} written as ${patterns.join(' or ')}`;
@@ -95,7 +92,7 @@ export const patternReader = (kind: DateKind, patterns: readonly string[], compo
 /** Numbers from 1 to 12 are valid months, days, hours, minutes and seconds. */
 const smallNumbers = 12;
 
-/** Timestamps whose parts are small and all different, so that swapped parts change the value. */
+/** The parts are small and all different, so that swapped parts change the value. */
 function* samples(hasOffsets: boolean): Generator<Sample> {
   for (let first = 0; first < smallNumbers; first += 1) {
     const number = (index: number): number => 1 + ((first + index) % smallNumbers);
@@ -147,7 +144,6 @@ const conflictOf = (
   return undefined;
 };
 
-/** Describes a text that two of the patterns read as two values. */
 export const conflictOfPatterns = (
   kind: DateKind,
   patterns: readonly string[],

@@ -1,4 +1,4 @@
-// Makes refusals. Every reason names the type and the text, shortened and printable.
+// Makes refusals, whose reasons name the type and the text.
 
 import { reasonTextCharsMax } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
@@ -14,14 +14,13 @@ const cut = (text: string): string => {
     : `${characters.slice(0, reasonTextCharsMax).join('')}…`;
 };
 
-/** The text in double quotes, shortened, with control characters escaped. */
 export const quoted = (text: string): string => inQuotes(cut(text));
 
-/** The text without quotes, for digits and signs, which nobody mistakes for words. */
+/** Without quotes, for digits and signs. */
 export const bare = (text: string): string => quoted(text).slice(1, -1);
 
 export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });
 
-/** Refuses with a reason such as `"12a" is not a smallint`. `kind` includes the article. */
+/** `"12a" is not a smallint`. `kind` includes the article. */
 export const isNot = (text: string, kind: string): Refusal =>
   refuse('type', `${quoted(text)} is not ${kind}`);

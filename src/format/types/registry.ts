@@ -1,5 +1,4 @@
-// All column types by name. ColumnTypeName, builders, decoders, DDL, row schemas and docs derive
-// from this list.
+// Builders, decoders, DDL, row schemas and docs derive from this list.
 
 import type { ColumnOptions } from '../../core/declaration.ts';
 import { booleanType } from './boolean.ts';
@@ -42,8 +41,8 @@ export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
   columnTypes[type as ColumnTypeName];
 
 /**
- * Makes the reader of `.default(v)` and of a Zod schema's output. It checks like
- * `type.reader(options)`, but expects PostgreSQL's spelling instead of the file's.
+ * For `.default(v)` and a Zod schema's output: checks like `type.reader(options)`, but expects
+ * PostgreSQL's spelling instead of the file's.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
   const shapes = type.options as Readonly<Record<string, OptionShape>>;

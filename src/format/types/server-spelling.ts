@@ -10,7 +10,6 @@ export interface SpellingOptions {
 
 export const spellingOption = oneOfOption('server');
 
-/** Returns why another option contradicts `spelling`. */
 export const spellingProblem = (
   { spelling }: SpellingOptions,
   others: Readonly<Record<string, unknown>>,
@@ -46,10 +45,9 @@ const fromOtherBase = (text: string): string | undefined => {
   return digits === undefined ? undefined : `${sign}${BigInt(digits.replaceAll('_', ''))}`;
 };
 
-/** PostgreSQL allows one underscore between two digits. */
 const underscores = /(?<=\d)_(?=\d)/g;
 
-/** Rewrites an integer or decimal. Other texts stay wrong, and the caller refuses them. */
+/** Other texts stay wrong, and the caller refuses them. */
 export const serverNumber = (text: string): string => {
   const trimmed = withoutBlanks(text);
   return fromOtherBase(trimmed) ?? trimmed.replace(underscores, '');
@@ -58,7 +56,7 @@ export const serverNumber = (text: string): string => {
 const trues = ['true', 'yes', 'on', '1'];
 const falses = ['false', 'no', 'off', '0'];
 
-/** Accepts a word or its beginning, unless two words begin alike. Returns 't', 'f' or undefined. */
+/** Accepts a word or its beginning, unless two words begin alike. Returns 't' or 'f'. */
 export const serverBoolean = (text: string): string | undefined => {
   const word = withoutBlanks(text).toLowerCase();
   if (word === '' || word === 'o') return undefined;
@@ -68,7 +66,7 @@ export const serverBoolean = (text: string): string | undefined => {
 
 const groupsOfFour = /^(?:[\da-f]{4}-?){7}[\da-f]{4}$/i;
 
-/** Returns the 32 digits of a uuid with hyphens after any group of four, with or without braces. */
+/** Accepts hyphens after any group of four, with or without braces. */
 export const serverUuid = (text: string): string | undefined => {
   const bare = text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text;
   return groupsOfFour.test(bare) ? bare.replaceAll('-', '') : undefined;
@@ -97,7 +95,6 @@ const dateOf = ({ year = '', month, day, monthDay }: Groups): string =>
     ? `${year}-${two(month)}-${two(day)}`
     : `${year}-${monthDay.slice(0, 2)}-${monthDay.slice(2)}`;
 
-/** Converts to the 24-hour clock. Undefined for hours 0 and 13 with AM or PM. */
 const hourOf = ({ hour = '', half }: Groups): string | undefined => {
   if (half === undefined) return two(hour);
   if (Number(hour) < 1 || Number(hour) > 12) return undefined;
@@ -129,7 +126,6 @@ const isGluedDate = ({ run, runFraction, sign, offsetMinute }: Groups, text: str
   offsetMinute !== undefined &&
   text.includes(`${run}-`);
 
-/** Returns the text in ISO 8601. Undefined for other spellings. */
 export const serverTimestamp = (kind: DateKind, text: string): string | undefined => {
   const trimmed = withoutBlanks(text);
   if (kind !== 'time' && /^-?infinity$/i.test(trimmed)) return trimmed.toLowerCase();

@@ -1,4 +1,4 @@
-// Column types text and varchar(n). Invalid UTF-8 and NUL were found when bytes became text.
+// Invalid UTF-8 and NUL were found when bytes became text.
 
 import { varcharLengthMax } from '../../core/limits.ts';
 import { putText } from './row-bytes.ts';
@@ -14,7 +14,6 @@ const same: Reader = (text) => text;
 
 const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** More characters than a field can have: no limit. */
 export const anyLength = 0x7fffffff;
 
 export const textType: ColumnType<string, NoOptions> = {

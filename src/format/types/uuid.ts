@@ -1,3 +1,5 @@
+// Column type uuid.
+
 import { putInt32, reserve, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './refusal.ts';

@@ -1,5 +1,4 @@
-// Named zones such as Europe/Berlin: the offset at a local time. A local time may occur twice or
-// never.
+// Finds the offset of a zone such as Europe/Berlin at a local time.
 
 import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 import type { Refusal } from './contract.ts';
@@ -15,7 +14,7 @@ interface Span {
   readonly to: number;
   /** Milliseconds east of UTC. */
   readonly offset: number;
-  /** The offset as ±HH:mm, or ±HH:mm:ss if its seconds are not 0. */
+  /** ±HH:mm, or ±HH:mm:ss if the seconds are not 0. */
   readonly text: string;
 }
 
@@ -30,7 +29,7 @@ export const isZoneName = (name: string): boolean => {
 
 const dayMs = 86_400_000;
 
-/** No zone changes its offset before 1800 (tz database). */
+/** In the tz database, no zone changes its offset before 1800. */
 const yearOfFirstChange = 1800;
 
 const spanOf = (from: number, to: number, offset: number): Span => {
@@ -39,7 +38,7 @@ const spanOf = (from: number, to: number, offset: number): Span => {
   return { from, to, offset, text: (offset < 0 ? '-' : '+') + time.slice(0, length) };
 };
 
-/** Returns the periods of a year and two days on each side. No offset is valid for only a day. */
+/** The periods of a year and two days on each side. No offset is valid for only a day. */
 const spansOf = (year: number, offsetAt: OffsetAt): readonly Span[] => {
   const end = Date.UTC(year + 1) + 2 * dayMs;
   const spans: Span[] = [];
@@ -56,7 +55,6 @@ const spansOf = (year: number, offsetAt: OffsetAt): readonly Span[] => {
   return [...spans, spanOf(from, Infinity, offsetAt(from))];
 };
 
-/** Milliseconds from midnight to a canonical local time, without its fraction. */
 const timeMs = (local: string): number => {
   const second = local.length > 'YYYY-MM-DDTHH:mm'.length ? readTwo(local, 17) : 0;
   return (readTwo(local, 11) * 3600 + readTwo(local, 14) * 60 + second) * 1000;

@@ -8,10 +8,7 @@ export interface Bounds {
   readonly maxBytes: number;
 }
 
-/**
- * Real tables compress less: 1,600 columns, all but one empty, shrink by 300 in gzip and by 760 in
- * zstd. A gzip file of zeros shrinks by more than 1,000.
- */
+/** Real tables shrink by up to 760 in zstd; a gzip file of zeros by more than 1,000. */
 export const maxRatioDefault = 1000;
 
 /** A tebibyte: longer CSV files are sent in parts. */
@@ -20,7 +17,6 @@ export const maxBytesDefault = 2 ** 40;
 /** Up to this size any ratio is allowed: a few equal lines compress very well. */
 const harmlessBytes = 64 * 1024 * 1024;
 
-/** Names the exceeded limit and its option. */
 export const exceededBound = (
   stored: number,
   decoded: number,

@@ -3,7 +3,7 @@
 import type { MemberPart } from '../../core/model.ts';
 
 export class CorruptBytes extends Error {
-  /** Offset in the stored file at which the damage was found. */
+  /** Offset in the stored file. */
   readonly byte: number;
 
   constructor(problem: string, byte: number, options?: ErrorOptions) {
@@ -15,18 +15,13 @@ export class CorruptBytes extends Error {
 export interface Decoding {
   /** Name in the ledger. */
   readonly name: string;
-  /** True if a file that begins with these bytes is compressed in this way. */
   readonly matches: (head: Buffer) => boolean;
   /** End of file names, in lower case, if first bytes do not tell. */
   readonly extension?: string;
-  /**
-   * Yields decompressed blocks. The memory of a block is reused when the second block after it is
-   * requested. Errors: CorruptBytes.
-   */
+  /** The memory of a block is reused when the second block after it is requested. */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 }
 
-/** An archive that can be read from any byte. */
 export interface ArchiveBytes {
   readonly bytes: number;
   /** Yields the bytes [start, end) in blocks whose memory may be reused. */
@@ -37,9 +32,8 @@ export interface Member {
   readonly name: string;
   /** Compressed size. */
   readonly bytes: number;
-  /** Present if the member cannot be read: why not, and what to do. */
+  /** Set if the member cannot be read. */
   readonly refusal?: { readonly problem: string; readonly hint: string };
-  /** Errors: UnreadableArchive. */
   readonly locate: () => Promise<MemberPart>;
 }
 
@@ -52,6 +46,6 @@ export interface Container {
   readonly matches: (head: Buffer) => boolean;
   /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
-  /** Decompresses a member from its bytes [start, end), as Decoding.decode does. */
+  /** As Decoding.decode. `bytes` are the member's. */
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

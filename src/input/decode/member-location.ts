@@ -1,13 +1,11 @@
 // Locations that name members of archives: `a.zip!/b.csv`, and `a.zip!/*.csv`.
 
 export interface MemberLocation {
-  /** Location of the file or archive. */
   readonly location: string;
-  /** Name or glob of members; undefined: the location names no member. */
   readonly member: string | undefined;
 }
 
-/** Splits `a.zip!/b.csv`. An exclamation mark at the beginning excludes files instead. */
+/** An exclamation mark at the beginning excludes files instead. */
 export const memberLocation = (text: string): MemberLocation => {
   const at = text.indexOf('!/', 1);
   return at === -1

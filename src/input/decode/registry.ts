@@ -21,7 +21,7 @@ export const containerOf = (head: Buffer): Container | undefined =>
 export const decodingOf = (head: Buffer): Decoding | undefined =>
   decodings.find(({ matches }) => matches(head));
 
-/** Finds the decoding by first bytes, else by name. Undefined: not compressed, or empty. */
+/** By first bytes, else by name. Undefined: not compressed, or empty. */
 export const decodingOfFile = (head: Buffer, name: string): Decoding | undefined => {
   if (head.length === 0) return undefined;
   const path = name.toLowerCase();

@@ -11,10 +11,7 @@ const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 /** `bytesWritten` counts the compressed bytes that the stream has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
-/**
- * `bytes` begin at offset `start` of the file. `name` is the format for messages. Errors:
- * CorruptBytes, and errors of `bytes` unchanged.
- */
+/** `bytes` begin at offset `start` of the file. `name` is the format for messages. */
 export async function* throughZlib(
   bytes: AsyncIterable<Buffer>,
   decompressor: Decompressor,
@@ -50,7 +47,6 @@ export async function* throughZlib(
           { cause },
         );
   } finally {
-    // The file is closed when `stored` is closed.
     if (!stored.closed) {
       stored.destroy();
       await once(stored, 'close').catch(() => undefined);

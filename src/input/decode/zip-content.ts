@@ -1,10 +1,11 @@
+// Decompresses a member of a zip archive, and checks its size and checksum.
+
 import { crc32, createInflateRaw } from 'node:zlib';
 import { readBytes } from '../../core/limits.ts';
 import type { MemberPart } from '../../core/model.ts';
 import { CorruptBytes } from './contract.ts';
 import { throughZlib } from './through-zlib.ts';
 
-/** Compression methods, as numbers of the zip format. */
 export const stored = 0;
 export const deflated = 8;
 
@@ -25,7 +26,7 @@ export async function* contentOf(
   let [made, sum] = [0, 0];
   for await (const block of content) {
     made += block.length;
-    // The limits of decompression were checked with the size in the directory.
+    // The limits of decompression were checked with this size.
     if (made > part.bytes) throw otherSize(part);
     sum = crc32(block, sum);
     yield block;

@@ -1,5 +1,5 @@
-// Reads the directory at the end of a zip archive, also of ZIP64. Imported only for archives,
-// because loading yauzl takes 28 ms.
+// Reads the directory at the end of a zip archive. Imported only for archives, because loading
+// yauzl takes 28 ms.
 
 import { callbackify } from 'node:util';
 import yauzl from 'yauzl';
@@ -7,7 +7,7 @@ import type { MemberPart } from '../../core/model.ts';
 import { UnreadableArchive, type ArchiveBytes, type Member } from './contract.ts';
 import { deflated, stored } from './zip-content.ts';
 
-/** Bytes of one read: yauzl wants a few bytes at a time, and each read may be a request. */
+/** yauzl wants a few bytes at a time, and each read may be a request. */
 const windowBytes = 256 * 1024;
 
 /** Copies the bytes, because the stream may reuse the memory of a piece. */
@@ -103,10 +103,7 @@ interface OrderedEntry {
 const overlap = ({ fileName }: yauzl.Entry): UnreadableArchive =>
   new UnreadableArchive(`${fileName} overlaps the member after it, so that bytes would be read twice`);
 
-/**
- * Sorts entries by offset, and refuses members that overlap: with them, a small archive could
- * expand without limit. Errors: UnreadableArchive.
- */
+/** Refuses members that overlap: with them, a small archive could expand without limit. */
 const inOrder = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly OrderedEntry[] => {
   const sorted = entries.toSorted(
     (one, other) => one.relativeOffsetOfLocalHeader - other.relativeOffsetOfLocalHeader,
@@ -119,7 +116,7 @@ const inOrder = (entries: readonly yauzl.Entry[], archiveBytes: number): readonl
   });
 };
 
-/** Finds a member's bytes by the header before them, which must have the entry's name. */
+/** The header before the bytes must have the entry's name. */
 const locate = async (
   reader: DirectoryReader,
   { entry, before }: OrderedEntry,
@@ -141,7 +138,6 @@ const locate = async (
   return { start, end, archiveBytes, method: entry.compressionMethod, bytes, crc32: entry.crc32 };
 };
 
-/** The files of an archive by offset. Errors: UnreadableArchive, those of `read`. */
 export const membersOf = async (archive: ArchiveBytes): Promise<readonly Member[]> => {
   const reader = new DirectoryReader(archive);
   return inOrder(await entriesOf(reader, archive), archive.bytes)

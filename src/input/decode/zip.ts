@@ -1,7 +1,9 @@
+// zip archives, which have their directory at the end.
+
 import type { Container } from './contract.ts';
 import { contentOf } from './zip-content.ts';
 
-/** Magic numbers of a member, and of the directory's end, with which an empty archive begins. */
+/** An empty archive begins with the directory's end. */
 const magics = [Buffer.from('PK\x03\x04'), Buffer.from('PK\x05\x06')];
 
 export const zip: Container = {

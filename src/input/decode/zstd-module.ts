@@ -1,9 +1,9 @@
-// zstd in WebAssembly, from the package zstddec. Its exports are called directly: zstddec's own
-// streams allocate memory for each block, and never free the memory of a damaged frame.
+// zstd in WebAssembly, without the streams of the package zstddec, which allocate memory for each
+// block, and never free the memory of a damaged frame.
 
 import { ZSTDDecoder } from 'zstddec/stream';
 
-/** Exports of the module. Numbers are addresses and counts of bytes. */
+/** Numbers are addresses and counts of bytes. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly malloc: (bytes: number) => number;
@@ -25,8 +25,7 @@ const open = (): Promise<Exports> =>
         resolve(opened.instance.exports as Exports);
       }
     }
-    // Hides `fetch` from zstddec, which would load the module with it: that takes Node 60 ms.
-    // `init` looks for it before its first await.
+    // Hides `fetch` from `init`, which would load the module with it: that takes Node 60 ms.
     const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
     if (fetch !== undefined) Object.defineProperty(globalThis, 'fetch', { ...fetch, value: undefined });
     try {
@@ -48,7 +47,7 @@ const errorsMax = 120;
 export interface ZstdFrame {
   /** Decodes up to one block; undefined if damaged. The result is valid until the next call. */
   readonly decode: (bytes: Buffer) => Uint8Array | undefined;
-  /** True if the frame has ended, and its checksum was right. */
+  /** True if the frame's checksum was right, too. */
   readonly isEnded: () => boolean;
   readonly close: () => void;
 }

@@ -1,7 +1,5 @@
-// zstd: consecutive frames, also skippable ones (RFC 8878).
-//
-// The code parses frames itself: Node's createZstdDecompress (since 22.15) stops after a frame,
-// and ignores truncation before Node 24.
+// zstd: consecutive frames, also skippable ones (RFC 8878). Parses frames itself, because Node's
+// createZstdDecompress stops after a frame, and ignores truncation before Node 24.
 
 import * as zlib from 'node:zlib';
 import { inLargeBlocks } from '../../core/large-blocks.ts';
@@ -10,13 +8,11 @@ import { CorruptBytes, type Decoding } from './contract.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
 
 interface ByteQueue {
-  /** Offset of the next byte in the stream. */
   readonly at: () => number;
   /** Undefined if the stream has fewer bytes. Their memory is not reused. */
   readonly take: (bytes: number) => Promise<Buffer | undefined>;
-  /** False if the stream has fewer bytes. */
   readonly skip: (bytes: number) => Promise<boolean>;
-  /** Count of bytes read and not taken. After a failed take: all bytes that the stream has left. */
+  /** Bytes read and not taken. After a failed take: all bytes that the stream has left. */
   readonly left: () => number;
 }
 
@@ -25,7 +21,7 @@ const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
   let pieces: Buffer[] = [];
   let waiting = 0;
   let at = 0;
-  /** False at the end of the stream. Copies the piece: the stream may reuse its memory. */
+  /** Copies the piece, because the stream may reuse its memory. False at the end. */
   const readMore = async (): Promise<boolean> => {
     const { done, value } = await stream.next();
     if (done === true) return false;
@@ -67,7 +63,6 @@ const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 /** The zstd program has the same limit without --long=28. */
 const windowBytesMax = 128 * 1024 * 1024;
 
-/** Longest block of a frame, stored or decoded. */
 const blockBytesMax = 128 * 1024;
 
 const checksumFlag = 0x04;
@@ -90,9 +85,7 @@ interface FrameHeader {
   readonly hasChecksum: boolean;
 }
 
-/** Length of the dictionary id, by the lowest two bits of the descriptor. */
 const dictionaryBytes = [0, 1, 2, 4] as const;
-/** Length of the content size, by the highest two bits of the descriptor. */
 const contentBytes = [0, 2, 4, 8] as const;
 
 const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number => {
@@ -139,7 +132,6 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   }
 }
 
-/** Decodes a frame in WebAssembly, and copies each block out of the module's memory. */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
   // Imported only when needed: every process and thread loads this file, but few read zstd.
   const { openZstdFrame } = await import('./zstd-module.ts');

@@ -1,7 +1,8 @@
-/** Converts one file. A result may be overwritten when the second block after it is written. */
+// The interface of encodings, which convert bytes to UTF-8.
+
+/** A result may be overwritten when the second block after it is written. */
 export interface Transcoder {
   readonly write: (block: Buffer) => Buffer;
-  /** Converts what is left at the end of the file. */
   readonly end: () => Buffer;
 }
 

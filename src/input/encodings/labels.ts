@@ -1,7 +1,6 @@
 // Labels of encodings (https://encoding.spec.whatwg.org/#names-and-labels), except `replacement`,
 // `x-user-defined` and `iso-2022-jp`, in which no CSV files are written.
 
-/** Labels of each encoding in addition to its name, separated by blanks. */
 const otherLabels = {
   'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8',
   'utf-16be': 'unicodefffe',
@@ -60,6 +59,6 @@ const byLabel = new Map(
 
 export const encodingLabels: readonly string[] = [...byLabel.keys()];
 
-/** Case and blanks around the label do not matter. Undefined: unknown label. */
+/** Case and blanks around the label do not matter. */
 export const encodingOfLabel = (label: string): EncodingName | undefined =>
   byLabel.get(label.trim().toLowerCase());

@@ -1,4 +1,4 @@
-// Byte order marks, which name the encoding in the first bytes of a file.
+// Byte order marks, which name the encoding of a file.
 
 import type { EncodingName } from './labels.ts';
 

@@ -14,7 +14,7 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
 
 const replacement = Buffer.from('\ufffd');
 
-/** Writes `invalidByte` for each U+FFFD, which decoders write for invalid bytes. */
+/** Decoders write U+FFFD for invalid bytes. */
 const markedUtf8 = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   let from = bytes.indexOf(replacement);
@@ -34,13 +34,13 @@ const markedUtf8 = (text: string): Buffer => {
 const isLead = (byte: number): boolean => byte > 0x80 && byte < 0xff;
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** True if these four bytes are a character of gb18030. The last character is U+10FFFF. */
+/** The last character of gb18030 is U+10FFFF. */
 const isAssigned = (one: number, two: number, three: number, four: number): boolean => {
   const index = (((one - 0x81) * 10 + two - 0x30) * 126 + three - 0x81) * 10 + four - 0x30;
   return index <= 39_419 || (index >= 189_000 && index <= 1_237_575);
 };
 
-/** Overwrites four-byte sequences without a character, for which iconv-lite would invent one. */
+/** iconv-lite would invent a character for these four-byte sequences. */
 const dropUnassigned = (bytes: Buffer): void => {
   for (let at = 0; at + 1 < bytes.length;) {
     const [one, two] = [bytes[at]!, bytes[at + 1]!];
@@ -56,10 +56,7 @@ const dropUnassigned = (bytes: Buffer): void => {
   }
 };
 
-/**
- * A decoder of iconv-lite that continues after an invalid byte loses characters, so each block gets
- * a new decoder and the bytes left over from the block before.
- */
+/** iconv-lite loses characters after an invalid byte, so each block gets a new decoder. */
 export const createMultiByte = (name: EncodingName): Transcoder => {
   const iconvName = iconvNames[name] ?? name;
   let rest = Buffer.alloc(0);

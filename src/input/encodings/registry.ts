@@ -13,10 +13,7 @@ const createTranscoder = async (name: EncodingName): Promise<Transcoder> => {
   return (await import('./single-byte.ts')).createSingleByte(name);
 };
 
-/**
- * Yields bytes converted to UTF-8. Invalid bytes become `invalidByte`. The memory of a block is
- * reused when the second block after it is requested.
- */
+/** The memory of a block is reused when the second block after it is requested. */
 export async function* transcoded(
   bytes: AsyncIterable<Buffer>,
   encoding: Exclude<EncodingName, 'utf-8'>,

@@ -30,7 +30,6 @@ const charactersOf = (name: EncodingName): readonly (string | undefined)[] => {
 
 const utf8BytesMax = 3;
 
-/** `utf8` has three bytes per byte of the encoding. */
 const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths: Uint8Array } => {
   const utf8 = Buffer.alloc(256 * utf8BytesMax, invalidByte);
   const lengths = new Uint8Array(256).fill(1);
@@ -39,13 +38,13 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
   return { utf8, lengths };
 };
 
-/** Bytes converted at once: they stay in the processor's cache between reading and writing. */
+/** The bytes stay in the processor's cache between reading and writing. */
 const sliceBytes = 32 * 1024;
 
 /** First byte in UTF-8 of the characters 80 to bf only. */
 const beforeControls = 0xc2;
 
-/** V8's latin1 is fast. Undefined: the slice has bytes 80 to 9f, which differ in windows-1252. */
+/** Undefined: the slice has bytes 80 to 9f, which differ in windows-1252. */
 const writeLatin1 = (slice: Buffer, out: Buffer, to: number): number | undefined => {
   const text = slice.toString('latin1');
   const bytes = out.write(text, to);

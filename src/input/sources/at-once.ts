@@ -1,17 +1,13 @@
-// Works on many files, several at a time, because most of the time is spent waiting.
+// Works on several files at a time, because most of the time is spent waiting.
 
 import pMap from 'p-map';
 
-/** A local disk needs few files at once; network requests take longer. */
 export const filesAtOnceMax = 16;
 
 /** Undefined: the file was not begun, because another file failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
-/**
- * Calls `work` for each file, `atOnce` at a time, and returns the results in the order of the
- * files. Throws the error of the first failed file, as if files were handled one after the other.
- */
+/** Throws the error of the first failed file, as if files were handled one after the other. */
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,
   work: (file: File, index: number) => Promise<Result>,

@@ -1,15 +1,13 @@
-// Keeps paths with parameters below the directory that the author wrote: values must not choose it.
+// Keeps paths with parameters below the directory that the author wrote.
 
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** Marks where the value of a parameter begins in a varied path: a private-use character. */
+/** Marks where the value of a parameter begins in a varied path. A private-use character. */
 export const mark = '\uf8ff';
 
 const glob = /[*?{}()[\]!@+]/;
 
 /**
- * The directory at the beginning of a path that its author wrote.
- *
  * @param varied the path with another value of a parameter. The author's part ends at its mark, or,
  *   if the mark is lost, where the two paths differ
  * @param special matches where the directories end, such as at a glob
@@ -23,10 +21,8 @@ export const writtenDirectory = (path: string, varied: string, special: RegExp):
 };
 
 /**
- * The directory below which the files of a path or glob must be: what the author wrote before the
- * first value of a parameter, or else the working directory. Undefined: the path has no parameter.
- *
- * @param varied the path with other values of its parameters
+ * The directory that the author wrote before the first value of a parameter, or else the working
+ * directory. Undefined: the path has no parameter.
  */
 export const confinementOf = (
   path: string,

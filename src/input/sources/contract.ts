@@ -3,7 +3,7 @@
 import type { SourceSpec } from '../../core/declaration.ts';
 
 export interface Listed {
-  /** Absolute path or URL that works in any process. Stored in the ledger, so without secrets. */
+  /** Absolute path or URL that works in any process. Without secrets: the ledger stores it. */
   readonly location: string;
   readonly name: string;
   /** What the listing tells about the version, for `isVersion`. */
@@ -14,10 +14,7 @@ export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /**
-   * Locations made from parameters, with the `others` of their VariedPath: a parameter must not
-   * lead out of the directory or host that the author wrote.
-   */
+  /** Locations made from parameters: these must not lead out of the author's directory or host. */
   readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
@@ -29,12 +26,10 @@ export interface FileVersion {
 }
 
 export interface Look extends FileVersion {
-  /** The first stored bytes, which show compression and encoding. */
   readonly head: Buffer;
 }
 
 export interface SeenVersion extends Pick<FileVersion, 'fingerprint'> {
-  /** A time shortly before the last look at the file. */
   readonly seenAt: Date;
 }
 
@@ -45,9 +40,8 @@ export interface NamedFile extends Listed {
 export interface KnownFile extends NamedFile, FileVersion {}
 
 export interface Access {
-  /** The table's declaration. Secrets in it are names of environment variables. */
+  /** Secrets in the declaration are names of environment variables. */
   readonly declared: SourceSpec;
-  /** Ends all waiting; the signal's reason is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,30 +52,28 @@ export interface OptionRule {
 }
 
 export interface Source {
-  /** Name in the ledger. */
   readonly name: string;
   readonly matches: (location: string) => boolean;
   /** What is wrong with a location, as the end of a sentence without secrets. */
   readonly problem: (location: string) => string | undefined;
-  /** Options of csv() for this source. */
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Lists files in a fixed order, each once. Errors: ETL_SOURCE_NOT_FOUND and others. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
-  /** True if a listed `version` is the loaded version. Absent: only `look` tells. */
+  /** Compares a listed version with the loaded version. Absent: only `look` tells. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
   /** The part of a fingerprint that moves with the file, and that no other file has. */
   readonly identityOf?: (fingerprint: string) => string | undefined;
   /** The part of a fingerprint that copies of the file have, too. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
-  /** Finds a file's version and first bytes. ENOENT and ETL_SOURCE_GONE mean: the file is gone. */
+  /** ENOENT and ETL_SOURCE_GONE mean: the file is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;
-  /** True if opening at any byte is cheap: such files are cut into segments. */
+  /** Opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;
-  /** True if other processes find the same files at the same locations. */
+  /** Other processes find the same files at the same locations. */
   readonly isShared: boolean;
   /**
-   * Yields the bytes [start, end) of a file, fewer if it is shorter, in blocks of at most
-   * `blockBytes`. The memory of a block is reused when the second block after it is requested.
+   * Yields the bytes [start, end), fewer if the file is shorter, in blocks of at most `blockBytes`.
+   * The memory of a block is reused when the second block after it is requested.
    * Errors: ETL_SOURCE_UNREADABLE; ETL_SOURCE_CHANGED if the source notices another version.
    */
   readonly open: (

@@ -35,9 +35,8 @@ const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
 };
 
 /**
- * Changes an entry so that tinyglobby does not skip it. A broken link counts as file and as
- * directory: opening it reports the system's error. A pipe, socket or device counts as a file:
- * `listedFile` refuses it by name.
+ * Keeps tinyglobby from skipping entries. A broken link counts as file and as directory, so that
+ * opening it reports an error. A pipe, socket or device counts as a file, and is refused by name.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {
   const isIrregular = !entry.isFile() && !entry.isDirectory();
@@ -56,7 +55,7 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
-/** Collects unreadable directories. If the first directory is missing, nothing matches. */
+/** If the first directory is missing, nothing matches. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
   const readdir = (hidden: PathLike, _options: unknown, listed: ListedThen): void => {
@@ -81,10 +80,7 @@ interface Crawled {
   readonly unreadable: readonly Unreadable[];
 }
 
-/**
- * Splits a pattern into its directory and its glob. tinyglobby itself would begin at the common
- * parent of pattern and working directory, and read unrelated directories.
- */
+/** tinyglobby itself would begin at a parent directory, and read unrelated directories. */
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
@@ -97,7 +93,7 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
   return { base: base === '' && first > 0 ? '/' : base, rest };
 };
 
-/** Follows links; follows a link to a directory above itself only once. */
+/** Follows a link to a directory above itself only once. */
 const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];
@@ -111,7 +107,6 @@ const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled
   return { found: found.map(showBreaks), unreadable };
 };
 
-/** Relative to the working directory if the path is below it. */
 const displayName = (path: string, workingDirectory: string): string => {
   const name = relative(workingDirectory, path) || '.';
   return name.startsWith('..') || isAbsolute(name) ? path : name;
@@ -152,10 +147,7 @@ const expand = async (
   return found.map((file) => resolve(file)).sort();
 };
 
-/**
- * Keeps one path for each file: the file's own path, or the first link to the file. Otherwise a
- * table would get the rows of a file once for each link.
- */
+/** Otherwise a table would get the rows of a file once for each link. */
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
@@ -180,7 +172,7 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** Does not open the file: opening a pipe could block. Errors: ETL_SOURCE_IRREGULAR. */
+/** Does not open the file: opening a pipe could block. */
 const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
   const stats = await stat(path, { bigint: true });
   const what = irregularKind(stats);
@@ -192,7 +184,7 @@ const listedFile = async (table: string, path: string, file: string): Promise<Li
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 
-/** The pattern after `!`; undefined if an existing file has this name. */
+/** Undefined if an existing file has this name. */
 const exclusionIn = async (
   pattern: string,
   workingDirectory: string,
@@ -203,8 +195,7 @@ const exclusionIn = async (
     : undefined;
 
 /**
- * Lists files: patterns in declared order, files of a glob by name, each file once, without
- * excluded files. Parameters must not lead out of the directory that the author wrote.
+ * Lists patterns in declared order, files of a glob by name, each file once.
  *
  * Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_UNREADABLE, ETL_SOURCE_OUTSIDE, ETL_SOURCE_IRREGULAR.
  */

@@ -1,10 +1,10 @@
+// Local files as a source: paths and globs.
+
 import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
 import { lookAtFile, readRange } from './read-file.ts';
 
-/** Other schemes than those of the other sources. */
 const isUrl = /^!?(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
 
-/** Cloud stores whose own URLs are not supported, and how to name their files instead. */
 const stores: readonly { readonly address: RegExp; readonly problem: string }[] = [
   {
     address: /^!?gs:/i,
@@ -25,7 +25,7 @@ const problem = (location: string): string | undefined => {
   return store?.problem ?? 'is a URL of an unsupported kind; name files of this machine by their paths';
 };
 
-/** Lists all files before the first is yielded, because several links may lead to one file. */
+/** Lists all files first, because several links may lead to one file. */
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   // Imported only here, because loading threads open files and never list them.
   const { listFiles } = await import('./list-files.ts');
@@ -41,7 +41,7 @@ const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boole
   return Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() && fingerprint.startsWith(`${version}:`);
 };
 
-/** Size and hash of both ends: a copy has another modification time. */
+/** A copy has another modification time. */
 const contentOf = (fingerprint: string): string => {
   const [size, , sample] = fingerprint.split(':');
   return `${size}:${sample}`;

@@ -1,3 +1,5 @@
+// Reads local files.
+
 import { createHash } from 'node:crypto';
 import { constants, type BigIntStats, type StatsBase } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -16,7 +18,6 @@ const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Prom
   return buffer.subarray(0, filled);
 };
 
-/** Undefined for a regular file. */
 export const irregularKind = (stats: StatsBase<number | bigint>): string | undefined => {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'a directory';
@@ -44,7 +45,7 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-/** Size and modification time in nanoseconds, with which a fingerprint begins. */
+/** A fingerprint begins with this. */
 export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}:${mtimeNs}`;
 
@@ -61,22 +62,18 @@ const lookInto = async (handle: FileHandle): Promise<Look> => {
   return { bytes, fingerprint: `${versionIn(stats)}:${hash.digest('hex')}`, head: first };
 };
 
-/**
- * Takes constant time. A fingerprint has the size, the modification time in nanoseconds and the
- * SHA-256 of both ends. Throws Node's errors.
- */
+/** Takes constant time: the fingerprint has size, modification time, and SHA-256 of both ends. */
 export const lookAtFile = (path: string): Promise<Look> => withFile(path, lookInto);
 
-/** Wraps errors of the system; returns other errors unchanged. */
 const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
   codeOf(cause) === undefined || cause instanceof EtlError
     ? cause
     : new EtlError('ETL_SOURCE_UNREADABLE', { table, file: name, problem: messageOf(cause) }, { cause });
 
 /**
- * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads one block
- * ahead. The memory of a block is reused when the second block after it is requested. Ends early if
- * the file has become shorter; the receiver compares the sizes. Errors: ETL_SOURCE_UNREADABLE.
+ * Reads one block ahead. The memory of a block is reused when the second block after it is
+ * requested. Ends early if the file has become shorter; the receiver compares the sizes.
+ * Errors: ETL_SOURCE_UNREADABLE.
  */
 export async function* readRange(
   file: NamedFile,

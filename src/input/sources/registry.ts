@@ -6,24 +6,22 @@ import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
-/** The first source that matches is used. Any text may be a path, so files are last. */
+/** The first match is used. Any text may be a path, so files are last. */
 const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
 
 const sourceOf = (location: string): Source => sources.find(({ matches }) => matches(location))!;
 
-/** What is wrong with a location, as the end of a sentence. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
 
 /** True for an exclusion such as `!tmp-*.csv`. `!(` begins a glob instead. */
 export const isExclusion = (location: string): boolean => /^!(?!\()/.test(location);
 
-/** True if other processes find the same files at these locations. */
 export const areShared = (locations: readonly string[]): boolean =>
   locations.every((location) => sourceOf(location).isShared);
 
-/** Groups locations by source. Within a group they keep their order. */
+/** Within a group, locations keep their order. */
 export const bySource = (
   locations: readonly string[],
 ): readonly { readonly source: Source; readonly locations: readonly string[] }[] => {

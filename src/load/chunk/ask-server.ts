@@ -1,3 +1,5 @@
+// Asks the server which texts it refuses, and why.
+
 import type { Client } from '../../db/client.ts';
 import type { Fault } from '../../core/model.ts';
 import { onOneLine } from '../../core/wording.ts';
@@ -9,20 +11,16 @@ const selectTypes = `select name, format_type(atttypid, atttypmod) as type
   from unnest($2::text[]) with ordinality as c (name, place) join pg_attribute on attrelid = $1::regclass and attname = name
   where to_regprocedure('pg_input_error_info(text, text)') is not null order by place`;
 
-/** Asks for refused texts of the nth column. As a parameter, the type is looked up only once. */
+/** As a parameter, the type is looked up only once. */
 const selectRefused = (index: number): string =>
   `select ${index} as index, t.text, e.sql_error_code || ' ' || e.message as reason
   from unnest($${2 * index + 1}::text[]) as t (text), pg_input_error_info(t.text, $${2 * index + 2}) as e
   where not pg_input_is_valid(t.text, $${2 * index + 2})`;
 
-/** Names and types of the served columns of a target. They stay the same while a run loads. */
+/** Names and types of the columns that only the server can check. */
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
-/**
- * Asks the server which texts it refuses, and passes each fault to `take` with the indexes of its
- * records. Throws the server's error for a type that cannot check a text without ending the
- * statement.
- */
+/** Throws the server's error for a type that ends the statement instead of checking a text. */
 export const askServer = async (
   client: Client,
   copy: FileCopy,

@@ -15,7 +15,6 @@ export interface Attempts {
 }
 
 /**
- * The release or rollback of an attempt is sent with the next attempt, which spares a round trip.
  * Nested savepoints would each take an entry of the server's lock table. Proved by
  * test/integration/load-chunk.test.ts, "more refusals than the server has locks".
  */

@@ -1,5 +1,4 @@
-// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be read again
-// until the next chunk begins.
+// Blocks of records of one segment. A chunk's blocks can be read again until the next chunk begins.
 
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/records/record-blocks.ts';
 import { sliceBlock } from '../../format/records/record-slice.ts';
@@ -11,11 +10,11 @@ import { isSeekable, openInput, type Meter } from '../../input/input.ts';
 import type { FileSegment } from './loader.ts';
 import { blocksOfPiece, type Piece } from './pieces.ts';
 
-/** Smallest read, because a record that spans many reads is copied once for each read. */
+/** A record that spans many reads is copied once for each read. */
 const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
-  /** Reads blocks from a record on: the first record of the current chunk, or of the next chunk. */
+  /** Begins at the first record of the current chunk, or of the next chunk. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
   readonly chunkBytes: number;
   /** True if the segment ends with the file, and the file's end is unknown. */
@@ -30,11 +29,9 @@ interface Reading extends FileSegment {
   readonly access: Access;
   readonly splitter: Splitter;
   readonly chunkBytes: number;
-  /** Limit of `chunkBytes` for a stream. */
   readonly streamChunkBytes?: number;
 }
 
-/** Reads a seekable file from any position, and keeps nothing. */
 const readAgain = ({ file, access, byteEnd, splitter, chunkBytes }: Reading): BlockSource => {
   const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
   return {
@@ -51,7 +48,6 @@ const readAgain = ({ file, access, byteEnd, splitter, chunkBytes }: Reading): Bl
   };
 };
 
-/** The part of a block from a position on; undefined if the whole block is before it. */
 const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
   if (block.position.byte >= byte) return block;
   const records = block.spans.starts.length;
@@ -79,7 +75,7 @@ const readPiece = (piece: Piece): BlockSource => {
   };
 };
 
-/** Estimates where a stream ends, from the ratio of decoded to stored bytes so far. */
+/** Uses the ratio of decoded to stored bytes so far. */
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
@@ -92,7 +88,7 @@ interface KeptBlock {
 /** Memory is allocated in multiples of this, so that it usually fits the next block, too. */
 const keptStepBytes = 256 * 1024;
 
-/** Copies blocks into reused memory: allocating costs more than copying. */
+/** Reuses memory: allocating costs more than copying. */
 const createBlockMemory = () => {
   const free: Buffer[] = [];
   const take = (bytes: number): Buffer => {
@@ -117,7 +113,7 @@ const createBlockMemory = () => {
   };
 };
 
-/** Reads a stream once, and keeps the blocks of the current chunk, which may be loaded again. */
+/** Keeps the blocks of the current chunk, which may be loaded again. */
 const readOnce = (stream: Reading): BlockSource => {
   const { file, access, start, byteEnd, splitter, streamChunkBytes = streamChunkBytesMax } = stream;
   const meter: Meter = { stored: 0, decoded: 0 };

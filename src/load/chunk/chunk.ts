@@ -1,3 +1,5 @@
+// One chunk of a file: its blocks, and the outcomes of its records.
+
 import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../core/limits.ts';
 import type { Counts, Lease, Position, Reject, SourceFile } from '../../core/model.ts';
@@ -26,7 +28,7 @@ export interface ChunkLoad {
 export interface Chunk {
   readonly start: Position;
   end: Position;
-  /** True if the file's end was found after this chunk; false if the end was known before. */
+  /** True if the file's end was found after this chunk. */
   isLast: boolean;
   counts: Counts;
   readonly rejects: Reject[];
@@ -65,8 +67,8 @@ export interface Rows extends DecodedBlock {
 }
 
 /**
- * Decodes a block, up to the last reject that the chunk may have. The chunk must not be full.
- * Proved by test/integration/reject-bounds.test.ts, "keeps no more than each worker may".
+ * Decodes up to the last reject that the chunk may have. Proved by
+ * test/integration/reject-bounds.test.ts, "keeps no more than each worker may".
  */
 export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {
   const rows = reader.decode(block);
@@ -77,7 +79,6 @@ export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock
   return { ...reader.decode(part), block: part };
 };
 
-/** Adds the outcomes of a block's records to the chunk, and reports them. */
 export const addRows = (
   { listener }: ChunkLoad,
   { block, counts, rejects }: Omit<Rows, 'copyBytes'>,

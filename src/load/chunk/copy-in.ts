@@ -1,3 +1,5 @@
+// Sends bytes to the server as one COPY.
+
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, type CopyStreamQuery } from 'pg-copy-streams';
 import type { Client, QueryResult } from '../../db/client.ts';
@@ -5,18 +7,15 @@ import { collectRows } from '../../db/connect/pg.ts';
 import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
-/**
- * Copies small buffers, because the stream keeps references to them while the caller reuses their
- * memory. The stream sends a large buffer before it asks for the next buffer.
- */
+/** The stream keeps references to small buffers, whose memory the caller reuses: copies them. */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
 }
 
-/** Statements sent before a COPY in the same message, which spares a round trip. */
+/** Sent in the same message as the COPY, which spares a round trip. */
 export interface AheadOfCopy {
   readonly statements: readonly Query[];
-  /** Gets the statements' results before the COPY's bytes are sent; an error ends the COPY. */
+  /** An error ends the COPY before its bytes are sent. */
   readonly judge: (results: readonly QueryResult[]) => void;
 }
 
@@ -48,11 +47,9 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
 const nothingAhead: AheadOfCopy = { statements: [], judge: () => undefined };
 
 /**
- * Runs one COPY … FROM STDIN, and returns the number of rows that the server took.
- *
- * The memory of a buffer may be reused when the next buffer is requested. Proved by
- * test/integration/copy-in.test.ts. If `bytes` or `judge` throws, the server gets a CopyFail, and
- * the caller rolls back.
+ * Returns the number of rows that the server took. If `bytes` or `judge` throws, the server gets a
+ * CopyFail, and the caller rolls back. The memory of a buffer may be reused when the next buffer is
+ * requested. Proved by test/integration/copy-in.test.ts.
  */
 export const copyIn = async (
   client: Client,

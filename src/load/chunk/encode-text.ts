@@ -31,7 +31,7 @@ const decodeField = (field: string): string | null => {
   return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
 };
 
-/** Reads the values at these indexes. `wanted` limits the result to these rows, from 1. */
+/** `wanted` limits the result to these rows, from 1. */
 export const decodeTextRows = (
   rows: Buffer,
   places: readonly number[],

@@ -1,3 +1,5 @@
+// How a file is loaded: splitter, decoder and COPY statement.
+
 import type { Dialect, ReadTable } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import {
@@ -24,14 +26,11 @@ import {
 } from './served-texts.ts';
 
 export interface FileCopy {
-  /** Quoted name of the table. */
   readonly target: string;
-  /** Names of the columns, in the order of COPY. */
   readonly columns: readonly string[];
   readonly statement: string;
   /** COPY that skips rows with refused texts. Undefined: the server reads no column. */
   readonly skipping?: string;
-  /** Bytes before and after the rows of one COPY. */
   readonly head: Buffer;
   readonly tail: Buffer;
 }
@@ -49,12 +48,12 @@ export interface FileReader {
 const nothing = Buffer.alloc(0);
 
 export interface DecoderChoice {
-  /** 'compiled to text': rows as text, because the server has to read a column. */
+  /** 'compiled to text': the server has to read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
   readonly why: string;
 }
 
-/** Which records without a fault the compiled decoder still passes to the slower record judge. */
+/** Which records without a fault the slower record judge reads. */
 const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
   const seesNulls = quote === null && Buffer.byteLength(delimiter) === 1;
   if (escapes !== null) return seesNulls ? String.raw`with another backslash than \N` : 'with a backslash';

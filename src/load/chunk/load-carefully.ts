@@ -1,9 +1,8 @@
-// Loads a chunk that the server refused, and makes the records at fault rejects. Used for blocks
-// that skip-refused.ts cannot load.
+// Loads a chunk that the server refused, and makes the records at fault rejects.
 //
-// First the server checks the texts of types that only it knows, each text once. COPY under
-// savepoints finds other faults: its error names a line. The line is only a hint, because a text of
-// the file may look like COPY's message. A record is at fault if the server refuses it alone.
+// First the server checks the texts of types that only it knows. Then COPY under savepoints finds
+// other faults. Its error names a line, but a text of the file may look like the error's, so a
+// record is at fault only if the server refuses it alone.
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -18,10 +17,7 @@ import type { ServedTexts } from './served-texts.ts';
 import { copyAndSkip } from './skip-refused.ts';
 import type { FileCopy } from './file-reader.ts';
 
-/**
- * Finds where COPY says it stopped, in any language: `COPY t, line 1, column c: "…"`. A text of the
- * file may look the same, so only a single match is certainly COPY's.
- */
+/** Finds where COPY says it stopped, in any language: `COPY t, line 1, column c: "…"`. */
 const placesIn = (error: Error): readonly { readonly line: number; readonly rest: string }[] =>
   [...((error as { where?: string }).where ?? '').matchAll(/^COPY .+?, \S+ (\d+)(.*)/gm)].map(
     ([, line, rest]) => ({ line: Number(line), rest: rest! }),
@@ -44,7 +40,7 @@ interface Sifting {
   readonly chunk: Chunk;
   readonly block: RecordBlock;
   readonly refused: Map<number, Fault>;
-  /** Texts of the block that only the server can judge. Read after the first refusal. */
+  /** Texts of the block that only the server can check. Read after the first refusal. */
   served?: ServedTexts;
 }
 
@@ -75,7 +71,6 @@ const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<
   return undefined;
 };
 
-/** Tries each suspect in a COPY of its own. */
 const trySuspects = async (sifting: Sifting): Promise<void> => {
   const { load, attempts, chunk, block, refused } = sifting;
   for (const record of load.reader.suspects(block)) {
@@ -90,7 +85,7 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
   }
 };
 
-/** Returns whether the server refused more texts or suspects. */
+/** Returns whether the server refused more records. */
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
@@ -107,7 +102,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   return refused.size > before;
 };
 
-/** Returns the record that made the nth row of records [from, to), or `to` if there is none. */
+/** Returns the record that made the nth row of records [from, to), or `to`. */
 const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
   const hasRow = (end: number): boolean =>
     load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
@@ -119,15 +114,15 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   return low;
 };
 
-/** Returns the record at which COPY seems to have stopped; -1 if unknown. */
+/** The record at which COPY seems to have stopped; -1 if unknown. */
 const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): number => {
   const [place, ...others] = placesIn(refusal);
   return place === undefined || others.length > 0 ? -1 : recordOfRow(sifting, from, to, place.line);
 };
 
 /**
- * Finds the first of records [from, to) that the server refuses alone, and copies the records
- * before it. Returns its index; `to` if the server accepts all now; undefined if the chunk is full.
+ * Copies the records before the first that the server refuses alone, and returns its index: `to` if
+ * the server accepts all now, undefined if the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,
@@ -157,7 +152,6 @@ const findRefused = async (
   return first;
 };
 
-/** Stops when the chunk has its most rejects. */
 const copyBlock = async (
   load: ChunkLoad,
   attempts: Attempts,
@@ -167,7 +161,7 @@ const copyBlock = async (
   const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
   const sifting: Sifting = { load, attempts, chunk, block, refused: new Map() };
   const records = block.spans.starts.length;
-  /** Records of the next COPY. Few near refused records, because a refused COPY is repeated. */
+  /** Records of the next COPY: few near refused records, because a refused COPY is repeated. */
   let step = records;
   let lastFound = 0;
   let from = 0;
@@ -187,10 +181,7 @@ const copyBlock = async (
   } while (from < records && !isFull(sifting));
 };
 
-/**
- * Loads a chunk block by block; records that the server refuses become rejects. Throws if the
- * server refuses even a COPY without rows: that error concerns the table or the session.
- */
+/** Throws if the server refuses even a COPY without rows: the table or the session is at fault. */
 export const copyCarefully = async (load: ChunkLoad, chunk: Chunk): Promise<number> => {
   const attempts = createAttempts(load.client);
   const refusal = await tryCopy(load, attempts, Buffer.alloc(0));

@@ -15,7 +15,7 @@ import { formatCount, plural } from '../../core/wording.ts';
 import { addRows, chunkBlocks, decodeRows, emptyChunk, type Chunk, type ChunkLoad } from './chunk.ts';
 import { copyCarefully } from './load-carefully.ts';
 
-/** Returns a function that adds the time since its last call to the named part. */
+/** The returned function adds the time since its last call to the named part. */
 const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   let last = performance.now();
   return (what) => {
@@ -25,7 +25,7 @@ const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   };
 };
 
-/** Copies the chunk with one COPY. The statements `ahead` are sent in the same message. */
+/** The statements `ahead` are sent in the same message. */
 const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
   const lap = stopwatch(chunk.times);
   const { statement, head, tail } = load.reader.copy;
@@ -56,7 +56,7 @@ const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied:
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 
-/** Writes the chunk's rejects. Returns the statements to send with COMMIT. */
+/** Returns the statements to send with COMMIT. */
 const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<readonly Query[]> => {
   const { client, file, lease } = load;
   const { start, end, counts, isLast, rejects } = chunk;
@@ -65,7 +65,7 @@ const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<re
   return [completeChunk(file.id, start, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
 };
 
-/** Measures an attempt. When the attempt fails, takes back what it reported. */
+/** When the attempt fails, takes back what it reported. */
 const attempt = async (
   { listener }: ChunkLoad,
   start: Position,
@@ -90,9 +90,8 @@ const attempt = async (
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * These statements check that the run may be loaded, and claim the ledger row before any byte is
- * sent. If no row comes back, the chunk is already loaded. Proved by
- * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+ * The ledger row is claimed before any byte is sent. If no row comes back, the chunk is already
+ * loaded. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
   selectLoading(lease),
@@ -124,7 +123,6 @@ const together: Attempt = async (load, start) => {
   }
 };
 
-/** Takes the result of a loaded chunk from the ledger. */
 const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): Promise<void> => {
   const { rows } = await runQuery(client, selectChunk(file.id, chunk.start.byte));
   const { byte, line, record, ...counts } = rows[0];
@@ -164,12 +162,10 @@ const wholeApart = apart(copyWhole);
 const carefully = apart(copyCarefully);
 
 /**
- * Loads the chunk that begins at `start`, unless the ledger has the chunk. If the server refuses a
- * value that sluice cannot check (`column.of`, text staging), the chunk is loaded again carefully,
- * and the records at fault become rejects.
+ * Loads the chunk that begins at `start`, unless the ledger has it. If the server refuses a value
+ * that sluice cannot check, the chunk is loaded again carefully.
  *
- * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_USER_FUNCTION; the driver's own when the
- * connection is lost.
+ * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_USER_FUNCTION, those of the driver.
  */
 export const loadChunk = async (load: ChunkLoad, start: Position): Promise<Readonly<Chunk>> => {
   let attempting = together;

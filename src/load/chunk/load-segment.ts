@@ -1,3 +1,5 @@
+// Loads one segment, chunk after chunk, over the loader's connection.
+
 import { judgeLoading, selectLoading } from '../../ledger/run/epoch.ts';
 import { endFile } from '../../ledger/run/ledger.ts';
 import { commit, runTogether, withTransaction, type Client } from '../../db/client.ts';
@@ -25,7 +27,7 @@ const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte:
     end: () => runTogether(client, [endFile(file.id, byte), commit]),
   });
 
-/** `counts` are this loader's, by table. Errors: those of loadChunk; the reason of the stop. */
+/** `counts` are this loader's, by table. */
 export const loadSegment = async (
   client: Client,
   plan: LoadPlan,

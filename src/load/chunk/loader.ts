@@ -1,3 +1,5 @@
+// The interface of loaders, which load segments.
+
 import type { Counts, Segment, SourceFile } from '../../core/model.ts';
 import type { Stops } from '../../core/stop.ts';
 import type { LoadedChunk } from '../../report/run-trace.ts';
@@ -9,18 +11,16 @@ export interface FileSegment extends Omit<Segment, 'fileId'> {
   readonly piece?: Piece | undefined;
 }
 
-/** An error that the listener throws ends the segment. A thread sends the calls as data. */
+/** An error that the listener throws ends the segment. */
 export interface LoadListener {
   /** The numbers are negative if a chunk is rolled back. */
   readonly decoded: (bytes: number, counts: Counts) => void;
   readonly chunk: (chunk: LoadedChunk) => void;
-  /** Called with the byte where the file probably ends, if its end was unknown. */
+  /** The file probably ends at this byte; called if its end was unknown. */
   readonly fileEnd: (byte: number) => void;
 }
 
-/** Loads one segment at a time, over a connection of its own. */
 export interface Loader {
-  /** Errors: those of loadChunk; the reason of the signal that stopped it. */
   readonly load: (segment: FileSegment, listener: LoadListener, stops: Stops) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,5 +1,4 @@
-// Cuts a stream into pieces: blocks of whole records in memory that all threads share. A piece
-// becomes a chunk.
+// Cuts a stream into pieces: blocks of whole records in memory that all threads share.
 
 import { placeAlike } from '../../core/shared-copy.ts';
 import { longLineBlock, positionAfter, type RecordBlock } from '../../format/records/record-blocks.ts';
@@ -7,7 +6,7 @@ import { sliceBlock } from '../../format/records/record-slice.ts';
 import type { RecordSpans } from '../../format/records/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
-/** Lists of record positions. In shared memory, the lists are not copied between threads. */
+/** In shared memory, the lists are not copied between threads. */
 type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
 
 interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
@@ -42,7 +41,6 @@ export const blocksOfPiece = ({ memory, blocks }: Piece): readonly RecordBlock[]
     spans: { ...spans, ...placesIn(memory, places, records) },
   }));
 
-/** A range of a stream, and the blocks of its records. */
 export interface PiecedRange {
   readonly blocks: AsyncIterable<RecordBlock>;
   readonly start: Position;
@@ -57,7 +55,6 @@ const recordsPerPieceMax = 500_000;
 interface Filling {
   readonly start: Position;
   memory: SharedArrayBuffer;
-  /** Bytes of the memory that are used. */
   bytes: number;
   records: number;
   readonly blocks: PieceBlock[];
@@ -66,7 +63,7 @@ interface Filling {
 /** Extra room in larger memory, as a fraction: for the end of a long record, for example. */
 const growth = 1 / 16;
 
-/** Appends a block. If its memory is too small, the piece gets larger memory. */
+/** If its memory is too small, the piece gets larger memory. */
 const append = (
   piece: Filling,
   { bytes, spans: { starts, ends, lines, ...spans }, ...block }: RecordBlock,
@@ -107,7 +104,7 @@ const addOthers = (
   if (others.fileBytes > 0) append(piece, longLineBlock(others, newline, before?.position ?? at));
 };
 
-/** Adds records [from, to) of a block. If that is none, adds the bytes before the first record. */
+/** Adds records [from, to) of a block; without records, the bytes before the first record. */
 const add = (piece: Filling, block: RecordBlock, from: number, to: number): void => {
   const { starts, lines, newlines, newline } = block.spans;
   if (starts.length === 0) addOthers(piece, block.fileBytes, newlines, newline, block.position);
@@ -115,7 +112,7 @@ const add = (piece: Filling, block: RecordBlock, from: number, to: number): void
   else append(piece, to - from === starts.length ? block : sliceBlock(block, from, to));
 };
 
-/** Returns the first record, from `from` on, of the next piece; the number of records if none. */
+/** Returns the first record of the next piece; the number of records if there is none. */
 const nextPieceAt = (
   piece: Filling,
   { spans, position }: RecordBlock,
@@ -135,12 +132,10 @@ const nextPieceAt = (
 };
 
 /**
- * Yields the pieces of a range, in memory that `take` gives. A piece ends before the first record
- * that begins `pieceBytes` or more after the piece, or that would be one record too many.
- *
- * How the bytes arrive does not change the pieces. So a job that is delivered twice has the same
- * pieces, and the ledger recognizes a piece by its start. Proved by
- * test/unit/load/chunk/pieces.test.ts, "and are the same however its bytes arrive".
+ * A piece ends before the first record that begins `pieceBytes` or more after the piece, or that
+ * would be one record too many. A job that is delivered twice has the same pieces, so the ledger
+ * recognizes them. Proved by test/unit/load/chunk/pieces.test.ts, "and are the same however its
+ * bytes arrive".
  */
 export async function* streamPieces(
   { blocks, start, byteEnd, pieceBytes }: PiecedRange,

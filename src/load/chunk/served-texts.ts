@@ -13,16 +13,13 @@ import { madeColumn } from '../../pipeline/check/made-column.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 
-/** The texts, or null, by column. Each text has the indexes of its records. */
+/** By column; each text, or null, has the indexes of its records. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
 /** `rows` limits the result to the rows with these numbers, from 1. */
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
-/**
- * Some records are filtered or rejected, so a row does not say which record it comes from. The
- * record's line, as another column, does.
- */
+/** A row does not say which record it comes from; its line, as another column, does. */
 export const createServedReader = (table: ReadTable, file: SourceFile): ServedReader => {
   const served = table.columns.filter(isServed);
   if (served.length === 0) return () => new Map();
@@ -47,7 +44,6 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
   };
 };
 
-/** Returns the indexes of the records that the server may refuse. */
 export type SuspectReader = (block: RecordBlock) => readonly number[];
 
 /** Finds records with another number of fields than the header. */

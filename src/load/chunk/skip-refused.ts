@@ -1,5 +1,5 @@
 // From PostgreSQL 17 on, COPY skips records with a text that its type refuses: one COPY for a
-// block, however many records are refused.
+// block.
 
 import type { Query } from '../../db/sql.ts';
 import { rejectOf } from '../../format/rows/record-judge.ts';
@@ -11,9 +11,8 @@ import { copyRows, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 
 /**
- * Returns the numbers, from 1, of the rows that the server skipped. A notice tells each number, and
- * a last notice the count. Notices depend on the server's language, so the numbers are only hints.
- * Undefined if there are not as many numbers as skipped rows.
+ * Returns the numbers, from 1, of the skipped rows. They come from notices, whose texts depend on
+ * the server's language, so they are only hints. Undefined if their count is wrong.
  */
 const copySkipping = async (
   load: ChunkLoad,
@@ -33,10 +32,7 @@ const copySkipping = async (
   }
 };
 
-/**
- * Returns the faults of skipped records by index. Undefined if the server refuses no text of a
- * record that the notices name.
- */
+/** By record index. Undefined if the server refuses no text of a record that the notices name. */
 const skipRefused = async (
   load: ChunkLoad,
   statement: string,
@@ -53,10 +49,7 @@ const skipRefused = async (
   return faults.size === skipped.size ? faults : undefined;
 };
 
-/**
- * Copies a block, up to the last reject that the chunk may have. Returns false if nothing was
- * copied: the server cannot skip records, or does not say which records it skipped and why.
- */
+/** Returns false if nothing was copied: the server cannot skip records, or does not say which. */
 export const copyAndSkip = async (
   load: ChunkLoad,
   attempts: Attempts,

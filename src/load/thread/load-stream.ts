@@ -12,17 +12,15 @@ export interface StreamLoad {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly stops: Stops;
-  /** Chunks of the file that are loaded already; their pieces are skipped. */
+  /** Pieces that the ledger has are skipped. */
   readonly known: readonly LoadedChunkRow[];
   readonly onKnown: LoadListener['decoded'];
-  /** Loads a piece as soon as a loader is free. */
   readonly load: (read: ReadPiece, stops: Stops) => Promise<void>;
 }
 
 /**
  * If reading fails, the pieces read before are loaded, then the error is thrown. If a loader fails,
  * the other chunks in flight are aborted, unless the run is draining.
- * Errors: those of readStream and of the loaders.
  */
 export const loadStream = async ({
   setup,

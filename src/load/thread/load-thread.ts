@@ -13,7 +13,7 @@ import { createLoader } from './main-loader.ts';
 import { plainError } from './plain-error.ts';
 import type { FromThread, ToThread } from './thread-loader.ts';
 
-/** The plan with the tables of the pipeline file, functions and all. */
+/** Adds the functions of the pipeline file to the plan. */
 const withTablesOf = async (plan: LoadPlan, file: PipelineFile): Promise<LoadPlan> => {
   // Imported only here: the modules that declare and check pipelines load slowly.
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');

@@ -9,7 +9,7 @@ export interface PlainError {
   readonly cause: PlainError | undefined;
   /** Code of an EtlError, which is created again in the other thread. */
   readonly ours: ErrorCode | undefined;
-  /** `details` of an EtlError; texts and numbers of another error: SQLSTATE, column, … */
+  /** `details` of an EtlError; texts and numbers of another error, such as its SQLSTATE. */
   readonly details: ErrorDetails;
 }
 
@@ -32,7 +32,6 @@ export const plainError = (thrown: unknown): PlainError => {
   };
 };
 
-/** Makes the error again: an EtlError with its class, another with its driver's details. */
 export const errorFrom = ({ name, message, stack, cause, ours, details }: PlainError): Error => {
   const options = cause === undefined ? {} : { cause: errorFrom(cause) };
   const error =

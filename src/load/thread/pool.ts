@@ -1,13 +1,13 @@
 // A bounded number of reused resources, each with one user at a time.
 
 export interface Pool<Thing> {
-  /** Takes an idle resource, or makes one within the bound; otherwise waits. */
+  /** Makes a resource if none is idle. At the bound, waits. */
   readonly take: () => Promise<Thing>;
-  /** Gives a resource back; undefined if the resource is lost. */
+  /** Undefined: the resource is lost. */
   readonly give: (thing: Thing | undefined) => void;
 }
 
-/** Makes a pool of at most `most` resources. Those in `idle` exist already. */
+/** The resources in `idle` exist already. */
 export const createPool = <Thing>(most: number, make: () => Thing, idle: Thing[] = []): Pool<Thing> => {
   const waiting: ((thing: Thing) => void)[] = [];
   let count = idle.length;

@@ -1,7 +1,6 @@
-/**
- * Returns a function that reads the bytes [from, to) of a stream that begins at byte `at`. Each
- * range must be read to its end before the next range. Bytes between two ranges are skipped.
- */
+// Reads several ranges of a stream, which is read once.
+
+/** The stream begins at byte `at`. Each range must be read to its end before the next range. */
 export const rangesOf = (
   reads: AsyncIterable<Buffer>,
   at: number,

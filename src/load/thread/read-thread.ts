@@ -17,7 +17,7 @@ const say = (message: FromReader): void => port.postMessage(message);
 let waitedMs = 0;
 let receive: (memory: SharedArrayBuffer) => void = () => undefined;
 
-/** Asks the main thread for memory of a piece, and waits until a loader has given some back. */
+/** Waits until a loader gives the memory of a piece back. */
 const take = async (): Promise<SharedArrayBuffer> => {
   const asked = performance.now();
   const given = new Promise<SharedArrayBuffer>((resolve) => (receive = resolve));
@@ -57,7 +57,6 @@ const serve = (setup: ReadSetup): Promise<void> =>
     (error: unknown) => say({ type: 'failed', error: plainError(error) }),
   );
 
-// The main thread terminates this thread.
 port.on('message', (message: ToReader) => {
   if (message.type === 'memory') receive(message.memory);
   else void serve(message.setup);

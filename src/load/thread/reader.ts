@@ -23,13 +23,11 @@ export interface ReadPiece {
   readonly piece: Piece;
   /** Where the file may end; undefined if its end was known before. */
   readonly expectedEnd: number | undefined;
-  /** Milliseconds that reading the piece took. */
   readonly readMs: number;
 }
 
 export type ToReader =
   | { readonly type: 'read'; readonly setup: ReadSetup }
-  /** The answer to `room`. */
   | { readonly type: 'memory'; readonly memory: SharedArrayBuffer };
 
 export type FromReader =
@@ -38,7 +36,7 @@ export type FromReader =
   | { readonly type: 'end' }
   | { readonly type: 'failed'; readonly error: PlainError };
 
-/** Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes. */
+/** As a fraction of the bytes: enough for records of a hundred bytes. */
 const roomForPlaces = 1 / 8;
 
 /** All streams of the process share this memory. */
@@ -66,10 +64,7 @@ async function* messagesOf(
   }
 }
 
-/**
- * Yields the pieces of a stream as they are read. The caller gives the memory of each piece back.
- * Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED; the reason of `signal`.
- */
+/** The caller gives the memory of each piece back. Errors: ETL_SOURCE_CHANGED, ETL_THREAD_ENDED. */
 export async function* readStream(
   setup: ReadSetup,
   memory: Pool<SharedArrayBuffer>,

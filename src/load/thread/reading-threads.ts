@@ -5,9 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { runnerOptions } from '../../pipeline/runner.ts';
 
 export interface ReadingThreads {
-  /** Takes an idle thread, or starts one. */
   readonly take: () => Worker;
-  /** Gives back a thread that has read its stream to the end. */
+  /** The thread must have read its stream to the end. */
   readonly give: (thread: Worker) => void;
   readonly close: () => Promise<void>;
 }
@@ -15,7 +14,7 @@ export interface ReadingThreads {
 /** Compiled if this module is compiled, otherwise TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts `eager` threads at once, while the queue is prepared. */
+/** Starts `eager` threads at once, before their streams are known. */
 export const createReadingThreads = (eager: number): ReadingThreads => {
   const idle = new Set<Worker>();
   let isClosed = false;

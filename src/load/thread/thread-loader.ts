@@ -19,7 +19,6 @@ export type ToThread =
   | { readonly type: 'stop'; readonly how: keyof Stops }
   | { readonly type: 'close' };
 
-/** A call of the segment's listener, as data. */
 type ListenerCall = {
   [Name in keyof LoadListener]: { readonly type: Name; readonly args: Parameters<LoadListener[Name]> };
 }[keyof LoadListener];

@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 ] as const)
   notPublic.addSubnet(network, prefix, 'ipv6');
 
-/** The IPv4 address in an IPv6 address of NAT64 (RFC 6052). */
+/** NAT64 (RFC 6052): an IPv6 address contains an IPv4 address. */
 const translated = (address: string): string | undefined => {
   const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
   if (found === null) return undefined;
@@ -36,13 +36,11 @@ const translated = (address: string): string | undefined => {
   return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
 };
 
-/** True if an address is private, loopback, link-local or otherwise not public. */
 export const isPrivate = (address: string): boolean => {
   const plain = translated(address) ?? address;
   return notPublic.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
 };
 
-/** The host has a private address, and no connection was made. */
 export class PrivateAddress extends Error {
   constructor(host: string, address: string) {
     super(`${host === address ? 'it is' : `${host} is ${address},`} a private address`);

@@ -8,7 +8,7 @@ import { Passing } from '../resume.ts';
 
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 
-/** Milliseconds of a Retry-After header, which has seconds or a date (RFC 9110, 10.2.3). */
+/** The header has seconds or a date (RFC 9110, 10.2.3). */
 export const retryAfterMs = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000;
@@ -43,10 +43,10 @@ export const statusError = (
   return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
 };
 
-/** Encodings of stored files: sluice recognizes them by the first bytes, and asks for none. */
+/** sluice recognizes these encodings by the first bytes. */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
-/** Refuses an answer with another content encoding, and HTML pages. Errors: ETL_SOURCE_FORMAT. */
+/** Also refuses HTML pages. Errors: ETL_SOURCE_FORMAT. */
 export const refuseContent = (
   { table, name }: NamedFile,
   { headers }: Pick<HttpAnswer, 'headers'>,

@@ -1,3 +1,5 @@
+// Reads files of HTTP servers. Imported only for URLs.
+
 import { fingerprintSampleBytes, readBytes } from '../../../core/limits.ts';
 import type { Access, KnownFile, Look, NamedFile, Source } from '../contract.ts';
 import { statusError, refuseContent } from './answer.ts';
@@ -47,7 +49,7 @@ export const look: Source['look'] = (file, access) => {
   return withTries(file, settings.patience.look, access.signal, () => lookOnce(file, access, settings));
 };
 
-/** Requests the bytes from `from` on, of the version that was planned. */
+/** The version must be the planned version. */
 const askFrom = async (
   file: KnownFile,
   access: Access,

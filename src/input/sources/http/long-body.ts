@@ -4,37 +4,32 @@
 import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Bytes of one read. With Node's 64 KiB, a download takes twice the processor time. */
+/** With Node's 64 KiB, a download takes twice the processor time. */
 export const socketBytes = 512 * 1024;
 
-/** Shorter bodies are left to the parser, so that their connections can be used again. */
+/** After a shorter body, the connection can be used again. */
 const longBytesMin = 8 * socketBytes;
 
-/** Pieces in memory: the receiver's, the two before it, and the piece that is being filled. */
+/** The receiver's piece, the two before it, and the piece that is being filled. */
 const piecesAtOnce = 4;
 
 const longStatuses: ReadonlySet<number> = new Set([200, 206]);
 
 export interface LongBody {
-  /**
-   * Reads the next piece. Its memory is reused when the third piece after it is requested. Throws
-   * the connection's error.
-   */
+  /** The memory of a piece is reused when the third piece after it is requested. */
   readonly next: () => Promise<Buffer | undefined>;
   /** Called whenever bytes come; `next` returns only full pieces, and the last piece. */
   onArrival: () => void;
 }
 
-/** Receives the bytes of a socket while a long body is read. */
 interface Filling {
-  /** Memory for the next bytes. */
   readonly room: () => Buffer;
   /** Takes bytes that were read into `room`. False: the socket must pause until it is resumed. */
   readonly add: (bytes: number) => boolean;
   readonly isFull: () => boolean;
 }
 
-/** A socket whose bytes go to `to.filling`; if that is undefined, to the parser. */
+/** The parser gets the bytes if `to.filling` is undefined. */
 interface WideSocket {
   readonly to: { filling: Filling | undefined };
   readonly resume: () => void;
@@ -65,13 +60,11 @@ const createPieces = () => {
       filled += bytes;
       if (filled === socketBytes) close();
     },
-    /** Adds a piece with memory of its own. */
     add: (piece: Buffer): void => void waiting.push(piece),
-    /** Makes a piece of the bytes that have come so far. */
     close,
     isEmpty: (): boolean => waiting.length === 0,
     isFull: (): boolean => waiting.length + lent >= piecesAtOnce,
-    /** Called when another piece is requested: only the last two pieces are still in use. */
+    /** Only the last two pieces are still in use. */
     release: (): void => {
       lent = Math.min(lent, 2);
     },
@@ -85,7 +78,6 @@ const createPieces = () => {
 
 const createBody = (response: IncomingMessage, length: number, { resume }: WideSocket) => {
   const pieces = createPieces();
-  /** Bytes that have not come yet. */
   let left = length;
   let hasBegun = false;
   let ended: { readonly error?: Error } | undefined;
@@ -140,9 +132,8 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
 };
 
 /**
- * Reads the body of an answer from its socket. Undefined: the body is short, or of unknown length.
- * Must be called in the event `response`, before more is read. The reader must destroy the response
- * at the end, because its connection cannot be used again.
+ * Undefined: the body is short, or of unknown length. Must be called in the event `response`. The
+ * reader must destroy the response at the end, because its connection cannot be used again.
  */
 export const takeLongBody = (response: IncomingMessage): LongBody | undefined => {
   const socket = wideSockets.get(response.socket);

@@ -1,3 +1,5 @@
+// Options of csv() for URLs.
+
 import type { SourceOptions } from '../../../core/declaration.ts';
 import type { Access, NamedFile, OptionRule } from '../contract.ts';
 import type { HttpOptions, HttpTimeouts } from './declared.ts';
@@ -13,9 +15,8 @@ const timeoutsDefault: Required<HttpTimeouts> = {
   retryMs: 120_000,
 };
 
-/** Tries of a read without a byte. A started file is worth more tries. */
+/** Tries without a byte. A started file is worth more tries than a look. */
 const readTries = 10;
-/** Tries of a look, whose URL may be wrong. */
 const lookTries = 5;
 
 /** Longest timer of Node. */

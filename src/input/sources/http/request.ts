@@ -1,3 +1,5 @@
+// Sends an HTTP request. Only the first host gets credentials.
+
 import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
@@ -74,11 +76,11 @@ const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATUR
 /** True for another protocol, or another version of TLS. */
 const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
-/** OpenSSL's reason. Node's message also names a library, a function and a file. */
+/** Node's message also names a library, a function and a file. */
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
-/** Node's parser reports this code if an answer does not begin as HTTP does. */
+/** The answer does not begin as HTTP does. */
 const notHttp = 'HPE_INVALID_CONSTANT';
 
 /** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing. */
@@ -177,8 +179,8 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
     const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
-    // Node's option `signal` would also destroy the connection while a later request uses it. A
-    // reason would be emitted as an error that nobody listens for after the answer.
+    // Node's option `signal` would also destroy the connection while a later request uses it.
+    // Nobody listens for a reason after the answer.
     const breakOff = (): void => void request.destroy();
     if (signal?.aborted === true) breakOff();
     signal?.addEventListener('abort', breakOff, { once: true });
@@ -226,8 +228,7 @@ const redirectOf = (
 };
 
 /**
- * Sends a request and follows redirects. Unless private addresses are allowed, the address is
- * checked on each connection, also after redirects.
+ * Follows redirects. Unless private addresses are allowed, each connection's address is checked.
  *
  * Errors: ETL_SOURCE_ADDRESS; Passing if another attempt may help; the signal's reason.
  */

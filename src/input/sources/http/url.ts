@@ -3,20 +3,19 @@
 import { inQuotes } from '../../../core/wording.ts';
 import { writtenDirectory } from '../confine.ts';
 
-/** URLs that one location may name. More are probably a range with a digit too many. */
+/** More URLs are probably a range with a digit too many. */
 const expansionsMax = 1_000_000;
 
 const braces = /\{([^{}]*)\}/;
 const range = /^(\d+)\.\.(\d+)$/;
 
-/** How many texts braces stand for. Undefined: neither a range nor a list. */
 const choices = (inside: string): number | undefined => {
   const [, first, last] = range.exec(inside) ?? [];
   if (first !== undefined) return Math.abs(Number(last) - Number(first)) + 1;
   return inside.includes(',') ? inside.split(',').length : undefined;
 };
 
-/** The numbers of a range. `01..12` keeps the leading zeros. */
+/** `01..12` keeps the leading zeros. */
 function* numbersOf(first: string, last: string): Generator<string, void> {
   const isPadded = [first, last].some((text) => text.length > 1 && text.startsWith('0'));
   const width = isPadded ? Math.max(first.length, last.length) : 0;
@@ -30,7 +29,6 @@ const chosen = (inside: string): Iterable<string> => {
   return first === undefined || last === undefined ? inside.split(',') : numbersOf(first, last);
 };
 
-/** Yields all URLs of a location with braces, in order. */
 export function* expandBraces(location: string): Generator<string, void> {
   const found = braces.exec(location);
   if (found === null) {
@@ -52,7 +50,7 @@ const bracesProblem = (location: string): string | undefined => {
     : undefined;
 };
 
-/** What is wrong with a location, as the end of a sentence without secrets. */
+/** The end of a sentence without secrets. */
 export const urlProblem = (location: string): string | undefined => {
   const problem = bracesProblem(location);
   if (problem !== undefined) return problem;
@@ -66,19 +64,17 @@ export const urlProblem = (location: string): string | undefined => {
   return undefined;
 };
 
-/** True if a path has `..` after another decoding, which some servers do. */
+/** Some servers decode a path twice. */
 const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
 
 const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');
 
-/** Matches where the directories of a URL end. */
 const notPath = /[{?#]/;
 
 /**
  * True if a parameter changed only the path below the author's directory, or a value of the query:
  * not the host, and not the names in the query.
  *
- * @param url a URL of the location
  * @param varied the location with another value of the parameter
  */
 export const isAsWritten = (url: URL, location: string, varied: string): boolean => {
@@ -94,7 +90,6 @@ export const isAsWritten = (url: URL, location: string, varied: string): boolean
   );
 };
 
-/** Names of query parameters whose values are secret: signatures, tokens and keys. */
 const secretName = /sig|token|secret|passw|pwd|auth|cred|api-?_?key|access-?_?key|^key$|jwt|session/i;
 
 const shownSecret = '***';
@@ -107,14 +102,11 @@ const decoded = (text: string): string => {
   }
 };
 
-/**
- * Query parameters of signed URLs, by the parameter with the signature. They tell when and by whom
- * a URL was signed. They are hidden, so that a URL that is signed again is the same file.
- */
+/** Hidden, so that a URL that is signed again is the same file. */
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
   { signature: /^x-goog-signature$/i, others: /^x-goog-/i },
-  // Azure: a shared access signature.
+  // Azure.
   {
     signature: /^sig$/i,
     others: /^(?:s[evtpr]|spr|sip|srt|ss|sdd|sks|skv|ske|skt|skoid|sktid|saoid|suoid|scid)$/i,
@@ -123,7 +115,7 @@ const signings: readonly { readonly signature: RegExp; readonly others: RegExp }
   { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
 ];
 
-/** A URL as it is stored and shown: without secret values and parameters of its signature. */
+/** Also hides the parameters of a URL's signature. */
 export const withoutSecrets = (url: URL): string => {
   const names = [...url.searchParams.keys()];
   const others = signings

@@ -4,10 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 
-/** As JSON, the file's fingerprint. What the server does not tell is missing. */
+/** As JSON, the file's fingerprint. */
 export interface HttpVersion {
   readonly bytes?: number;
-  /** Strong or weak ETag, as the server writes it. */
   readonly etag?: string;
   readonly modified?: string;
   /** SHA-256 of the first bytes, if the server sends neither a strong ETag nor a date. */
@@ -16,7 +15,7 @@ export interface HttpVersion {
 
 export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
-/** First byte and total size of a partial answer (RFC 9110, 14.4). */
+/** RFC 9110, 14.4. */
 export const contentRangeOf = (
   headers: IncomingHttpHeaders,
 ): { readonly from: number | undefined; readonly total: number | undefined } => {
@@ -26,7 +25,6 @@ export const contentRangeOf = (
   return { from: number(found?.[1]), total: number(found?.[2]) };
 };
 
-/** Size of the whole file, if the answer tells it. */
 export const totalOf = (status: number, headers: IncomingHttpHeaders): number | undefined => {
   if (status !== 200) return contentRangeOf(headers).total;
   const length = headers['content-length'];
@@ -44,14 +42,11 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
   };
 };
 
-/** Value of If-Range, with which a server sends a range only of this version. */
+/** With If-Range, a server sends a range only of this version. */
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 
-/**
- * Compares the version of an answer with the planned version. A partial answer to If-Range may omit
- * headers, because the server has compared. Errors: ETL_SOURCE_CHANGED.
- */
+/** The server has compared, and omits headers, in a partial answer to If-Range. */
 export const checkVersion = (
   { table, name }: NamedFile,
   planned: HttpVersion,

@@ -1,4 +1,4 @@
-// Reads the JSON with credentials from containers, instances and credential processes.
+// Reads credentials from a JSON text.
 
 import { CredentialsProblem, type Credentials } from './credentials.ts';
 

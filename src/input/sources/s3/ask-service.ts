@@ -1,3 +1,5 @@
+// Sends a request to a service that issues credentials.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Answer {

@@ -17,7 +17,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Escapes everything except letters, digits and -._~, as the signature requires. */
+/** The signature requires more escapes than encodeURIComponent writes. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -42,7 +42,7 @@ interface Signing {
   readonly region: string;
   /** Undefined: the request is not signed. */
   readonly signer: Credentials | undefined;
-  /** Signing keys by day and region: deriving a key takes as long as a signature. */
+  /** Deriving a key takes as long as a signature. */
   readonly cache: Map<string, ArrayBuffer>;
 }
 
@@ -66,14 +66,11 @@ export const signedRequest = async (
 };
 
 export interface S3Request extends Asked {
-  /** The file that errors name. */
   readonly file: NamedFile;
   readonly signal?: AbortSignal | undefined;
-  /** As in HttpRequest. */
   readonly reusesMemory?: boolean;
 }
 
-/** An unsuccessful answer. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -104,7 +101,7 @@ export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   return Buffer.concat(pieces).toString();
 };
 
-/** After these codes, new credentials may help. */
+/** New credentials may help. */
 const staleCodes: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'InvalidAccessKeyId',
@@ -112,7 +109,7 @@ const staleCodes: ReadonlySet<string> = new Set([
   'TokenRefreshRequired',
 ]);
 
-/** After these statuses, another attempt may help. */
+/** Another attempt may help. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Statuses with which a server names the bucket's region. */
@@ -120,11 +117,9 @@ const elsewhereStatuses: ReadonlySet<number> = new Set([301, 307, 400]);
 
 interface Refused {
   readonly refusal: S3Refusal;
-  /** The bucket's region, if the server names it. */
   readonly region: string | undefined;
 }
 
-/** Throws Passing if another attempt may help. */
 const readRefusal = async (answer: HttpAnswer): Promise<Refused> => {
   const { status, headers } = answer;
   const error = parseXml(await textOf(answer));
@@ -178,7 +173,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
     });
   };
 
-  /** Looks for credentials again. Returns whether they have changed. */
+  /** Returns whether new credentials were found. */
   const renew = async (signer: Credentials): Promise<boolean> => {
     credentials!.forget(signer);
     return !isSame(await credentials!.get(), signer);

@@ -1,9 +1,11 @@
+// AWS credentials, and where to look for them.
+
 /** In memory only: never logged, stored, or part of a message. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** Milliseconds since 1970. Undefined: the credentials do not expire. */
+  /** Milliseconds since 1970. */
   readonly expires?: number | undefined;
 }
 
@@ -13,7 +15,6 @@ export interface Search {
   readonly profile: string | undefined;
 }
 
-/** No place has credentials, or a place that should have them fails. */
 export class CredentialsProblem extends Error {
   readonly hint: string;
 

@@ -8,8 +8,6 @@ import { askService, type Question } from './ask-service.ts';
 import { credentialsIn } from './answer.ts';
 import { CredentialsProblem, isPrintable, type Credentials, type Search } from './credentials.ts';
 
-// Credentials of the machine: of a container (ECS, EKS), or of an instance (EC2 metadata service).
-
 const containerHost = 'http://169.254.170.2';
 /** Besides 127.0.0.0/8, only these hosts (ECS, EKS, this machine) may get a token without TLS. */
 const plainHosts: ReadonlySet<string> = new Set([
@@ -41,7 +39,7 @@ const containerUrl = (env: Search['env']): URL | undefined => {
   );
 };
 
-/** Reads the token each time, because its file is replaced while a process runs. */
+/** The token's file is replaced while a process runs. */
 const containerToken = async (env: Search['env']): Promise<string | undefined> => {
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
   const text = file
@@ -74,7 +72,7 @@ const fromContainer = async ({ env }: Search): Promise<Credentials | undefined> 
 const instanceTimeoutMs = 1_000;
 const rolePath = '/latest/meta-data/iam/security-credentials/';
 
-/** Asks IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
+/** IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
 const fromInstance = async ({ env }: Search): Promise<Credentials | undefined> => {
   if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return undefined;
   const endpoint = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');
@@ -110,7 +108,7 @@ const fromEnvironment = async ({ env }: Search): Promise<Credentials | undefined
 };
 
 interface Place {
-  /** Names the place in the error if no credentials are found. */
+  /** For the error if no credentials are found. */
   readonly name: string;
   readonly find: (search: Search) => Promise<Credentials | undefined>;
 }
@@ -150,12 +148,12 @@ export const findCredentials = async (search: Search): Promise<Credentials> => {
   );
 };
 
-/** Temporary credentials are renewed this long before they expire, so that no request fails. */
+/** Before they expire, so that no request fails. */
 const renewBeforeMs = 5 * 60_000;
 
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /** To be called when a server refuses credentials as expired: the next `get` looks again. */
+  /** Called when a server refuses credentials as expired: the next `get` looks again. */
   readonly forget: (expired: Credentials) => void;
 }
 

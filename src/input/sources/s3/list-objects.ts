@@ -1,3 +1,5 @@
+// Lists the objects that the locations of a table name.
+
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { Access, Listed, Listing } from '../contract.ts';
 import { type S3Client, S3Refusal, textOf, type S3Request } from './client.ts';
@@ -13,19 +15,17 @@ import { patience } from './settings.ts';
 import { withTries, type Patience } from '../resume.ts';
 import { elementAt, parseXml, textAt } from './xml.ts';
 
-/** Decodes a key if the server says that it is escaped. A plus sign is a blank. */
+/** In an escaped key, a plus sign is a blank. */
 const decodeKey = (key: string, encoding: string | undefined): string =>
   encoding === 'url' ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
 
 interface ListedObject {
   readonly key: string;
-  /** ETag for `isListedVersion`, if the server lists it. */
   readonly version?: string;
 }
 
 interface Page {
   readonly objects: readonly ListedObject[];
-  /** Token of the next page; undefined after the last page. */
   readonly token: string | undefined;
 }
 
@@ -52,10 +52,7 @@ interface KeyListing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
   readonly most?: number;
 }
 
-/**
- * Yields keys in the server's order, which on AWS is the order of their bytes. Memory: one page.
- * Throws what `send` throws, and ETL_SOURCE_UNREACHABLE.
- */
+/** On AWS, keys are in the order of their bytes. Memory: one page. */
 export async function* listKeys(
   client: S3Client,
   { prefix, most = 1_000, ...asked }: KeyListing,
@@ -79,7 +76,7 @@ export async function* listKeys(
   } while (token !== undefined);
 }
 
-/** Refuses a bucket that a parameter chose. Errors: ETL_SOURCE_OUTSIDE. */
+/** Refuses a bucket that a parameter chose. */
 const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {
   if (varied?.get(text)?.some((one) => bucketIn(one) !== bucket) === true)
     throw new EtlError('ETL_SOURCE_OUTSIDE', {
@@ -99,7 +96,7 @@ const requestable = (table: string, bucket: string, key: string): string => {
   });
 };
 
-/** Yields objects in the server's order, without the empty objects that stand for folders. */
+/** Leaves out the empty objects that stand for folders. */
 async function* objectsOf(
   client: S3Client,
   wanted: S3Location,
@@ -113,8 +110,8 @@ async function* objectsOf(
       return first.key === key;
     return false;
   };
-  // The key of an existing object is not a glob. Only keys with brackets are looked up, because
-  // few keys have a star.
+  // The key of an existing object is not a glob. Few keys have a star, so only keys with brackets
+  // are looked up.
   if (!wanted.isGlob || (/[[({]/.test(key) && (await isThere()))) {
     yield { key };
     return;
@@ -125,7 +122,7 @@ async function* objectsOf(
     if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
 }
 
-/** Lists each object once. Memory: one page; with several locations, the names of all objects. */
+/** Memory: one page; with several locations, the names of all objects. */
 export async function* listObjects(
   locations: readonly S3Location[],
   client: S3Client,

@@ -3,14 +3,11 @@
 import { isDynamicPattern } from 'tinyglobby';
 import { nameMatcher } from '../name-matcher.ts';
 
-/** An exclusion, `!s3://bucket/key`, excludes objects of the table's other locations. */
 export interface S3Location {
   readonly text: string;
   readonly bucket: string;
-  /** A key, or a glob over keys, as written. */
   readonly key: string;
   readonly isGlob: boolean;
-  /** `key` as a glob, with an exclamation mark at its beginning escaped. */
   readonly pattern: string;
   readonly isExclusion: boolean;
 }
@@ -19,7 +16,7 @@ const shape = /^(!?)s3:\/\/([^/]*)(?:\/(.*))?$/is;
 
 export const readLocation = (text: string): S3Location => {
   const [, mark, bucket = '', key = ''] = shape.exec(text)!;
-  // `!(` is glob syntax. A plain `!` is escaped: it would match all other keys.
+  // `!(` is glob syntax. A plain `!` would match all other keys.
   const pattern = key.replace(/^!(?!\()/, '\\!');
   const isGlob = isDynamicPattern(pattern);
   return { text, bucket, key, isGlob, pattern, isExclusion: mark === '!' };
@@ -39,7 +36,7 @@ export const isRequestable = (key: string): boolean =>
 /** Undefined if the text is not a location of S3. */
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
-/** The prefix of all keys that a glob can match. Only keys with it are listed. */
+/** All keys that a glob can match begin with it. */
 export const literalPrefix = (glob: string): string => {
   const magic = glob.search(/[*?[{(\\]|[!+@](?=\()/);
   return magic === -1 ? glob : glob.slice(0, magic);

@@ -1,4 +1,4 @@
-// Lists, looks at and reads objects of S3, with one client per source of a table.
+// Lists and reads objects of S3.
 
 import type { SourceSpec } from '../../../core/declaration.ts';
 import { fingerprintSampleBytes } from '../../../core/limits.ts';
@@ -77,7 +77,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   AuthorizationHeaderMalformed: elsewhere,
 };
 
-/** The code to assume for a status, if the answer has no known code. */
+/** Used if the answer has no known code. */
 const statuses: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',
   307: 'TemporaryRedirect',
@@ -87,7 +87,6 @@ const statuses: Readonly<Record<number, string>> = {
   412: 'PreconditionFailed',
 };
 
-/** Turns refusals into errors that name the file; returns other errors unchanged. */
 const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   if (thrown instanceof CredentialsProblem) {
     const details = { table, file: name, problem: thrown.message, hint: thrown.hint };
@@ -106,7 +105,7 @@ const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   return new EtlError(ours, details, { cause: thrown });
 };
 
-/** Each source keeps its client, so that credentials and regions are found once. */
+/** Kept, so that credentials and regions are found once. */
 const clients = new WeakMap<SourceSpec, Promise<S3Client>>();
 
 const clientOf = ({ declared }: Access): Promise<S3Client> => {
@@ -163,13 +162,12 @@ const lookOnce = async (client: S3Client, file: NamedFile, { signal }: Access): 
   }
 };
 
-/** Finds an object's size, version and first bytes with one request. */
 export const look = (file: NamedFile, access: Access): ReturnType<typeof lookOnce> =>
   withClient(file, access, (client) =>
     withTries(file, patience.look, access.signal, () => lookOnce(client, file, access)),
   );
 
-/** Requests the bytes from `from` on, of the version that was planned. */
+/** The version must be the planned version. */
 const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAnswer> =>
   withClient(file, access, async (client) => {
     const headers = {

@@ -1,5 +1,4 @@
-// Reads a profile of ~/.aws/config and ~/.aws/credentials, and its credentials: keys, the output of
-// a program, or those of a role with a web identity.
+// Reads a profile of ~/.aws/config and ~/.aws/credentials, and its credentials.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +21,7 @@ const readIfThere = async (path: string): Promise<string> => {
   }
 };
 
-/** Settings below the headings that `isHeading` accepts, without indented (nested) lines. */
+/** Leaves out indented (nested) lines. */
 const sectionOf = (text: string, isHeading: (name: string) => boolean): Profile | undefined => {
   let isOurs = false;
   let found: Record<string, string> | undefined;
@@ -43,7 +42,7 @@ const profilePaths = (env: Search['env']): { readonly config: string; readonly c
   credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
 });
 
-/** Undefined if neither file has the profile. The credentials file overrides the other file. */
+/** The credentials file overrides the other file. */
 const readProfile = async (name: string, env: Search['env']): Promise<Profile | undefined> => {
   const paths = profilePaths(env);
   const [config, credentials] = await Promise.all([
@@ -78,7 +77,7 @@ const fromProcess = async (command: string, where: string): Promise<Credentials>
   }
 };
 
-/** Refuses profiles whose credentials only the AWS CLI can fetch. Throws CredentialsProblem. */
+/** Only the AWS CLI can fetch such credentials. Throws CredentialsProblem. */
 const refuseForeign = (profile: Profile, name: string): void => {
   const isSignIn = Object.keys(profile).some((key) => key.startsWith('sso_') || key === 'login_session');
   if (!isSignIn && profile['role_arn'] === undefined) return;
@@ -89,10 +88,7 @@ const refuseForeign = (profile: Profile, name: string): void => {
   );
 };
 
-/**
- * Finds the profile to use, by name. Undefined if neither a profile is named nor a default exists.
- * Throws CredentialsProblem.
- */
+/** Undefined if neither a profile is named nor a default exists. Throws CredentialsProblem. */
 export const profileOf = async ({ env, profile }: Search): Promise<[string, Profile] | undefined> => {
   const asked = profile ?? (env['AWS_PROFILE'] || undefined);
   const name = asked ?? 'default';

@@ -26,7 +26,7 @@ const options: Readonly<Record<keyof S3Options, OptionRule>> = {
   requesterPays: flag,
 };
 
-/** Name of a bucket, a part of host names. Other servers allow longer names and capitals. */
+/** Other servers than AWS allow longer names and capitals. */
 const bucketName = /^[a-z0-9][a-z0-9._-]{1,253}[a-z0-9]$/i;
 
 const problem = (location: string): string | undefined => {

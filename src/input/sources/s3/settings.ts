@@ -19,10 +19,9 @@ export const patience: Readonly<Record<'look' | 'read', Patience>> = {
   read: { tries: 10, ms: 120_000 },
 };
 
-/** The region of the first request. AWS answers with the bucket's region if it is another one. */
+/** AWS answers with the bucket's region if it is another one. */
 const firstRegion = 'us-east-1';
 
-/** Errors: CredentialsProblem if the profile cannot be read. */
 export const settingsOf = async (
   { endpoint, region, profile, anonymous = false, requesterPays = false }: S3Options,
   env: NodeJS.ProcessEnv,

@@ -17,7 +17,7 @@ export const isListedVersion = (version: string, { fingerprint }: SeenVersion): 
   return version === `${bytes}:${etag.join(':')}`;
 };
 
-/** Size and ETag, which copies have, too. Undefined if the object has no ETag. */
+/** Copies have the same content. Undefined if the object has no ETag. */
 export const contentIn = (fingerprint: string): string | undefined => {
   const [size] = fingerprint.split(':');
   const etag = etagIn(fingerprint);
