@@ -123,7 +123,6 @@ const filesBelow = (directory) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** Licences of bundled packages must be distributed with them. */
 const writeLicences = (directory, files) => {
   const ids = files.flatMap(({ moduleIds = [] }) => moduleIds);
   const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);

@@ -16,7 +16,6 @@ export class EndWith extends Error {
   }
 }
 
-/** `width` is in terminal cells. */
 export interface Look {
   readonly paint: Paint;
   readonly width: number;
@@ -76,7 +75,6 @@ const addTo = (parent: Command, { name, summary = '', description, help, isDefau
   return help === undefined ? own : own.addHelpText('after', help);
 };
 
-/** Declares a command. Arguments and flags are checked before `act` is called. */
 export const command = <I extends Inputs>({ takes, act, ...words }: Declaration<I>): CliCommand => ({
   name: words.name,
   register: (parent, io) => {

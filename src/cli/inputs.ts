@@ -14,7 +14,6 @@ import {
   type Parser,
 } from './parsers.ts';
 
-/** Folder of pipelines, unless ETL_PIPELINES or --pipelines names another. */
 export const defaultFolder = 'pipelines';
 
 export const standardOutput = '-';
@@ -119,7 +118,6 @@ const repeatable = <T>(flags: string, description: string, parse: Parser<T>): In
 
 const pairs = repeatable('--param <name=value>', 'value of a pipeline parameter', parsePair);
 
-/** `--param name=value`, repeatable. */
 export const params: Input<Readonly<Record<string, string>>> = {
   addTo: pairs.addTo,
   read: (command, io) => Object.fromEntries(pairs.read(command, io)),
@@ -132,7 +130,6 @@ export const filesFlag = (name: string, description: string): Input<readonly str
 /** Declared for the help. main.ts reads it itself, also if the arguments cannot be parsed. */
 export const debug = toggle('--debug', 'print stack traces and causes of errors');
 
-/** `description`: what --json prints. */
 export const printing = (description = 'print JSON') => ({ json: toggle('--json', description), debug });
 
 export const databaseUrl = textFlag(

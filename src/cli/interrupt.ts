@@ -9,7 +9,7 @@ const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
 const exitBySignal = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
 
 /** `drain` is aborted by the first signal, `abort` by the second. */
-export interface StopSignals {
+interface StopSignals {
   readonly drain: AbortSignal;
   readonly abort: AbortSignal;
 }

@@ -11,7 +11,6 @@ export interface Output {
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export interface Io {
-  /** undefined: no person can answer questions. */
   readonly stdin?: Input;
   readonly stdout: Output;
   readonly stderr: Output;

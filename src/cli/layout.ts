@@ -30,7 +30,6 @@ const charactersOf = (text: string): readonly { readonly segment: string; readon
     width: emoji.test(segment) ? 2 : Array.from(segment, cellsOf).reduce((sum, cells) => sum + cells, 0),
   }));
 
-/** Terminal cells; colour sequences count as 0. */
 export const textWidth = (text: string): number => {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -51,7 +50,6 @@ const clipPlain = (text: string, width: number): string => {
   return kept;
 };
 
-/** Cuts a text to `width` cells and ends it with '…'. Keeps all colour sequences. */
 export const clip = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text;
   let left = width - 1;
@@ -127,7 +125,6 @@ const piecesOf = (word: string, width: number): string[] => {
   return [head, ...piecesOf(word.slice(head.length), width)];
 };
 
-/** Splits a text into lines of at most `width` cells, at blanks if possible. */
 export const wrap = (text: string, width: number): string[] => {
   if (textWidth(text) <= width) return [text];
   const lines: string[] = [];
@@ -146,7 +143,6 @@ export const wrapUnder = (text: string, width: number, indent: number): string[]
   return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
-/** Indents the first line by two blanks, and the others by four. */
 export const wrapIndented = (text: string, width: number): string[] =>
   wrap(text, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
 

@@ -113,7 +113,6 @@ export const processTitle = (args: readonly string[]): string => {
   return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
 };
 
-/** Runs one command line and returns the exit code. `args`: without the program's name. */
 export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
   try {
     if (args[0] === 'complete') {

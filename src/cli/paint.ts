@@ -5,7 +5,6 @@ import type { Output } from './io.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Without colours, returns the text unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 /** NO_COLOR (https://no-color.org) overrides FORCE_COLOR, which overrides the kind of stream. */

@@ -40,7 +40,6 @@ export const dayMs = 86_400_000;
 
 const ageMs: Readonly<Record<string, number>> = { h: 3_600_000, d: dayMs, w: 7 * dayMs };
 
-/** An age such as 12h, 90d or 8w, in milliseconds. */
 export const parseAge: Parser<number> = (text) => {
   const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   if (count !== undefined) return { value: Number(count) * ageMs[unit]! };

@@ -9,7 +9,6 @@ import type { Io } from './io.ts';
 
 export const pipelinesFolder = ({ env }: Io): string => env['ETL_PIPELINES'] || defaultFolder;
 
-/** `options`: for the library functions that take a pipeline. */
 export const openPipeline = async ({
   io,
   file,

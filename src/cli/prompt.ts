@@ -6,7 +6,6 @@ import { widthOf, type Io } from './io.ts';
 import { visibleText, wrapUnder } from './layout.ts';
 
 export interface Prompt {
-  /** `otherwise` is the default. */
   readonly text: (question: string, otherwise: string) => Promise<string>;
   /** Returns the index of the answer; the default is 0. */
   readonly choice: (question: string, answers: readonly string[]) => Promise<number>;

@@ -6,7 +6,6 @@ import type { Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Io } from './io.ts';
 
-/** Directory of the embedded server: the nearest `.etl` in or above the working directory. */
 export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> => {
   const { findEtlDirectory } = await import('../db/embedded/find-directory.ts');
   return findEtlDirectory(workingDirectory);
@@ -29,7 +28,6 @@ export interface GivenServer {
 }
 
 export interface OpenedServer extends ServerAddress {
-  /** This command created the embedded server. */
   readonly isNew: boolean;
 }
 
@@ -54,7 +52,6 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
-/** For a command that only reads; undefined: there is no server. */
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;
   const { namesServer } = await import('../db/connect/address.ts');

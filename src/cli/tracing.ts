@@ -7,7 +7,6 @@ const noSdkText = `--tracing: no OpenTelemetry SDK is registered, so no spans ar
   Load one with NODE_OPTIONS='--import ./otel.mjs'; docs/operations/tracing.md has an example.
 `;
 
-/** Runs `work`, with a tracer if `tracing` is set, and sends all spans before it returns. */
 export const withTracing = async <T>(
   { io, tracing }: { readonly io: Io; readonly tracing: boolean },
   work: (given: { readonly tracer?: Tracer }) => Promise<T>,

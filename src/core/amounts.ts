@@ -29,7 +29,6 @@ export const formatSeconds = (seconds: number): string => {
 export const formatLeft = (seconds: number): string =>
   seconds <= 59 ? `${Math.ceil(seconds)} s` : formatSeconds(seconds);
 
-/** '–' if the time is too short to measure. */
 export const formatRate = (records: number, seconds: number): string =>
   records > 0 && seconds > 0.001 ? formatCount(records / seconds) : '–';
 
@@ -40,7 +39,6 @@ export const formatDate = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 
-/** Rounds to three decimals. */
 export const rounded = (figure: number): number => Math.round(figure * 1000) / 1000;
 
 /** Seconds since `start`, a time of performance.now(), rounded to milliseconds. */

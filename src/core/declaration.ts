@@ -20,7 +20,6 @@ export interface SourceSpec {
   readonly skipEnd: number;
   /** Field name → text. Every record gets these fields in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
-  /** A parameter's value such as `../x` may lead out of the declared directory. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
   /** Limits of decompression: bytes for each compressed byte, and bytes of one file. */
@@ -41,7 +40,6 @@ export interface Reading {
   readonly format: FormatSpec;
 }
 
-/** Options of a column type, such as `scale`; checked by pipeline/check/column-spec.ts. */
 export type ColumnOptions = Readonly<Record<string, unknown>>;
 
 export interface ColumnCheck {
@@ -55,7 +53,6 @@ export type ColumnRule =
   | { readonly kind: 'max'; readonly bound: string }
   | { readonly kind: 'oneOf'; readonly values: readonly string[] }
   | { readonly kind: 'pattern'; readonly pattern: RegExp }
-  /** Lengths in characters; both bounds are allowed. */
   | { readonly kind: 'length'; readonly min: number; readonly max: number | null };
 
 export type RuleOf<Kind extends ColumnRule['kind']> = Extract<ColumnRule, { readonly kind: Kind }>;
@@ -79,7 +76,6 @@ export type LineageName = (typeof lineageNames)[number];
 
 export interface ColumnSpec {
   readonly name: string;
-  /** A name of format/types/registry.ts. */
   readonly type: string;
   readonly options: ColumnOptions;
   /** Fields that make the value. Several are joined with `separator` between them. */
@@ -87,7 +83,6 @@ export interface ColumnSpec {
   /** Set if the value is the record's origin. Then `headers` and `rules` are empty. */
   readonly lineage?: LineageName;
   readonly separator: string;
-  /** Set if the value is a boolean: true if the record satisfies all of these filters. */
   readonly test?: readonly FilterSpec[];
   /** Only the staging table has this column. */
   readonly stagedOnly?: true;
@@ -126,7 +121,6 @@ export type RejectLimit = RowLimit;
 /** Rows needed to publish a table. `guard: false` becomes { rowsMin: 0, shrinkMaxPercent: 100 }. */
 export interface Guard {
   readonly rowsMin: number;
-  /** Percent of production's rows that a run may remove. */
   readonly shrinkMaxPercent: number;
 }
 
@@ -208,12 +202,10 @@ interface TableCommon {
   readonly tests?: readonly TestSpec[];
   readonly attributes?: AttributesSpec;
   readonly publish: PublishSpec;
-  /** undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;
   readonly partitionBy?: PartitionSpec | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
-  /** Earlier versions of the table that are kept for a rollback. */
   readonly keep?: number | undefined;
   readonly row?: readonly MadeColumn[] | undefined;
 }

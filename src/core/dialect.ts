@@ -68,7 +68,6 @@ export const ownOptions = <Options extends object>(all: readonly Options[]): rea
   );
 };
 
-/** Shown values of a list, such as header names. */
 const namesShown = 3;
 
 const valueText = (value: unknown): string => {

@@ -58,7 +58,6 @@ export const connectTimeoutMs = 10_000;
 
 /** NAMEDATALEN - 1. PostgreSQL cuts longer names silently, so sluice refuses them. */
 export const identifierBytesMax = 63;
-/** PostgreSQL's limit. */
 export const columnsMax = 1_600;
 
 /**
@@ -70,7 +69,6 @@ export const jobLockMs = 10_000;
 export const jobAttemptsMax = 100;
 export const jobBackoffMs = 1_000;
 
-/** How often BullMQ looks for jobs of dead workers. */
 export const jobStalledCheckMs = 5_000;
 
 export const jobStalledMax = 100;
@@ -124,13 +122,10 @@ export const jsonDepthMax = 1_000;
 /** Each worker is a connection, and PostgreSQL allows 100 by default: more is a typing mistake. */
 export const workersMax = 100;
 
-/** Runs that `etl status` lists: they fit into a window. */
 export const runsListed = 20;
 
-/** Table names that an error lists if a wrong name resembles none of them. */
 export const tablesSuggestedMax = 10;
 
-/** Entries that shell completion offers for a file name. */
 export const completionsMax = 200;
 
 /** Columns of help text: longer lines are hard to read, also in wide windows. */
@@ -210,12 +205,10 @@ export const runHandedOnMs = 100;
 /** Finished jobs that stay on the queue of runs for people to look at; etl.run has the outcomes. */
 export const finishedRunJobsKept = 100;
 
-/** Largest priority of a run: BullMQ's limit. */
 export const runPriorityMax = 2_097_151;
 
 export const portMax = 65_535;
 
-/** How often an idle worker looks for runs of other processes that it can help. */
 export const helpPollMs = 1_000;
 
 /** How often a worker looks for unfinished runs without a job. Each check connects to the queue. */
@@ -227,7 +220,7 @@ export const scheduleCheckMs = 2_000;
 /** A scheduled run is missed if no worker notices it for this long. A worker restarts sooner. */
 export const slotLateMs = 60_000;
 
-/** Coming times of a schedule that are shown: enough to see a weekly pattern. */
+/** Due times that are shown of a schedule: enough to see a weekly pattern. */
 export const slotsShown = 5;
 
 /** Time for a stopping worker to finish its chunks; Kubernetes gives 30 seconds in all. */
@@ -248,7 +241,7 @@ export const serverVersionMin = 140_000;
 /** Recoveries of one run: a server that ends its connections a hundred times needs a person. */
 export const recoveriesMax = 100;
 
-/** A chunk is loaded again as a whole: repeating a gigabyte takes long enough. */
+/** Largest chunk: after a failure, the whole chunk is loaded again. */
 export const chunkBytesMax = 1024 * MiB;
 
 /** The server's background processes start within this time. A later start means a crash. */

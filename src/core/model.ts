@@ -17,9 +17,7 @@ export interface Position {
 }
 
 export interface HeaderDifferences {
-  /** Fields that only the table names. */
   readonly missing: readonly string[];
-  /** Fields that only the header has. */
   readonly extra: readonly string[];
   /** Fields whose header is spelled otherwise, for example with other case. */
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
@@ -42,7 +40,6 @@ export interface SourceFile {
   /** Start of the run in UTC, as PostgreSQL writes it. */
   readonly runStarted: string;
   readonly table: string;
-  /** A name of input/sources/registry.ts. */
   readonly source: string;
   /** Absolute path on the machine that planned the run, or URL. */
   readonly location: string;
@@ -57,10 +54,8 @@ export interface SourceFile {
   readonly fingerprint: string;
   readonly decoding: string | null;
   readonly encoding: string;
-  /** Index into `readings` of its table. */
   readonly reading: number;
   readonly header: readonly string[];
-  /** Fields that every record has in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
   /** null: the header has exactly the fields that the table names. */
   readonly differs: HeaderDifferences | null;
@@ -69,7 +64,6 @@ export interface SourceFile {
   readonly dataLine: number;
   /** Byte after the last byte of data; null until the end of the file was read once. */
   readonly dataEnd: number | null;
-  /** The line end that the dialect declares, or that of the first line. */
   readonly lineEnd: LineEnd;
 }
 
@@ -77,7 +71,6 @@ export interface SourceFile {
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
-  /** null: the segment ends with the file. */
   readonly byteEnd: number | null;
 }
 
@@ -102,7 +95,6 @@ export interface Counts {
 }
 
 export interface Fault {
-  /** null: the whole record is at fault. */
   readonly column: string | null;
   readonly code: RejectCode;
   readonly reason: string;
@@ -111,7 +103,6 @@ export interface Fault {
 /** A record that could not be loaded, with its first fault. */
 export interface Reject extends Fault {
   readonly position: Position;
-  /** Last line of the record. */
   readonly lastLine: number;
   /** Number of the record's other faults, and the first of them. */
   readonly others?: { readonly count: number; readonly kept: readonly Fault[] };

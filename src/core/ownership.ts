@@ -10,7 +10,6 @@ const self = (): number | undefined => process.geteuid?.();
 
 export const isOfThisUser = ({ uid }: Pick<Owned, 'uid'>): boolean => uid === (self() ?? uid);
 
-/** Only this user and root may write to it. */
 export const isOwn = (found: Owned): boolean =>
   self() === undefined || (isOfThisUser(found) && (found.mode & 0o022) === 0);
 

@@ -17,7 +17,6 @@ export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
   drain?.throwIfAborted();
 };
 
-/** A signal that is aborted by any of the requests. */
 export const stopSignal = ({ abort, leave, drain }: Partial<Stops>): AbortSignal => {
   const signal = AbortSignal.any([abort, leave, drain].filter((stop) => stop !== undefined));
   // Many files listen at the same time; Node would warn of a leak.

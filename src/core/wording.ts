@@ -39,7 +39,6 @@ export const visible = (text: string, kept: string): string =>
     ? text
     : text.replace(hidden, (character) => (kept.includes(character) ? character : escapeHidden(character)));
 
-/** Escapes all hidden characters. */
 export const onOneLine = (text: string): string => visible(text, '');
 
 export const inQuotes = (text: string): string => onOneLine(JSON.stringify(text));

@@ -39,7 +39,6 @@ const variationsOf = (value: unknown): readonly Variation[] => {
   );
 };
 
-/** The text can lead out of a directory or to another part of a URL, alone or joined. */
 const mayLead = (text: string): boolean => /^\s*\.*\s*$|[/\\%:?#@&\0]|\.[^\w/\\]*\./.test(text);
 
 const neutral = (text: string): string => mark + text.replaceAll(/[^\w.-]/g, '_');
@@ -160,7 +159,6 @@ const isSecret = (schema: z.ZodType): boolean => {
 
 const schemaOf = ({ params }: Pipeline, name: string): z.ZodType | undefined => params?.shape[name];
 
-/** Stored in the ledger in place of a secret parameter. */
 const secretShown = '***';
 
 const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
@@ -173,7 +171,6 @@ const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
     ),
   );
 
-/** The value after a round trip through JSON; undefined: JSON cannot express it. */
 const kept = (value: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(value)) as unknown;

@@ -181,7 +181,6 @@ const definitionSchema = strict(
   'an object with name, schema and tables',
 );
 
-/** Returns the tables even of an invalid definition, so that they are checked, too. */
 const readDefinition = (definition: unknown, problems: Problems): z.output<typeof definitionSchema> => {
   const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<
     string,
@@ -204,7 +203,7 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
   return read;
 };
 
-/** Checks the tables for these parameters. Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE. */
+/** Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE. */
 export const tablesWith = (
   pipeline: Pipeline,
   params: Readonly<Record<string, unknown>>,
@@ -215,7 +214,7 @@ export const tablesWith = (
   return freezeDeep(specs);
 };
 
-/** Returns the declared tables for these parameters, unchecked. Errors: ETL_DEFINITION. */
+/** Errors: ETL_DEFINITION. */
 export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
   if (typeof pipeline.tables !== 'function') return pipeline.tables;
   try {

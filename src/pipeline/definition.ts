@@ -9,10 +9,9 @@ import type { Pipeline } from './define-pipeline.ts';
 import { definitionHash, stagedHashes, tableHashes } from './hash.ts';
 import { readSqlFile, type SqlText } from '../db/sql-file.ts';
 
-export interface DefinitionHashes {
+interface DefinitionHashes {
   readonly definition: string;
   readonly tables: Readonly<Record<string, string>>;
-  /** By table with files: the hashes of stagedHashes. */
   readonly staged: Readonly<Record<string, string>>;
 }
 

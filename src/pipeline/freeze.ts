@@ -1,6 +1,5 @@
 // Freezes the declaration of a pipeline, so that no step of a run can change it.
 
-/** Freezes plain objects and lists recursively. Zod schemas and functions are not frozen. */
 export const freezeDeep = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || !isPlain(value)) return value;
   for (const part of Object.values(value)) freezeDeep(part);

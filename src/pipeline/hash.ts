@@ -50,9 +50,7 @@ export const stagedHashes = ({
   );
 
 interface StagedAs {
-  /** The hashes that stagedHashes made for the file's table. */
   readonly staged: string;
-  /** Index of the file's reading among the readings of the table. */
   readonly reading: number;
 }
 
@@ -90,7 +88,6 @@ export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string,
   });
 };
 
-/** JSON with sorted keys, extended by functions, regular expressions, bigints and Zod schemas. */
 const canonical = (value: unknown, outer: readonly object[]): string => {
   if (typeof value === 'function') return JSON.stringify(`function ${String(value)}`);
   if (typeof value === 'bigint') return `${value}n`;

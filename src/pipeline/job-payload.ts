@@ -33,7 +33,6 @@ const requestSchema = z
     params: z.record(z.string(), z.json()),
     /** Parameters with which `definition` was hashed, if not `params`: a default may be today. */
     definedBy: z.record(z.string(), z.json()).optional(),
-    /** resume: continue the pipeline's unfinished run. */
     options: z.strictObject({
       fresh: z.boolean(),
       fullRefresh: z.boolean(),
@@ -75,9 +74,9 @@ const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, jobId: st
   throw new EtlError('ETL_JOB_INVALID', { job: jobId, problem }, { cause: parsed.error });
 };
 
-/** Reads a job of the queue of runs. Errors: ETL_JOB_INVALID. */
+/** Errors: ETL_JOB_INVALID. */
 export const readRunRequest = (data: unknown, jobId: string): RunRequest => read(requestSchema, data, jobId);
 
-/** Reads a job of a load queue. Errors: ETL_JOB_INVALID. */
+/** Errors: ETL_JOB_INVALID. */
 export const readSegmentJob = (data: unknown, jobId: string): z.output<typeof segmentsSchema> =>
   read(segmentsSchema, data, jobId);

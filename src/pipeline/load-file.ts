@@ -14,7 +14,6 @@ import { isPipeline, type Pipeline } from './define-pipeline.ts';
 
 // Pipeline files run transpiled, so the line that threw an error is mapped back to the source.
 
-/** Line and column are counted from 1. */
 interface Frame {
   readonly path: string;
   readonly line: number;
@@ -34,7 +33,6 @@ const framesOf = (error: Error): readonly Frame[] =>
     return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
   });
 
-/** The result ends with the source map. */
 const transpile = async (file: string, source: string): Promise<string> => {
   const { createJiti } = await import('jiti');
   // Without the cache, because cached files have no source map.
@@ -195,7 +193,6 @@ const noPipeline = (path: string, exported: Readonly<Record<string, unknown>>): 
 const fileError = (file: string, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_PIPELINE_FILE', { file, problem, hint }, cause === undefined ? undefined : { cause });
 
-/** The message, with file:line:column of the user's code that threw the error. */
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
   // The message already names the missing module, and the stack lacks the import statement.

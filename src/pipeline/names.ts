@@ -6,7 +6,6 @@ import { buildSchema, fittingName, keptSchema } from '../db/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
 
-/** Schemas of PostgreSQL and of sluice. */
 const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 

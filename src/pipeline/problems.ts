@@ -75,7 +75,6 @@ export const show = (value: unknown): string => {
   return String(value);
 };
 
-/** Zod error option with the message "must be <what>, not <value>". */
 export const mustBe = (what: string) => ({
   error: (issue: { readonly input?: unknown }) =>
     issue.input === undefined

@@ -59,7 +59,6 @@ const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodOb
     callTables(pipeline, params as Readonly<Record<string, unknown>>) as Record<string, { row?: z.ZodObject }>
   )[table]?.row;
 
-/** Values of real and double columns, which can be NaN or infinite. */
 const float = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);
 
 /** Counts characters as varchar does; Zod's max counts UTF-16 code units. */

@@ -9,7 +9,6 @@ import type { Work } from '../run/context.ts';
 
 export interface Choice {
   readonly spec: PipelineSpec;
-  /** The last replaced version first. */
   readonly kept: readonly KeptTable[];
   readonly inProduction: readonly TableOfRun[];
   readonly tables: readonly string[];

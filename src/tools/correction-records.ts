@@ -53,7 +53,6 @@ interface ReadRecord {
   readonly fields: readonly string[];
 }
 
-/** Matches a header with this delimiter that has the column `_run`. */
 const runBeside = (delimiter: string): RegExp =>
   new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
 
@@ -215,7 +214,6 @@ const correctionRecord = (
   };
 };
 
-/** `take` gets the records in batches; `finish` is called once after the last batch. */
 interface Action {
   readonly take: (records: readonly CorrectionRecord[], origin: Origin, invalid: Invalid) => Promise<void>;
   readonly finish?: (origin: Origin) => Promise<void>;

@@ -40,7 +40,6 @@ const refuse = (name: string, value: string, advice: string): Finding => ({
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Formats bytes with PostgreSQL's units, to be copied into a setting: '4GB'. */
 export const settingBytes = (bytes: number): string => {
   let value = bytes;
   let unit = 0;

@@ -29,7 +29,6 @@ import { rowsInProduction } from '../run/publish/guard.ts';
 import { publishTables } from '../run/publish/publish.ts';
 import type { Return } from './choose.ts';
 
-/** Throws ETL_CONSTRAINT if rows of a version violate a constraint of the current definition. */
 const throwUnfit =
   (backs: readonly Return[]) =>
   (cause: unknown): never => {
@@ -108,7 +107,6 @@ const makeReady = async (
   };
 };
 
-/** Restores the list of published files in the publishing transaction. */
 const recordReturn = async (
   { client, spec }: Work,
   backs: readonly Return[],
@@ -133,7 +131,7 @@ const recordReturn = async (
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
 
-/** Publishes the versions and returns the id of the rollback's own run; `to`: the wanted run. */
+/** Returns the id of the rollback's own run; `to`: the run to return to. */
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;

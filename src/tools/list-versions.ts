@@ -4,7 +4,6 @@ import { keptTables } from '../ledger/production/kept.ts';
 import type { KeptVersion } from '../ledger/production/upkeep.ts';
 import { isThere, type Client } from '../db/client.ts';
 
-/** The last replaced version first. */
 export const listVersionsOn = async (client: Client, pipeline: string): Promise<readonly KeptVersion[]> => {
   if (!(await isThere(client, 'etl.kept_table'))) return [];
   return (await keptTables(client, pipeline)).map(

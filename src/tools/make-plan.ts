@@ -59,7 +59,6 @@ const foreseenSeconds = async (
 interface Known {
   readonly table: string;
   readonly size: number;
-  /** Bytes of the files whose rows are in the table. */
   readonly bytes: number;
 }
 
@@ -119,7 +118,6 @@ const beginningOf = async (
   findings.run = beginning.runId;
 };
 
-/** Adds the partitions that only: 'touched' would replace, judged by the rows in production. */
 const touchedPartitions = async (
   client: Client,
   { spec }: Definition,
@@ -161,7 +159,6 @@ const judge = async (
   await touchedPartitions(client, definition, findings);
 };
 
-/** Judges the run on a server whose bookkeeping may be missing or of another version. */
 const judgeOn = async (
   client: Client,
   address: ServerAddress,

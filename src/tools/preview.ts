@@ -19,7 +19,7 @@ import { resolveOptions, type RunOptions } from '../run/options.ts';
 import { stopSignal } from '../core/stop.ts';
 import { valuePrinter } from './print-value.ts';
 
-export interface PreviewRow {
+interface PreviewRow {
   readonly line: number;
   readonly values: readonly (string | null)[];
 }
@@ -38,7 +38,6 @@ export interface PreviewFile {
   readonly isWhole: boolean;
 }
 
-/** Bytes read of a file, even if they contain few records. */
 const bytesMax = 4 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 

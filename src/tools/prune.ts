@@ -7,14 +7,13 @@ import { migrate } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';
 import { dropVersion } from '../run/publish/old-versions.ts';
 
-export interface PruneWanted {
+interface PruneWanted {
   readonly before: Date;
   readonly kept: boolean;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Longest wait for readers of a version that is to be dropped. */
 const dropLockMs = 5_000;
 
 const oldVersions = async (client: Client, before: Date) => {
@@ -24,7 +23,6 @@ const oldVersions = async (client: Client, before: Date) => {
   return found.filter(({ keptAt }) => keptAt < before);
 };
 
-/** Deletes in short transactions, so that other runs can continue. */
 export const prune = async (
   client: Client,
   { before, kept, dryRun, signal }: PruneWanted,

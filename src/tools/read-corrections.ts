@@ -8,7 +8,7 @@ import type { SourceFile } from '../core/model.ts';
 import { localFiles } from '../input/sources/local-files.ts';
 import { plainFile, withRecords, type Origin } from './correction-records.ts';
 
-export interface ReadCorrections {
+interface ReadCorrections {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;
@@ -18,7 +18,6 @@ export interface ReadCorrections {
   readonly uncorrected: number;
 }
 
-/** Refuses corrections of a file that has changed since, if this machine can see the file. */
 const refuseChanged = async (
   client: Client,
   { pipeline, runId, table }: Origin,

@@ -3,7 +3,7 @@
 
 import type { ServerFacts, settingNames, SettingValue } from '../db/session/facts.ts';
 
-export interface SettingRule {
+interface SettingRule {
   readonly name: (typeof settingNames)[number];
   readonly isFine: (value: SettingValue, facts: ServerFacts) => boolean;
   readonly advice: string;

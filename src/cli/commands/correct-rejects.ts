@@ -7,7 +7,6 @@ import { argument, databaseUrl, printing } from '../inputs.ts';
 import { openServer, type GivenServer } from '../server.ts';
 import { visibleText } from '../layout.ts';
 
-/** Creates or migrates the bookkeeping before `work`. */
 const withLedger = async <T>(given: GivenServer, work: (client: Client) => Promise<T>): Promise<T> => {
   const { withClient } = await import('../../db/client.ts');
   const { migrate } = await import('../../db/bookkeeping/migrate.ts');

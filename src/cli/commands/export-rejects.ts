@@ -17,7 +17,6 @@ const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USA
 interface Target {
   /** Waits until the text is written; false: the reader has closed the pipe. */
   readonly write: (text: string) => Promise<boolean>;
-  /** Deletes a file that is not whole. */
   readonly close: (isWhole: boolean) => Promise<void>;
 }
 

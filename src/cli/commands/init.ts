@@ -14,7 +14,6 @@ import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 
-/** For example `12 smallint, 3 text`. */
 const typesText = (types: readonly string[]): string => {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -43,7 +42,6 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
   ];
 };
 
-/** Creates the directory, too. Errors: ETL_FILE_EXISTS. */
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {

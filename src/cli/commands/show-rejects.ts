@@ -12,7 +12,6 @@ import { askRejects, choosing } from './ask-rejects.ts';
 import { headLine, reasonText } from './list-rejects.ts';
 
 interface ShownReject extends RejectRow {
-  /** null: the record cannot be split into fields. */
   readonly fields: readonly ShownField[] | null;
   readonly isCut: boolean;
 }

@@ -123,7 +123,6 @@ const tablesThatFit = (tables: readonly TableProgress[], rows: number): readonly
   return tables.filter((table) => chosen.has(table));
 };
 
-/** Returns at most `rows` lines. They may be longer than the window. */
 const barLines = (progress: Progress, pipeline: string, frame: Frame): string[] => {
   const shown = tablesThatFit(progress.tables, frame.rows - 1);
   const hidden = progress.tables.length - shown.length;

@@ -58,7 +58,6 @@ const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: bo
 
 const order: readonly RunStep[] = ['plan', 'load', 'build', 'test', 'publish'];
 
-/** Writes lines on stderr. Each begins with the seconds since the start. */
 const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDisplay => {
   const saidMs = new Map<string, number>();
   let step: RunStep | undefined;
@@ -67,7 +66,6 @@ const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDispla
     const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
     io.stderr.write(`[${seconds.padStart(6)} s] ${visibleText(text)}\n`);
   };
-  // The first line is due an interval after the start of the load.
   const isDue = (event: Extract<RunEvent, { type: 'progress' }>, nowMs: number): boolean => {
     const last = saidMs.get(event.table) ?? tableOf(progress, event)?.startedMs ?? nowMs;
     if (nowMs - last < progressLineIntervalMs) return false;
@@ -136,7 +134,6 @@ const writeJson = ({ type, ...fields }: RunEvent, run: number | undefined, io: I
   io.stdout.write(`${visibleJson(line)}\n`);
 };
 
-/** Opens the display on stderr. With `json`, also writes every event on stdout. */
 export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
   if (options.quiet) return silent;
   const progress = emptyProgress(io.clock());
@@ -155,7 +152,6 @@ export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay =>
 const describe = (fields: object): string =>
   visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
 
-/** A logger that writes to the display; information needs `verbose` or `debug`. */
 export const displayLogger = (
   display: ProgressDisplay,
   { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },

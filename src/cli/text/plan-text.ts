@@ -31,7 +31,6 @@ export const keptPlanLines = (
   ...(rowsCut === 0 ? [] : [`and ${plural(rowsCut, 'more line')}, which were not stored`]),
 ];
 
-/** For a run that replaces only the rows of some files. */
 const partText = ({ tables }: RunPlan): string => {
   const files = tables.flatMap((table) => table.files ?? []);
   if (files.some(({ loaded }) => loaded > 0)) return 'Files that are new or changed would be loaded.';
@@ -99,7 +98,6 @@ const runTexts = (plan: RunPlan): readonly string[] => {
 
 const aboutFiles = new Set(['files', 'new', 'changed', 'again', 'unload', 'gone']);
 
-/** If there is nothing to do, only rows about files. */
 const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
   const planned = tables.map(plannedRows);
   if (outcome !== 'nothing') return planned;

@@ -6,7 +6,7 @@ import { formatCount, plural } from '../../core/wording.ts';
 import { alignRows, clip, textWidth, visibleText } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 
-/** Cells of a value; longer values are cut. */
+/** Longest value, in terminal cells. */
 const valueMax = 32;
 
 const numeric = /^(?:smallint|integer|bigint|real|double|numeric)/;

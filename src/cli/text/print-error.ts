@@ -57,7 +57,6 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
   ];
 };
 
-/** One line of JSON. `nowMs`: current time in ms since 1970. */
 export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
   const error = asEtlError(thrown);
   const { code, message, hint, details, run } = error;

@@ -4,7 +4,6 @@ import type { RunEvent, RunStep } from '../../core/model.ts';
 import { noticeOf } from '../../report/notice.ts';
 
 export interface ProgressDisplay {
-  /** Shows an event that `applyEvent` has already added to the state. */
   event(event: RunEvent): void;
   /** Shows a message beside the progress, such as a log line. */
   note(text: string): void;
@@ -25,7 +24,6 @@ export interface TableProgress {
   /** Bytes and records that an earlier process loaded. They do not count for the rate. */
   before: { readonly bytes: number; readonly records: number };
   phase: 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
-  /** Part of the table that is being built, such as 'primary key'. */
   building: string;
   startedMs: number | undefined;
   seconds: number | undefined;
@@ -65,11 +63,10 @@ const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
   seconds: undefined,
 });
 
-/** undefined: an event of the whole run. */
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/** Text of an event that is more than progress. */
+/** The event's message; undefined: the event only changes the progress display. */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 

@@ -13,7 +13,6 @@ import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
 
 export interface RunShown extends RunSummary {
-  /** The run is under way by its state, but its process has ended. */
   readonly processGone: boolean;
 }
 

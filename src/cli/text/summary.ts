@@ -30,7 +30,6 @@ const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
   formatCount(rows),
 ];
 
-/** Records per table that earlier processes loaded. They do not count for the rate. */
 export type LoadedBefore = ReadonlyMap<string, number>;
 
 const recordsRead = ({ table, records }: TableResult, before: LoadedBefore): number =>
@@ -86,7 +85,6 @@ const tableLines = (result: RunResult, before: LoadedBefore, width: number, pain
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
 
-/** Sentences about strategies, each with the tables that they published. */
 const strategyNotes = (tables: readonly TableResult[]): string[] =>
   [...new Set(tables.map(({ strategy }) => strategy))].flatMap((name) => {
     const summary = strategyNamed(name)?.summary;

@@ -11,7 +11,6 @@ const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
   'not compared': 'yellow',
 };
 
-/** Differences, and files that were not compared, per table. `--json` prints all. */
 const shownMax = 20;
 
 const placeOf = (table: string, file: string | null, column: string | null): string =>

@@ -3,7 +3,6 @@
 /** never: a person must act · chunk: loading the chunk again may help · run: a new run may help. */
 export type RetryClass = 'never' | 'chunk' | 'run';
 
-/** Exit codes of the command line; docs/reference/cli.md explains them. */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -58,7 +58,6 @@ const patternSchema = z
 const valuesMust = mustBe('a list of at least one value');
 const valuesSchema = z.array(z.unknown(), valuesMust).min(1, valuesMust);
 
-/** Why the column's type does not allow the rule `kind`; undefined: it does. */
 const misfit = (kind: string, column: TypedColumn): string | undefined => {
   const type = typeOf(column);
   if (kind === 'oneOf')
@@ -165,7 +164,6 @@ const modifiersSchema = z.object({
     .optional(),
 });
 
-/** Type names of other databases and languages, with sluice's names to suggest. */
 const otherNames: Readonly<Record<string, string>> = {
   string: 'text',
   char: 'varchar',
@@ -254,7 +252,6 @@ const readOptions = (type: ColumnTypeName, state: ColumnState, problems: Problem
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);
 
-/** The SQL type of column.of is an argument, not an option. */
 const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   Object.entries(columnTypes).map(([name, { options }]) => {
     const shapes = Object.entries<OptionShape>(options).filter(([key]) => key !== 'sqlType');

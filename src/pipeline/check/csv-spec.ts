@@ -26,7 +26,6 @@ import {
 
 const path = text('a path or glob');
 const pathsText = "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them";
-/** A path, or an object with a path and options. The path decides later which options exist. */
 const location = z.union(
   [path.transform((one) => ({ path: one })), z.looseObject({ path })],
   mustBe(pathsText),
@@ -107,7 +106,6 @@ const otherSourceOption = (owners: readonly string[]) =>
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** Problem of a location that names members of an archive, such as `a.zip!/*.csv`. */
 const memberProblem = (written: string): string | undefined => {
   const { location: archive, member } = memberLocation(written);
   if (member === undefined) return undefined;
@@ -133,7 +131,6 @@ interface Located {
   readonly isOwn: boolean;
 }
 
-/** The options of `all` are defaults. undefined: problems were added. */
 const locatedAt = (
   written: z.output<typeof location>,
   all: DialectOptions & SourceOptions,

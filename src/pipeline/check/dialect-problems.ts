@@ -34,7 +34,6 @@ export const dialectProblems = (dialect: Dialect): string[] => {
   return problems;
 };
 
-/** Options that cannot be combined with backslash escapes. */
 const escapesProblems = (dialect: Dialect): string[] => {
   const { escapes, quote, escape, delimiter, comment, trim } = dialect;
   if (escapes === null) return [];
@@ -68,7 +67,6 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   return problems;
 };
 
-/** Options without effect when COPY parses the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
   const { nulls, ragged } = dialect;
   const problems: string[] = [];

@@ -65,14 +65,12 @@ export const foreignKeysOf = (
 const keysIn = ({ constraints = [] }: TableSpec): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/** The columns of the primary key, and those of each other unique key without a condition. */
 const uniqueIn = ({ primaryKey, indexes, constraints = [] }: TableSpec): readonly (readonly string[])[] => [
   primaryKey,
   ...indexes.filter(({ unique, where }) => unique && where === undefined).map(({ columns }) => columns),
   ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
 ];
 
-/** Groups of types that PostgreSQL allows on either side of a foreign key. */
 const families: readonly (readonly string[])[] = [
   ['text', 'varchar'],
   ['smallint', 'integer', 'bigint'],
@@ -94,11 +92,9 @@ const canRefer = (from: string, to: string): boolean => {
   return one === other || (widening.includes(one) && widening.indexOf(one) < widening.indexOf(other));
 };
 
-/** undefined: SQL makes the table's columns. */
 const columnsOf = (table: TableSpec) =>
   table.kind === 'source' && table.staging !== 'text' ? publishedColumns(table) : undefined;
 
-/** Foreign keys lead from table `from` to table `to`, directly or through other tables. */
 const leads = (from: string, to: string, tables: readonly TableSpec[], seen = new Set<string>()): boolean => {
   if (from === to) return true;
   if (seen.has(from)) return false;

@@ -46,7 +46,6 @@ export const lineageSchema = z
   )
   .default([]);
 
-/** Lineage columns in fixed order: those declared, and _file if a mode needs it. */
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] => {
   const { fileNeed } = meaningOf(publish);
   return lineageNames.filter(

@@ -18,7 +18,6 @@ const schema = z.discriminatedUnion('kind', [
 
 export const isOfFiles = (column: unknown): boolean => serverColumnOf(column) === undefined;
 
-/** Columns that the server fills, in declared order; undefined: there are none. */
 export const readServerColumns = (
   columns: object | undefined,
   partitionBy: PartitionSpec | undefined,

@@ -156,7 +156,6 @@ export const checkConstants = (table: SourceTableSpec, problems: Problems): void
     }
 };
 
-/** Checks fields of columns and filters against a declared header: a list of names, or false. */
 export const checkHeaders = (table: SourceTableSpec, problems: Problems): void => {
   for (const reading of table.readings) {
     if (reading.format.dialect.header === true) continue;
@@ -176,7 +175,6 @@ const fieldProblemsOf = (
   const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = typeof dialect.header === 'boolean' ? [] : dialect.header;
   const { indexesOf } = fieldsIn(names, dialect);
-  /** This reading may lack the field, and another reading has it. */
   const isElsewhere = (ref: FieldRef): boolean =>
     table.missing === 'null' &&
     table.readings.some(({ format: { dialect: other } }) =>

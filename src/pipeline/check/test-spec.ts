@@ -35,7 +35,6 @@ const columnsOf = (
   return [...publishedColumns(spec), ...(versions === undefined ? [] : [{ name: versions.to }])];
 };
 
-/** For a column whose type only the server knows. */
 const anyText = (what: string, value: unknown, problems: Problems): string | undefined =>
   ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
     ? String(value)

@@ -6,21 +6,18 @@ import { columnTypes } from '../../format/types/registry.ts';
 /** A text has a bit if the reader of that type and format accepts the text. */
 export const bit = {
   whole: 1,
-  /** Whole numbers, also with leading zeros, as in codes. */
   zeros: 1 << 1,
   decimal: 1 << 2,
   float: 1 << 3,
   /** Decimal comma: 1,5. */
   comma: 1 << 4,
-  /** Numbers with groups of three digits: 1,234.5 (grouped) and 1.234,5 (groupedByPoint). */
+  /** 1,234.5 (grouped) and 1.234,5 (groupedByPoint). */
   grouped: 1 << 5,
   groupedByPoint: 1 << 6,
   uuid: 1 << 7,
   json: 1 << 8,
   isoTimestamp: 1 << 9,
-  /** First of the twelve `datePatterns`. */
   firstDate: 1 << 10,
-  /** First of the five `timePatterns`. */
   firstTime: 1 << 22,
   isoTime: 1 << 27,
   /** The text is a date; a time; a date and a time with a blank between them. */

@@ -21,7 +21,6 @@ const mayBeInKey = ({ type, isOneToOne, missing, values }: Decision, name: strin
   possibleTypes.has(type) &&
   (keyTypes.has(type) || index < placesMax || keyNames.test(name));
 
-/** Columns that can be in a key. Names such as `id` come first. */
 export const keyColumns = (
   columns: readonly ColumnEvidence[],
   names: readonly string[],

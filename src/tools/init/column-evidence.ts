@@ -14,7 +14,6 @@ export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 /** Different texts that a group stores: enough for a boolean's words, and for examples. */
 const textsKeptMax = 8;
 
-/** Slots per column for texts of 17 to `longMax` bytes. Longer texts are always classified. */
 const longSlots = 256;
 const longMax = 40;
 
@@ -30,7 +29,6 @@ export interface GroupRange {
   dateMin: number;
   dateMax: number;
   hasTimeOfDay: boolean;
-  /** Hexadecimal digits of a uuid occurred in this case. */
   hasUpperCase: boolean;
   hasLowerCase: boolean;
   /** A number began with + or was -0, so that different texts can be equal numbers. */
@@ -38,12 +36,9 @@ export interface GroupRange {
 }
 
 export interface Group extends GroupRange {
-  /** Candidates that accept the texts. */
   readonly mask: number;
-  /** Index of the counter for texts that are not stored in `texts`. */
   readonly counter: number;
   readonly texts: Map<string, number>;
-  /** The group had more texts than `texts` can store. */
   isFull: boolean;
 }
 
@@ -57,14 +52,10 @@ interface LongTexts {
 export interface ColumnEvidence {
   readonly counters: number[];
   readonly groups: Map<number, Group>;
-  /** Null words that occurred, with the indexes of their counters. */
   readonly words: Map<string, number>;
-  /** Candidates that are not excluded. */
   alive: number;
-  /** A text that a candidate accepts had blanks around it. */
   isPadded: boolean;
   long: LongTexts | undefined;
-  /** A cache like `long`, for texts that were parsed to strings. */
   readonly byText: Map<string, number>;
 }
 
@@ -131,7 +122,7 @@ const widen = (group: Group, text: string): void => {
   }
 };
 
-/** Returns the counter of a text. In a full group, excludes the candidates outside the group. */
+/** If the group is full, excludes all candidates that are not of the group. */
 const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
   const known = group.texts.get(text);
   if (known !== undefined) return known;
@@ -145,7 +136,6 @@ const countedBy = (column: ColumnEvidence, group: Group, text: string): number =
   return counter;
 };
 
-/** Returns the index of a counter. */
 const classify = (column: ColumnEvidence, field: string): number => {
   const text = trimBlanks(field);
   if (text === '') return field === '' ? counterOf.empty : counterOf.blank;
@@ -187,7 +177,6 @@ export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number
   return counter;
 };
 
-/** Counts a field that is too long for the field counter's slots. */
 export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
   const { counters } = column;
   const length = to - from;

@@ -6,7 +6,6 @@ import type { Group, GroupRange } from './column-evidence.ts';
 export interface TypeChoice {
   readonly type: ColumnTypeName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** For the comment in the pipeline: `0 to 120`. */
   readonly range?: string;
   /** Different texts are always different values, as a primary key requires. */
   readonly isOneToOne: boolean;
@@ -30,14 +29,12 @@ export interface Decision extends TypeChoice {
   /** Values have blanks around them, so types other than text need `trim`. */
   readonly isPadded: boolean;
   readonly doubts: readonly string[];
-  /** Decisions that the user can choose instead of text. */
   readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];
 }
 
 export interface Summary extends GroupRange {
   readonly name: string;
   readonly groups: readonly Group[];
-  /** Candidates that accept every value. */
   readonly all: number;
   readonly values: number;
 }

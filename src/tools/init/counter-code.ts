@@ -85,10 +85,9 @@ const judgeText = sequence(
   when(i32.eq(v.kind.get, i32.const(first.quote)), v.kind.set(kindAt(i32.add(v.from.get, i32.const(1))))),
 );
 
-/** A number whose highest `bits` bits are 0 and whose other bits are 1. */
 const mask = (bits: Code): Code => i64.shr(i64.const(-1n), i64.extend(bits));
 
-/** Loads the field as two numbers of 64 bits. They are unique, because a field contains no NUL. */
+/** The two numbers are unique, because a field contains no NUL. */
 const loadKey = sequence(
   v.low.set(i64.load(v.from.get)),
   whenElse(

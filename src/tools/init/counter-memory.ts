@@ -7,14 +7,12 @@ const windowBytes = 64 * 1024;
 
 /** Addresses of the routine's state; i32 unless noted. */
 export const state = {
-  /** The next record's first delimiter in the list of delimiters. */
   next: 0,
   listEnd: 4,
   newEnd: 8,
   columnsEnd: 12,
   /** i64: a hash shifted right by this number of bits is the index of its set. */
   shift: 16,
-  /** Halves of the hash of an empty field. */
   emptyLow: 24,
   emptyHigh: 28,
   /** 1: the routine ended at a record with another number of fields. */
@@ -36,7 +34,7 @@ export const newAt = delimitersAt + 4 * windowBytes + 64;
 export const newText = { column: 0, record: 4, from: 8, to: 12, setAt: 16, key: 24, bytes: 40 };
 
 export const newAtOnce = 16;
-/** Each new text has at least one byte and a delimiter, so a window has at most windowBytes / 2. */
+/** Each new text has at least one byte and a delimiter. */
 const newMax = newAtOnce + windowBytes / 2;
 
 /** Lists of the lower and higher halves of hashes, for each column of a candidate (keys.ts). */
@@ -44,7 +42,6 @@ export const hashesAt = newAt + newText.bytes * newMax;
 export const hashListBytes = 4 * windowBytes;
 const hashColumnsMax = 8;
 
-/** `hashesAt` is 0 if the column's hashes are not wanted. */
 export const columnLayout = { slotsAt: 0, countersAt: 4, isText: 8, hashesAt: 12, bytes: 16 };
 export const columnsAt = hashesAt + 2 * hashListBytes * hashColumnsMax;
 

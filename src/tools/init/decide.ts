@@ -80,7 +80,6 @@ const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, nu
 
 type Words = readonly (readonly [word: string, counter: number])[];
 
-/** Decides for a type that accepts all values except `more` and the null words. */
 const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, more: Words = []): Decision => {
   const { counters, isPadded } = column;
   const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
@@ -98,7 +97,6 @@ const decideSummary = (summary: Summary): TypeChoice | Doubt =>
 
 type Open = Pick<Decision, 'doubts' | 'alternatives'>;
 
-/** Finds the few texts because of which a column of numbers or dates is kept as text. */
 const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Open | undefined => {
   const numbers = bit.decimal | bit.comma;
   const likely: readonly (readonly [mask: number, what: string])[] = [
@@ -180,7 +178,6 @@ const booleanWords = [
   ['on', 'off'],
 ] as const;
 
-/** Remarks on a text column that another type could read with options. */
 const spelled = ({ groups }: Summary): readonly string[] => {
   const texts = groups.flatMap((group) => [...group.texts.keys()]);
   if (texts.length === 0) return [];

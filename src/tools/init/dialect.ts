@@ -9,7 +9,7 @@ import { hasHeader } from './header.ts';
 
 export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
 
-export interface HeadRecord {
+interface HeadRecord {
   readonly line: number;
   readonly fields: readonly string[] | undefined;
 }
@@ -18,7 +18,6 @@ const recordsMax = 500;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits into records, without the last one if it may be incomplete. */
 const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
   const bytes = head.subarray(0, 3).equals(byteOrderMark) ? head.subarray(3) : head;
   const lineEnd: LineEnd = findLineEnd(bytes, isWhole, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
@@ -35,7 +34,6 @@ const delimiters = [',', ';', '\t', '|'] as const;
 interface Candidate {
   readonly dialect: Dialect;
   readonly records: readonly HeadRecord[];
-  /** The most frequent number of fields, and the share of records that have it. */
   readonly fields: number;
   readonly share: number;
 }
@@ -53,7 +51,6 @@ const candidateOf = (head: Buffer, isWhole: boolean, dialect: Dialect): Candidat
   return { dialect, records, fields, share: records.length === 0 ? 0 : count / records.length };
 };
 
-/** Shares that differ by less count as equal. */
 const shareStep = 0.05;
 
 const isBetter = (one: Candidate, other: Candidate): boolean => {
@@ -119,7 +116,6 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
 };
 
-/** The largest number of fields, if all other records have exactly one field less. */
 const raggedWidth = ({ records }: Candidate): number | undefined => {
   const widths = records.map(({ fields }) => fields?.length ?? 0);
   const most = Math.max(0, ...widths);
@@ -142,7 +138,6 @@ const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   return { dialect: { ...dialect, header, ragged: 'pad' }, records: padded, fields, remarks: [] };
 };
 
-/** Guess for a file whose records have fewer fields than the header. */
 const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefined => {
   const known = records.flatMap((record) => (record.fields === undefined ? [] : [record.fields]));
   const most = known[0]?.length ?? 0;

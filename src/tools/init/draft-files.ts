@@ -16,7 +16,6 @@ import { refuseContent } from '../../run/files/file-head.ts';
 import { storedFiles, type StoredFile } from '../../run/files/stored-files.ts';
 import { withBytes } from '../../input/input.ts';
 
-/** The table's name in errors until the table has a name. */
 export const draftTable = 'init';
 
 export interface DraftFile {
@@ -61,7 +60,6 @@ export const draftSpec = (source: SourceSpec, dialect: Dialect, encoding = 'utf-
   return { ...reading, ...draftCommon, readings: [reading] };
 };
 
-/** Only web addresses have `allowPrivate`. */
 export const optionsOf = (location: string, allowPrivate: boolean): SourceSpec['options'] =>
   allowPrivate && /^https?:/i.test(location) ? { allowPrivate } : {};
 

@@ -64,7 +64,6 @@ const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): st
 
 interface Trial {
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** By file name, for files whose first bytes suggested a wrong encoding. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
 }
 
@@ -104,7 +103,6 @@ const observeFile = async (
   return end;
 };
 
-/** Reads all files; undefined: `faultyMax` or more faulty records, or the widths differ. */
 const attempt = async (
   files: readonly DraftFile[],
   trial: Trial,

@@ -16,7 +16,6 @@ const shareOfNuls = (head: Buffer, first: number): number => {
   return (2 * nuls) / Math.max(1, head.length);
 };
 
-/** Longest character in UTF-8. The last character of the first bytes may be incomplete. */
 const characterBytesMax = 4;
 
 const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {

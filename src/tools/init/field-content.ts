@@ -4,7 +4,7 @@ import { ok as assert } from 'node:assert';
 import { isQuoteFault, rawFields } from '../../format/records/raw-fields.ts';
 import type { Grammar } from '../../format/records/grammar.ts';
 
-export interface FieldBytes {
+interface FieldBytes {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;

@@ -43,17 +43,14 @@ export interface FieldCounter {
   readonly routine: Routine;
   readonly bytes: Buffer;
   readonly words: Int32Array;
-  /** Addresses of the first column's counters and slots. Those of other columns follow. */
   readonly countersAt: number;
   readonly slotsAt: number;
   readonly delimiter: number;
   /** The quote's byte; -1: the dialect has no quotes. */
   readonly quote: number;
   readonly findContent: FindContent;
-  /** Hashes of the window's records, by column; only for candidates of a key. */
   readonly followed: Map<number, Hashes>;
   hasQuotes: boolean;
-  /** First record of the routine's last call, and the address of its first delimiter. */
   runAt: number;
   runList: number;
 }
@@ -86,7 +83,6 @@ export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.
 
 const columnAt = (index: number): number => columnsAt + columnLayout.bytes * index;
 
-/** The contents of the table at `firstBytesAt`. */
 const firstBytes = (quote: number): Uint8Array => {
   const kinds = new Uint8Array(256);
   for (const byte of [' ', '\t', ...[...nullWords].map((word) => word[0]!)])
@@ -98,7 +94,6 @@ const firstBytes = (quote: number): Uint8Array => {
 const one = createHashes(1);
 const hashOne = (bytes: Buffer, from: number, to: number): void => hashBytes(bytes, from, to, one, 0);
 
-/** undefined: the routine does not support the dialect. */
 export const createFieldCounter = (
   columns: readonly ColumnEvidence[],
   dialect: Dialect,
@@ -140,7 +135,6 @@ export const createFieldCounter = (
   };
 };
 
-/** Copies records [from, to) of a block, a range that windowsOf() returned, to the memory. */
 export const loadWindow = (
   fieldCounter: FieldCounter,
   { bytes: block, spans: { starts, ends } }: RecordBlock,
@@ -172,7 +166,6 @@ const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
   words[slotAt + 2] === words[keyAt + 2] &&
   words[slotAt + 3] === words[keyAt + 3];
 
-/** Writes a text to the first slot of a set, and moves the previous text to the second slot. */
 const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: number): void => {
   words.copyWithin(slotAt + (slot.bytes >> 2), slotAt, slotAt + (slot.bytes >> 2));
   for (let word = 0; word < 4; word += 1) words[slotAt + word] = words[keyAt + word]!;
@@ -210,7 +203,6 @@ const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * index + 4 * counter);
 };
 
-/** Moves the routine's counts to the columns, and updates which columns have only texts. */
 const settle = ({ columns, words, countersAt, followed }: FieldCounter): void => {
   for (let index = 0; index < columns.length; index += 1) {
     const { counters, alive } = columns[index]!;

@@ -1,6 +1,5 @@
 // Groups items by a key. Map.groupBy needs Node 21.
 
-/** Keys are in the order in which they first occur. */
 export const groupedBy = <T>(
   all: readonly T[],
   keyOf: (one: T) => string,

@@ -30,7 +30,6 @@ export const makeRoom = (list: HashList, more: number): void => {
   }
 };
 
-/** Hashes per part: the hash set of a part then has 128 KiB. */
 const partSize = 8_192;
 const slots = 4 * partSize;
 

@@ -52,7 +52,6 @@ export const headerRepeats = (columns: readonly ColumnEvidence[], header: readon
   return times.length > 1 && times.every((count) => count === first) ? first : 0;
 };
 
-/** `DryBulbFarenheit` -> dry_bulb_farenheit. */
 export const snakeCase = (name: string): string =>
   name
     .normalize('NFKD')
@@ -64,7 +63,7 @@ export const snakeCase = (name: string): string =>
     .replace(/^_+|_+$/g, '')
     .replace(/^(?=\d)/, '_');
 
-/** Leaves room for suffixes within PostgreSQL's limit of 63 bytes. */
+/** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const nameBytesMax = 50;
 
 const cut = (name: string): string => {

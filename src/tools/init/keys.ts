@@ -12,7 +12,6 @@ const recordsKeptMax = 10_000;
 /** Hashes of all candidates: 64 MiB, and half as much while they are compared. */
 const provedMax = 5_500_000;
 
-/** Columns of a key, and columns that are considered for keys of 1, 2 and 3 columns. */
 const keyColumnsMax = 3;
 const consideredMax = [16, 10, 8] as const;
 
@@ -55,7 +54,6 @@ export const hashBytes = (
 interface Followed {
   readonly columns: readonly number[];
   readonly hashes: HashList;
-  /** Number of records at which the hashes are compared again. */
   next: number;
 }
 
@@ -85,7 +83,6 @@ export const createKeySearch = (width: number): KeySearch => {
   };
 };
 
-/** While the first records are collected, all fields must be hashed. */
 export const isGathering = ({ followed }: KeySearch): boolean => followed === undefined;
 
 function* combinations(columns: readonly number[], size: number): Generator<readonly number[]> {
@@ -101,7 +98,6 @@ interface Hashed extends Hashes {
   readonly step: number;
 }
 
-/** Appends one combined hash of the columns for each of the records [from, to). */
 const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: number, to: number): void => {
   makeRoom(hashes, to - from);
   const { low: lows, high: highs, size } = hashes;
@@ -115,7 +111,6 @@ const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: numbe
     }
 };
 
-/** undefined: two of the first records are equal in these columns. */
 const followedOf = (
   { first, width, records }: KeySearch,
   columns: readonly number[],
@@ -151,7 +146,6 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
   search.first = undefined;
 };
 
-/** Adds one of the first records. Returns true if there is room for another record. */
 export const gather = (
   search: KeySearch,
   columns: readonly number[],

@@ -39,7 +39,6 @@ export interface FaultSeen {
 }
 
 export interface TableEvidence {
-  /** Names of fields, which hint at types and keys. */
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
@@ -67,7 +66,7 @@ export const createTableEvidence = (names: readonly string[], dialect: Dialect):
   };
 };
 
-export interface Observing {
+interface Observing {
   readonly file: string;
   readonly dialect: Dialect;
   readonly parse: RecordParser;
@@ -80,7 +79,6 @@ const addFault = (table: TableEvidence, fault: FaultSeen): void => {
   else known.count += 1;
 };
 
-/** Ends the collection of the first records and chooses candidates for a key. */
 export const endGathering = (table: TableEvidence): void => {
   if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
 };

@@ -4,7 +4,6 @@ import { snakeCase } from './header.ts';
 
 const nameCharsMax = 40;
 
-/** Extensions of data files, also several: `.csv.gz`. */
 const endings = /(?:\.(?:csv|tsv|tab|txt|dat|data|psv|gz|zip|zst|zstd|br))+$/i;
 
 const wordsOf = (name: string): string =>
@@ -29,7 +28,6 @@ const stemOf = (name: string): string => {
 /** Equal for names that differ only in the digits of their numbers. */
 export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g, '0');
 
-/** Unique table names, with numbers only where these distinguish the tables. */
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {
   const stems = tables.map(([first]) => stemOf(first!));
   return eachOnce(
@@ -40,7 +38,6 @@ export const tableNames = (tables: readonly (readonly string[])[]): readonly str
   );
 };
 
-/** Adds suffixes, such as `sale_2`. */
 const eachOnce = (names: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -10,7 +10,7 @@ import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
 import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
 import { groupedBy } from './grouped.ts';
 
-export interface InitOptions {
+interface InitOptions {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
   readonly allowPrivate?: boolean;
@@ -31,7 +31,7 @@ const globOf = async (
   let end = 0;
   const shortest = Math.min(...paths.map((path) => path.length)) - start;
   while (end < shortest && paths.every((path) => path.at(-1 - end) === first.at(-1 - end))) end += 1;
-  // Do not split a number: for 201101.txt and 201102.txt, 20110*.txt would exclude 201110.txt.
+  // Do not split a number: 20110*.txt for 201101.txt would exclude 201110.txt.
   while (start > 0 && /\d/.test(first[start - 1]!)) start -= 1;
   const glob = `${first.slice(0, start)}*${first.slice(first.length - end)}`;
   if (/[*][^*]*[/]/.test(glob)) return undefined;
@@ -131,7 +131,6 @@ const writtenTable = async (
 
 export interface InitDraft {
   readonly tables: readonly WrittenTable[];
-  /** A name for the pipeline, from the names of the files. */
   readonly name: string;
   readonly files: number;
   readonly bytes: number;

@@ -22,17 +22,15 @@ export interface WrittenTable {
   readonly dialect: Dialect;
   readonly header: readonly string[];
   readonly decisions: readonly Decision[];
-  /** How often the header is repeated among the records. */
   readonly repeats: number;
   readonly key: readonly number[] | undefined;
   readonly records: number;
   readonly remarks: readonly string[];
 }
 
-export interface WrittenPipeline {
+interface WrittenPipeline {
   readonly name: string;
   readonly tables: readonly WrittenTable[];
-  /** Path of the pipeline file, for the command in the first comment. */
   readonly file: string;
 }
 
@@ -60,7 +58,6 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
 
 const defaults: Dialect = { ...plainDialect, header: true };
 
-/** Options that a guess can set, in the order in which they are written. */
 const guessedOptions = [
   'delimiter',
   'quote',
@@ -144,7 +141,6 @@ const columnLines = (table: WrittenTable, name: string, index: number): readonly
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, index: number): boolean =>
   dialect.header !== false && header[index] === '' && decisions[index]!.values === 0;
 
-/** A filter that drops repeated headers, by a field whose type is not text. */
 const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly string[] => {
   const index = decisions.findIndex(({ type }) => type !== 'text');
   if (repeats === 0 || index === -1) return [];

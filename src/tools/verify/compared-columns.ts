@@ -20,7 +20,6 @@ export interface ComparedColumns {
 
 const numbers = new Set(['smallint', 'integer', 'bigint', 'numeric']);
 
-/** Types whose values only the server can convert. */
 const rewritten: Readonly<Record<string, string>> = {
   jsonb: 'the server writes jsonb differently from the file: only its nulls are compared',
   of: 'the server reads values of its type: only its nulls are compared',

@@ -96,7 +96,6 @@ export interface CountedFile {
   readonly sums: RowSums;
 }
 
-/** The values of a record; false: rejected; null: filtered. */
 type Judged = readonly (string | null)[] | false | null;
 
 const judgeOf = (table: ReadTable, file: NewFile, columns: readonly ComparedColumn[], dialect: Dialect) => {

@@ -66,7 +66,6 @@ const createWatcher = (
 const isGivenOnce = ({ readings }: SourceTableSpec): boolean =>
   readings.some(({ source }) => source.locations.includes('-'));
 
-/** Lists the files of a table into `seen`. Returns why they cannot be listed, or undefined. */
 const listFiles = async (
   client: Client,
   spec: PipelineSpec,
@@ -111,7 +110,6 @@ const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): str
   return undefined;
 };
 
-/** With `run`, files of other runs need not be listed. Errors: those of the sources. */
 export const filesInProduction = async (
   client: Client,
   spec: PipelineSpec,

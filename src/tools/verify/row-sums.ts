@@ -50,11 +50,9 @@ const parseDecimal = (text: string): Decimal => {
 
 const isSpecial = (text: string): boolean => /[a-z]/i.test(text);
 
-/** Null, the server's sum of no values, counts as 0. */
 export const decimalOf = (text: string | null): Decimal =>
   text === null ? { unscaled: 0n, scale: 0 } : parseDecimal(text);
 
-/** Without trailing zeros, so that equal numbers have equal texts. */
 export const decimalText = ({ unscaled, scale }: Decimal): string => {
   const sign = unscaled < 0n ? '-' : '';
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
@@ -69,7 +67,6 @@ const addDecimals = (one: Decimal, other: Decimal): Decimal => {
   return { unscaled: scaled(one) + scaled(other), scale };
 };
 
-/** Short numbers are summed as doubles, with one bucket per scale. */
 const createSum = () => {
   const buckets: number[] = [];
   let total: Decimal = { unscaled: 0n, scale: 0 };

@@ -2,7 +2,7 @@
 // src/common/hashfn.c, which is lookup3 by Bob Jenkins.
 
 /** The halves of the hash, of which many can be summed as exact doubles. */
-export interface TextHash {
+interface TextHash {
   hi: number;
   lo: number;
 }
@@ -27,7 +27,6 @@ const encode = (text: string): number => {
 const word = (at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
-/** Reads bytes [at, end), at most three, as a little-endian number. */
 const rest = (at: number, end: number): number => {
   let value = 0;
   for (let index = end - 1; index >= at; index -= 1) value = (value << 8) | bytes[index]!;

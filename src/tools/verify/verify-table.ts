@@ -20,7 +20,6 @@ export interface Production {
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
 }
 
-/** Why rows are not one per copied record; undefined: they are. */
 export const whyNotRows = (
   table: SourceTableSpec,
   files: readonly KnownFile[],
@@ -154,7 +153,6 @@ export const columnsInProduction = (
   };
 };
 
-/** Recounts the files `wanted` and compares. Errors: those of the sources, ETL_USER_FUNCTION. */
 export const verifyTable = async (
   client: Client,
   table: SourceTableSpec,

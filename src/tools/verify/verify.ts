@@ -26,7 +26,6 @@ const readOnlySettings = `set transaction read only; set local row_security = of
 
 const readOnly = async (client: Client): Promise<void> => void (await client.query(readOnlySettings));
 
-/** Compares the server's hash with textHash: on a big-endian server they differ. */
 const hashProbe = 'sluice: Prüfsumme';
 
 const serverHash = async (client: Client, text: string): Promise<bigint> =>
@@ -75,7 +74,6 @@ const sumsSql = (
     ${fileColumn === undefined ? '' : 'group by 1'}`;
 };
 
-/** Sums by file id; without `fileColumn`, of the whole table with the key null. */
 const productionSums = async (
   client: Client,
   name: string,
@@ -103,12 +101,11 @@ interface Verifying {
   readonly client: Client;
   readonly spec: PipelineSpec;
   readonly settings: RunSettings;
-  /** Hash of the table's staging definition (stagedHashes), by table. */
+  /** Results of stagedHashes, by table. */
   readonly staged: Readonly<Record<string, string>>;
   readonly run: number | undefined;
 }
 
-/** How often a table is read if runs publish it meanwhile. */
 const triesMax = 3;
 
 const readProduction = async (
@@ -129,7 +126,7 @@ const readProduction = async (
   return { there, others, sums };
 };
 
-/** Reads files and rows of the same state: starts again if a run publishes the table meanwhile. */
+/** Starts again if a run publishes the table meanwhile: files and rows must be of one state. */
 const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,

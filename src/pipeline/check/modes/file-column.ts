@@ -17,7 +17,6 @@ export const fileIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/** Checks that the table can have the column _file, if its mode needs the column. */
 export const checkFileColumn = (
   { name, staging, publish }: PublishedTable<PublishSpec>,
   problems: Problems,

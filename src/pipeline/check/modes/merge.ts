@@ -27,14 +27,12 @@ export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] 
   ];
 };
 
-/** Refuses declared columns with the names of staging columns. `need`: what needs these columns. */
 export const refuseStagedNames = (known: Known, need: string, problems: Problems): void => {
   const made: readonly string[] = Object.values(mergeColumns);
   for (const column of known?.filter((one) => made.includes(one)) ?? [])
     problems.at(`column ${column}`).add(`has a name that ${need}; choose another name`);
 };
 
-/** The columns of `update` and `newer` must exist and not be in the primary key. */
 const checkColumns = (
   { update = [], newer }: MergeSpec,
   primaryKey: readonly string[],
