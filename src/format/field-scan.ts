@@ -10,7 +10,6 @@ const variables = {
   to: 'i32',
   delimiter: 'i32',
   quote: 'i32',
-  /** Address where the next delimiter is listed. */
   list: 'i32',
   /** All bits are 1 if the group begins inside quotes, else 0. */
   inside: 'i64',

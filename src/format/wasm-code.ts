@@ -1,7 +1,7 @@
 // Writes WebAssembly as expressions, because only its instructions on 16 bytes keep up with the
 // disk. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
 
-/** Bytes and nested code that leave one value or none on the stack. */
+/** Bytes and nested code that leave one value or none on WebAssembly's stack. */
 export type Code = readonly (number | Code)[];
 
 const append = (code: Code, bytes: number[]): void => {
@@ -179,7 +179,7 @@ export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => 
   0x0b,
 ];
 
-/** Without a branch. */
+/** Selects a value without a branch. */
 export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   then,
   otherwise,

@@ -5,7 +5,7 @@ interface ModuleParts {
   readonly functions: Readonly<Record<string, unknown>>;
 }
 
-/** A compiled module. Its type remembers the source. */
+/** `source` exists only in the type. It tells `instantiate` the names of the functions. */
 export type ModuleBytes<Source extends ModuleParts> = Uint8Array & { readonly source?: Source };
 
 /** The types of Node.js 20 lack WebAssembly. */

@@ -108,7 +108,6 @@ const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code
   return sized([vector(own.map(({ type }) => [1, typeCodes[type]])), body(link), 0x0b]);
 };
 
-/** Exports the module's functions and its memory. */
 export const moduleBytes = <Source extends ModuleSource>(source: Source): ModuleBytes<Source> => {
   const { memoryBytes, imported, functions } = source;
   const [hosts, own] = [Object.entries(imported), Object.entries(functions)];

@@ -148,7 +148,6 @@ export const openInput = (
   return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
 };
 
-/** The file has fewer lines than `skipEnd` leaves out. */
 export const trailerError =
   ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
   (problem: TrailerProblem): EtlError =>

@@ -39,7 +39,7 @@ export const lastLinesStart = (
   return { start, missing: left };
 };
 
-/** long: the last lines are longer than records may be. */
+/** missing: the file has fewer lines · long: the last lines are longer than records may be. */
 export type TrailerProblem = 'missing' | 'long';
 
 /** Holds the last lines back until the file ends. Memory: a block and the last lines. */

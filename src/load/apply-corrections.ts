@@ -25,7 +25,7 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Per transaction. A record may have 2 MB, and so may its row. */
+/** Corrections per transaction. A record may have 2 MB, and so may its row. */
 const correctionsAtOnce = 100;
 
 const filesShown = 5;
@@ -189,7 +189,7 @@ export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadP
 const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
-/** Leaves room for rejects that are corrected later; the declared limits apply to the rest. */
+/** Leaves room for rejects that are corrected later. The declared limits apply to the others. */
 export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
   const corrected = await correctionsByTable(client, plan.lease.runId);
   if (corrected.size === 0) return plan;

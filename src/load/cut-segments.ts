@@ -17,7 +17,7 @@ import { tableOfFile, type SourceTableSpec } from '../core/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
 
-/** Its end is known, and reading can start at any byte of its file. */
+/** The end of a gap is known, and reading can start at any byte of its file. */
 type Gap = Segment & { readonly byteEnd: number };
 
 /** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
@@ -26,7 +26,7 @@ const decodedTimes = 5;
 /** Assumed if the stream's source does not report the size. */
 const unknownBytes = 64 * 1024 * 1024;
 
-/** If the end is unknown, an estimate for the whole file. */
+/** For a segment whose end is unknown, estimates the size of the whole file. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
   const sizes = new Map(
     files.map(({ id, bytes, decoding }) => [

@@ -26,7 +26,7 @@ export interface LoadPlan {
   readonly streamChunkBytes: number;
   /** The limit of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
-  /** Where a thread finds the functions of the definition, which cannot be cloned. */
+  /** A thread finds here the functions of the definition, which cannot be cloned. */
   readonly file: PipelineFile | undefined;
   readonly tables: readonly {
     readonly table: SourceTableSpec;

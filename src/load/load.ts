@@ -89,7 +89,7 @@ const loadSegment = async (
   }
 };
 
-/** With `pieceBytes`, all loaders share the pieces of a stream; otherwise segments are in turn. */
+/** With `pieceBytes`, all loaders share the pieces of a stream. */
 const loadFile = async (
   loading: Loading,
   file: SourceFile,
@@ -144,7 +144,6 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
   };
 };
 
-/** `use` serves the queue with the options. */
 export const withSegmentWork = async <T>(
   work: LoadWork,
   plan: LoadPlan,

@@ -59,7 +59,7 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
     ),
   );
 
-/** `scanTime` and `scanOffset` pack two numbers: bytes read (lowest bits) and value. */
+/** `scanTime` and `scanOffset` return two numbers in one: bytes read (lowest bits), and value. */
 const takenBits = 5;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
 /** Makes offsets nonnegative: they are shorter than 16 hours. */
@@ -68,7 +68,7 @@ export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64
 export const secondsEastOf = (scanned: Local): Code =>
   i32.sub(i32.shr(scanned.get, i32.const(takenBits)), i32.const(offsetBias));
 
-/** Up to six digits; missing digits count as 0. */
+/** Reads up to six digits. Missing digits count as 0. */
 const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;
@@ -82,7 +82,7 @@ const takeIsoFraction = (v: {
   return sequence(
     loadUpTo(v.word, i32.add(v.start.get, i32.const(9)), v.end),
     v.word.set(i64.xor(v.word.get, i64.const(digitsOf(ZERO)))),
-    // The first byte that is not a digit, or the seventh byte.
+    // Finds the first byte that is not a digit, or the seventh byte.
     v.found.set(
       i64.or(
         i64.and(

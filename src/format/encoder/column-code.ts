@@ -1,5 +1,5 @@
-// In the text format, `readValue` first writes the binary value, which checks the field and which
-// rules compare. Then `putCopyText` overwrites it with the text. Proved by
+// In COPY's text format, `readValue` first writes the binary value, which checks the field and
+// which rules compare. Then `putCopyText` overwrites it with the text. Proved by
 // test/unit/format/records/text-rows.test.ts.
 
 import {
@@ -41,7 +41,7 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Sets `at` to the address after the value; 0 if unsure. */
+/** Sets `at` to the address after the value, or to 0 if unsure. */
 const readValue = (v: Variables, call: Call): Code => {
   const read = (routine: string): Code =>
     v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));

@@ -77,17 +77,17 @@ export const countDays = functionOf(
   },
 );
 
-/** The first byte is the lowest. */
+/** The first byte becomes the lowest byte. */
 export const wordOf = (bytes: readonly number[]): bigint =>
   bytes.reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
 
-/** Added to a byte, sets its top bit unless the byte is a digit's value (separator: 0). */
+/** Adding this to a byte sets the byte's top bit, unless the byte is 0 to 9. */
 export const isDigit = 0x7f - 9;
 const isNone = 0x7f;
 const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDigit, isDigit]);
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
-/** Bytes 0, 3 and 6 become the numbers. */
+/** Afterwards, bytes 0, 3 and 6 of the word are the three numbers. */
 export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),

@@ -36,10 +36,9 @@ const variables = {
   end: 'i32',
   digit: 'i32',
   negative: 'i32',
-  /** `scale` counts the digits after the point. */
   point: 'i32',
   scale: 'i32',
-  /** Number of bytes after the sign, later of digits. */
+  /** First the number of bytes after the sign, then the number of digits. */
   length: 'i32',
   value: 'i64',
   /** Eight characters, the last one in the highest byte. */
@@ -58,7 +57,7 @@ const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
     increase(v.length, -1),
-    // Only the lowest bit found is reliable. It is the top bit of its byte.
+    // Only the lowest set bit of `found` is reliable: the top bit of the point's byte.
     v.bits.set(i64.sub(i64.trailingZeros(v.found.get), i64.const(7n))),
     v.scale.set(i32.shr(i32.sub(i32.const(56), i32.wrap(v.bits.get)), i32.const(3))),
     v.word.set(
@@ -75,7 +74,7 @@ const takeOutPoint = (v: Variables): Code =>
     ),
   );
 
-/** Adds digits to pairs, pairs to fours, then all. */
+/** Combines digits into pairs, pairs into fours, and fours into the number. */
 const addUpDigits = (v: Variables): Code => {
   const pairs = 0x000000ff000000ffn;
   return sequence(

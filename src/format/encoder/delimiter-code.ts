@@ -1,4 +1,4 @@
-// For delimiters of several bytes: drops first bytes that are not followed by the other bytes.
+// Finds delimiters of several bytes: drops first bytes that the other bytes do not follow.
 
 import { i32, loopWhile, sequence, when } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';

@@ -71,7 +71,7 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/** (first, start, end) -> 0. Fills a record's slots. Its first delimiter is listed at `first`. */
+/** (first, start, end) -> 0. Fills the slots of a record whose first delimiter is at `first`. */
 export const placeFields = functionOf(
   3,
   {

@@ -113,7 +113,6 @@ const product = {
   /** `five` is the address of a power of 5, and `factor` is one half of the power. */
   five: 'i32',
   factor: 'i64',
-  /** The 128-bit product is in `high` and `low`. */
   low: 'i64',
   middle: 'i64',
   high: 'i64',

@@ -75,7 +75,6 @@ const closeLevel = (v: Variables): Code =>
     v.isDone.set(i32.const(1)),
   );
 
-/** Also reads the end of an empty array or object. */
 const openLevel = (v: Variables, call: Call): Code => {
   const isObject = isAt(v, '{');
   return sequence(

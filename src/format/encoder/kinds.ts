@@ -13,7 +13,7 @@ export interface FieldValues {
   readonly tokens: readonly (readonly [text: string, byte: number])[];
 }
 
-/** In place of a zone: each text has its own offset. */
+/** Means that each text of the column has its own offset. */
 export const noZone = 0x7fffffff;
 
 /**
@@ -61,7 +61,7 @@ const kinds = {
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
 
-/** The column's reader reads every value. */
+/** Means that the column's reader reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
 export type ByteKind =
@@ -88,7 +88,7 @@ const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
 const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
   name,
   routine,
-  /** 0 means `notFromBytes`. */
+  /** 0 is the number of `notFromBytes`. */
   number: index + 1,
   ...offsetsOf(layout),
 }));

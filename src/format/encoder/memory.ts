@@ -10,7 +10,7 @@ const outBytes = 8 * windowBytes;
 /** Code that reads or copies 16 bytes at a time goes beyond an end by less than this. */
 export const overrun = 16;
 
-/** Addresses of i32 values. The host sets them from `between` on. */
+/** Addresses of i32 values. The host sets `between` and the values after it. */
 export const state = {
   /** Address in the list of the first delimiter that is not before the next record. */
   next: 0,
@@ -62,21 +62,21 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 /** One i32 each: three lower-case letters, the first in the lowest byte. */
 export const monthNamesAt = monthDaysAt + 16;
 export const partsAt = monthNamesAt + 12 * 4;
-/** The text begins here or up to one word later, after zeros. The byte before is no quote. */
+/** The text begins here or up to one word later. The bytes before it are 0, not quotes. */
 export const textAt = 1024;
 export const startsAt = textAt + wordBytes + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
 /** Line of each record, counted from the block's line. */
 export const linesAt = endsAt + 4 * windowBytes;
-/** Room for a delimiter in every byte. A number larger than all addresses follows the last. */
+/** One delimiter per byte is possible. A number larger than all addresses ends the list. */
 export const delimitersAt = linesAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;
-/** The parts of a joined value. Records with a longer value go to the judge. */
+/** Fields are joined here. Records with a longer value go to the judge. */
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
 export const numberBytesMax = 128;
-/** A number without its separators. */
+/** Numbers are written here without their separators. */
 export const plainAt = glueAt + glueBytes + 64;
 /** Digits of a numeric, with the point between two groups of four. */
 export const digitsAt = plainAt + numberBytesMax + 64;

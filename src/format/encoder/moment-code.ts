@@ -61,7 +61,7 @@ export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative
   ),
 );
 
-/** Sets `at` to 1 for infinity, 2 for -infinity. Added to 0x7ffffffe, they give both ends. */
+/** Sets `at` to 1 for infinity, 2 for -infinity: `at` + 0x7ffffffe is the date. */
 const takeInfinity = (v: Variables, call: Call): Code =>
   sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
 

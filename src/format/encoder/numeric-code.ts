@@ -129,11 +129,11 @@ const alignDigits = (v: Variables): Code =>
     v.groups.set(i32.shr(i32.sub(v.to.get, i32.const(digitsAt - 3)), i32.const(2))),
   );
 
-/** Eight 16-bit numbers: the values repeat. */
+/** Eight 16-bit numbers: `values`, repeated. */
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 
-/** Adds digits to pairs, and pairs to groups of four. */
+/** Combines digits into pairs, and pairs into groups of four. */
 const putGroups = (v: Variables): Code => {
   const places = [1, 0, 5, 4, 9, 8, 13, 12];
   return sequence(
@@ -156,7 +156,7 @@ const putGroups = (v: Variables): Code => {
   );
 };
 
-/** Drops trailing groups of 0. The first group is 0 only if all groups are. */
+/** The first group is 0 only if all groups are. */
 const dropZeros = (v: Variables): Code =>
   sequence(
     v.at.set(i32.add(v.out.get, i32.shl(v.groups.get, i32.const(1)))),

@@ -60,7 +60,7 @@ const takeOneOrTwo = (v: Variables): Code =>
 const byteOf = (value: Local, place: number): Code =>
   i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
 
-/** Bytes 0 and 2 of `value` become the numbers. */
+/** Afterwards, bytes 0 and 2 of `value` are the two numbers. */
 const takeDigitPairs = (v: Variables, digits: number): Code => {
   const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
   return sequence(

@@ -2,19 +2,18 @@
 
 /** A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any). */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
-/** Kinds of steps, with their arguments in brackets. */
 export const reads = {
   end: 0,
-  /** (the byte) */
+  /** Argument: the byte. */
   byte: 1,
-  /** (the part to set) */
+  /** Argument of these three steps: the part to set. */
   oneOrTwo: 2,
   two: 3,
   four: 4,
   shortYear: 5,
   monthName: 6,
   half: 7,
-  /** (how many digits) */
+  /** Argument: how many digits. */
   fraction: 8,
   offset: 9,
 };

@@ -16,7 +16,7 @@ const highBitsOfFives = (): bigint[] => {
   for (let power = 0; power <= Math.max(fives.most, -fives.least); power += 1) {
     while (power5 >> bits > 0n) bits += 1n;
     found[power - fives.least] = bits > 128n ? power5 >> (bits - 128n) : power5 << (128n - bits);
-    // 5^power with this many bits is between 2^(bits - 1) and 2^bits.
+    // With `bits` bits, 5^power is between 2^(bits - 1) and 2^bits.
     if (power > 0) {
       found[-power - fives.least] = (1n << (127n + bits)) / power5 + (power <= roundedUp ? 1n : 0n);
     }

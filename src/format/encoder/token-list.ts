@@ -6,9 +6,9 @@
  * slot of its hash, or in the next slot that was free.
  */
 export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
-/** `key` is the token's last eight bytes. `valueBytes` -1: refused; `length` -1: empty slot. */
+/** `valueBytes`: -1 if the record is refused · `length`: -1 if the slot is empty. */
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
 /** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
 export const hashFactor = 0x9e3779b97f4a7c15n;
-/** The value is a length and a bigint (binary), or digits (text). */
+/** The token of `_line`. Its value is a length and a bigint (binary), or digits (text). */
 export const lineToken = { valueAt: token.bytes, valueMax: 20, bytes: token.bytes + 20 };

@@ -6,7 +6,7 @@ interface Kind {
 }
 
 interface KnownKind extends Kind {
-  /** The bytes in latin1. */
+  /** Each byte as a latin1 character. */
   readonly begins: string;
   readonly at?: number;
 }

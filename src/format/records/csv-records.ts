@@ -55,7 +55,7 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
   };
 };
 
-/** An unquoted null is undefined. `fields` is the header's number of fields. */
+/** `take` gets undefined for an unquoted null. `fields` is the header's number of fields. */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
   {

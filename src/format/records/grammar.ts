@@ -77,7 +77,6 @@ export interface LineSpan {
   readonly next: number;
 }
 
-/** The line [from, end) with LF at `end`. */
 export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSpan => ({
   end: end > from && block[end - 1] === CR ? end - 1 : end,
   next: end + 1,
@@ -103,7 +102,7 @@ export const lineAt = (
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
-/** True if a CR at the end of the file is half of a CRLF. With a declared line end it is data. */
+/** A CR at the end of the file is half of a CRLF. With a declared line end, the CR is data. */
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 
@@ -112,7 +111,6 @@ export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpa
   next: block.length,
 });
 
-/** True if the byte at `at`, inside quotes, escapes the next byte. */
 export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll }: Grammar): boolean =>
   (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
   (escapesAll && bytes[at] === BACKSLASH);

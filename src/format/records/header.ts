@@ -30,7 +30,6 @@ export interface HeaderFile {
 interface HeadReader {
   readonly read: ReadBytes;
   readonly splitter: Splitter;
-  /** Position of the next line. */
   byte: number;
   line: number;
   readonly invalid: (problem: string, hint?: string) => EtlError;

@@ -11,7 +11,7 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
-/** With `quotedNulls: false`, null tokens become undefined. Else the column compares later. */
+/** If `quotedNulls` is true, the column compares null tokens later. */
 export const unquotedReader = ({
   nulls,
   quotedNulls,
@@ -22,7 +22,7 @@ export const unquotedReader = ({
   return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
 };
 
-/** `ofFile` is set for a text about the file: such texts are never quoted, so tokens apply. */
+/** `ofFile` is set if the value is from the path or constant: it is never quoted. */
 export const nullsOfField = (
   { nulls, quotedNulls }: Dialect,
   ofFile: string | undefined,

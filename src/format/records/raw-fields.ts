@@ -31,7 +31,7 @@ const reasons = {
   open: (field: string) => `the quote that begins ${field} is never closed`,
 };
 
-/** `field 2 (price)`, counted from 1. */
+/** For example `field 2 (price)`, counted from 1. */
 export const fieldName = (header: readonly string[], field: number): string => {
   const name = header[field] ?? '';
   return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
@@ -43,7 +43,7 @@ export const reasonOf = ({ fault, field }: QuoteFault, header: readonly string[]
 const lettersOf = (codes: Readonly<Record<string, number>>): ReadonlyMap<number, number> =>
   new Map(Object.entries(codes).map(([letter, code]) => [letter.charCodeAt(0), code]));
 
-/** Characters after a backslash. Other characters mean themselves. */
+/** What characters after a backslash mean. Other characters mean themselves. */
 const letters: Readonly<Record<Escapes, ReadonlyMap<number, number>>> = {
   postgres: lettersOf({ b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 }),
   mysql: lettersOf({ 0: 0, b: 8, t: 9, n: 10, r: 13, Z: 26 }),

@@ -65,7 +65,7 @@ export const longLineBlock = (
   };
 };
 
-/** Adds `bytes` bytes of `piece` to the line. Returns the rest. */
+/** Returns the rest of `piece`. */
 const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
   line.fileBytes += bytes;
   line.newlines += countLines(piece, 0, bytes, newline);

@@ -29,7 +29,7 @@ interface Walk {
   isQuoted: boolean;
   isFieldStart: boolean;
   isAfterQuoted: boolean;
-  /** Index of the last quote without a meaning (below: line end); -1 if there is none. */
+  /** Index of the last quote (next field: line end) that has no meaning, or -1. */
   strayQuote: number;
   strayLineEnd: number;
   /** True if text follows a closing quote. */
@@ -154,7 +154,6 @@ const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
 const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
   const { delimiter, quote, trim, lineEnd, infix } = grammar;
   const first = delimiter[0]!;
-  /** Index after the last escape. */
   let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
     // True if the previous byte is a CR. This byte decides whether the CR belongs to a line end.
@@ -216,7 +215,7 @@ const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** A CR at the end of the file may still wait for an LF. */
+/** A CR at the end of the file is still waiting for an LF. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
@@ -248,7 +247,7 @@ export const recordAt = (
       ? { ...walk.found, fault: faultOf(walk, grammar) }
       : undefined;
   }
-  // A later walk can also end there.
+  // Moves back before the line end, where a later walk can also end.
   if (walk.found !== undefined) walk.at -= 1;
   if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
   const line = lineAt(block, start, atEnd, grammar);

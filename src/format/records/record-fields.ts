@@ -51,7 +51,7 @@ export const correctableFields = (
 
 const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;
 
-/** RFC 4180, with names and null tokens as in the source. */
+/** Correction files are RFC 4180, with names and null tokens as in the source. */
 export const correctedDialect = (dialect: Dialect): Dialect => {
   const { header, match, trim, nulls, quotedNulls } = dialect;
   const texts = quotedNulls ? nulls : [];
@@ -64,7 +64,7 @@ export const correctedDialect = (dialect: Dialect): Dialect => {
   };
 };
 
-/** The dialect of files that sluice writes. */
+/** sluice writes files in this dialect. */
 export const writtenDialect: Dialect = {
   delimiter: ',',
   quote: '"',

@@ -83,7 +83,7 @@ interface Parsing {
 }
 
 const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field: number): string | null =>
-  // Beyond the header, indexes denote texts about the file.
+  // A field beyond the header belongs to no column.
   field >= header.length
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
@@ -140,7 +140,6 @@ const splitRecords = (
   );
 };
 
-/** Unifies line ends. */
 const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
   const { spans, bytes } = block;
   if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);

@@ -91,7 +91,6 @@ const addScanned = (list: RecordList): void => {
   if (scanned[state.special] !== 0) list.plain = false;
 };
 
-/** The first record that is not listed yet. */
 interface Cursor {
   at: number;
   /** Number of newlines in the block before `at`. */

@@ -85,7 +85,7 @@ const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Gra
   return !block.subarray(from, to).includes(delimiter);
 };
 
-/** From the record at index `from` on, in dialects that trim. */
+/** `from` is the index of the first record to check. */
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;

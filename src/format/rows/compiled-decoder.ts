@@ -30,7 +30,7 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   const fields: (string | undefined)[] = header.map(() => '');
   const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
-  /** Does the record that the routine reads at the moment satisfy the filters? */
+  /** Returns a test: does the routine's current record satisfy the filters? */
   const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
     const isTrue = createRecordFilter(filters, ofFile, dialect);
     const slots = neededFields([], filters)

@@ -89,7 +89,7 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/** If the file has no known field, the error lists all fields: delimiter or file is wrong. */
+/** Without any known field, the delimiter or the file is wrong: the error lists all fields. */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;

@@ -9,7 +9,7 @@ type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/** Passes each record as a new object: a copy of one with all names, even `__proto__`. */
+/** The function gets a new object for each record. Copying `names` keeps a field `__proto__`. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,

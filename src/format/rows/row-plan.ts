@@ -40,7 +40,7 @@ export interface RowPlan {
 /** 3 bytes for UTF-8 from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
-/** Undefined: a record without the value is refused. */
+/** Undefined if a record without the value is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
@@ -82,7 +82,7 @@ const valueOfFile = (
   }
 };
 
-/** A length, and the fixed part of the value. */
+/** Most bytes of a value's length and fixed part. */
 const valueHeadMax = 24;
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
@@ -168,7 +168,7 @@ const appendColumn = (
 ): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
-  // A test reads its fields by itself, so one slot is enough to call it.
+  // A test reads its fields by itself, so the column needs only one slot.
   const test = spec.test !== undefined;
   const addresses = spec.headers.map(slotAddress);
   const slots = test ? addresses.filter((address) => address >= planAt).slice(0, 1) : addresses;
@@ -199,7 +199,7 @@ const appendColumn = (
   return { bytes, valueMax: Math.max(head, ...lengths) + separators };
 };
 
-/** The routine sets the first slots for each record; the texts about the file are fixed. */
+/** The routine sets the first slots for each record. The last slots are texts about the file. */
 const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
   const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
   let ofFile = 0;

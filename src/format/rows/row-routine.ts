@@ -196,7 +196,6 @@ export const beginRows = (table: RowTable, quote: number): void => {
   setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
-/** Returns the address range of the text. */
 const loadWindow = (
   { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
   from: number,
@@ -218,7 +217,7 @@ const loadWindow = (
   return { textStart, textEnd };
 };
 
-/** A part ends at an unsure record, when full, or with the window. */
+/** A part ends at an unsure record, when the room for rows is full, or with the window. */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,

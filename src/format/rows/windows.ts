@@ -15,7 +15,7 @@ interface Window {
 
 const newlineBytesMax = 2;
 
-/** Call the test with increasing indexes. -1: no byte. */
+/** The test must be called with increasing indexes. `byte` -1 means none. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,

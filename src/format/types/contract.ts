@@ -56,7 +56,7 @@ export interface ColumnType<Value = any, Options = any> {
   value(options: Options): ValueShape;
   /** Converts a text that `reader` returned. */
   toValue(text: string, options: Options): Value;
-  /** Undefined for other types than `.default(v)` and `.zod` may give. */
+  /** Converts a JavaScript value (`.default(v)`, `.zod`) to text. Undefined for other types. */
   fromValue(value: unknown): string | undefined;
 }
 

@@ -25,7 +25,7 @@ export const part = {
   second: 5,
   /** Hours to add on the 12-hour clock: 0 for AM, 12 for PM. -1 for the 24-hour clock. */
   half: 6,
-  /** Index ranges in the text. An end of 0 means none. */
+  /** Index ranges of fraction and offset in the text. An end of 0 means none. */
   fraction: 7,
   fractionEnd: 8,
   offset: 9,

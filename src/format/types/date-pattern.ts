@@ -75,7 +75,7 @@ const word = (name: PartName, step: Step, read: number, write: Write): Token => 
   startsWithDigit: false,
 });
 
-/** Nanoseconds. */
+/** Nanoseconds: the most decimals that a pattern may name. */
 const fractionDigitsMax = 9;
 const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
   const width = index + 1;
@@ -104,7 +104,7 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/** YYYY-MM into YYYY, -, MM. */
+/** Splits YYYY-MM into YYYY, -, MM. */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -210,7 +210,7 @@ const addBytes = (steps: ByteStep[], text: string): void => {
   }
 };
 
-/** Three numbers per step, then `end`. */
+/** Writes three numbers per step, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
   const steps: ByteStep[] = [];
   for (const piece of split(pattern)) {

@@ -22,7 +22,7 @@ const realOverflow = 2 ** 128 - 2 ** 103;
 /** Half of the smallest real. The server rounds smaller numbers to zero (ties go to even). */
 const realUnderflow = 2 ** -150;
 
-/** The sign of |decimal text| - size. From 2^-150 to 2^128, `size` is an integer / 2^202. */
+/** Returns the exact sign of |decimal text| - size. `size` times 2^202 is an integer. */
 const compareExactly = (text: string, size: number): number => {
   const [, , integer = '', fraction = '', exponent = '0'] = decimalParts.exec(text)!;
   const power = Number(exponent) - fraction.length;
@@ -87,7 +87,7 @@ const floatType = (
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-/** Farther from zero if `away`, else nearer to zero. */
+/** The next float4: farther from zero if `away`, else nearer to zero. */
 const neighbour = (value: number, away: boolean): number => {
   single[0] = value;
   singleBits[0]! += away ? 1 : -1;

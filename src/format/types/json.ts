@@ -50,13 +50,12 @@ const readJson: Reader = (text) => {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** -1 if there is no escape \uXXXX at `at`. */
 const escapedUnit = (text: string, at: number): number =>
   text.charCodeAt(at) === backslash && text[at + 1] === 'u'
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** What jsonb cannot store in the string literal [start, end). */
+/** Returns what jsonb cannot store in the string literal [start, end). */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {

@@ -46,7 +46,6 @@ export const floatOptions = {
 export const writesPlainly = ({ decimal = '.', thousands, percent }: FloatOptions): boolean =>
   decimal === '.' && thousands === undefined && percent === undefined;
 
-/** For the row routine (encoder/kinds.ts). */
 export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {

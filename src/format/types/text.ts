@@ -1,4 +1,4 @@
-// Invalid UTF-8 and NUL were found when bytes became text.
+// Column types text and varchar(n). Invalid UTF-8 and NUL were found when bytes became text.
 
 import { varcharLengthMax } from '../../core/limits.ts';
 import { putText } from './row-bytes.ts';

@@ -74,7 +74,7 @@ const createSpans = (zone: string): Spans => {
 
 const zones = new Map<string, Spans>();
 
-/** A year's first use takes about a millisecond; later uses are cached. */
+/** The first use of a year takes about a millisecond. */
 export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string) => string | Refusal) => {
   const spansIn = zones.get(zone) ?? createSpans(zone);
   zones.set(zone, spansIn);

@@ -41,11 +41,11 @@ export interface Member {
 export class UnreadableArchive extends Error {}
 
 export interface Container {
-  /** Name in the ledger, as the decoding of members. */
+  /** Name in the ledger. The decoding of the archive's members has the same name. */
   readonly name: string;
   readonly matches: (head: Buffer) => boolean;
   /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
-  /** As Decoding.decode. `bytes` are the member's. */
+  /** Like Decoding.decode, for the bytes of a member. */
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

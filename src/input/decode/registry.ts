@@ -21,7 +21,7 @@ export const containerOf = (head: Buffer): Container | undefined =>
 export const decodingOf = (head: Buffer): Decoding | undefined =>
   decodings.find(({ matches }) => matches(head));
 
-/** By first bytes, else by name. Undefined: not compressed, or empty. */
+/** The first bytes decide, else the name. Undefined: not compressed, or empty. */
 export const decodingOfFile = (head: Buffer, name: string): Decoding | undefined => {
   if (head.length === 0) return undefined;
   const path = name.toLowerCase();

@@ -7,7 +7,7 @@ import type { MemberPart } from '../../core/model.ts';
 import { UnreadableArchive, type ArchiveBytes, type Member } from './contract.ts';
 import { deflated, stored } from './zip-content.ts';
 
-/** yauzl wants a few bytes at a time, and each read may be a request. */
+/** Bytes of one read. yauzl wants a few bytes at a time, and each read may be a request. */
 const windowBytes = 256 * 1024;
 
 /** Copies the bytes, because the stream may reuse the memory of a piece. */

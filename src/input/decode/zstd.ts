@@ -60,7 +60,7 @@ const magicBytes = 4;
 /** Skippable frames have any last hexadecimal digit. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** The zstd program has the same limit without --long=28. */
+/** The zstd program has the same limit without its option --long=28. */
 const windowBytesMax = 128 * 1024 * 1024;
 
 const blockBytesMax = 128 * 1024;
@@ -114,9 +114,7 @@ const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHe
   return { bytes: Buffer.concat([magic, descriptor, fields]), hasChecksum: (flags & checksumFlag) !== 0 };
 };
 
-/** Block of one byte that is repeated. */
 const repeatedByte = 1;
-/** Block kind that RFC 8878 reserves. */
 const reserved = 3;
 
 async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffer, void> {

@@ -14,7 +14,7 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
 
 const replacement = Buffer.from('\ufffd');
 
-/** Decoders write U+FFFD for invalid bytes. */
+/** Each U+FFFD, which decoders write for invalid bytes, becomes `invalidByte`. */
 const markedUtf8 = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   let from = bytes.indexOf(replacement);

@@ -41,7 +41,7 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
 /** The bytes stay in the processor's cache between reading and writing. */
 const sliceBytes = 32 * 1024;
 
-/** First byte in UTF-8 of the characters 80 to bf only. */
+/** Only characters 80 to bf begin with this byte in UTF-8. */
 const beforeControls = 0xc2;
 
 /** Undefined: the slice has bytes 80 to 9f, which differ in windows-1252. */
@@ -86,7 +86,7 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
   };
   return {
     write: (block) => {
-      // Little room, because most texts are nearly all ASCII.
+      // Most texts are nearly all ASCII, so a little extra room is enough.
       let out = roomFor(block.length + utf8BytesMax * sliceBytes);
       let to = 0;
       for (let from = 0; from < block.length; from += sliceBytes) {

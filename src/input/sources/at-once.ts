@@ -7,7 +7,7 @@ export const filesAtOnceMax = 16;
 /** Undefined: the file was not begun, because another file failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
-/** Throws the error of the first failed file, as if files were handled one after the other. */
+/** Throws the error of the first failed file in order, as without concurrency. */
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,
   work: (file: File, index: number) => Promise<Result>,

@@ -147,7 +147,7 @@ const expand = async (
   return found.map((file) => resolve(file)).sort();
 };
 
-/** Otherwise a table would get the rows of a file once for each link. */
+/** A file with several links would otherwise be loaded once for each link. */
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
@@ -184,7 +184,6 @@ const listedFile = async (table: string, path: string, file: string): Promise<Li
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 
-/** Undefined if an existing file has this name. */
 const exclusionIn = async (
   pattern: string,
   workingDirectory: string,

@@ -45,7 +45,7 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-/** A fingerprint begins with this. */
+/** Every fingerprint begins with this text. */
 export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}:${mtimeNs}`;
 
@@ -62,7 +62,7 @@ const lookInto = async (handle: FileHandle): Promise<Look> => {
   return { bytes, fingerprint: `${versionIn(stats)}:${hash.digest('hex')}`, head: first };
 };
 
-/** Takes constant time: the fingerprint has size, modification time, and SHA-256 of both ends. */
+/** Takes constant time: the fingerprint has size, modification time, and hashes of both ends. */
 export const lookAtFile = (path: string): Promise<Look> => withFile(path, lookInto);
 
 const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>

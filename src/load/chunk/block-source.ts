@@ -10,7 +10,7 @@ import { isSeekable, openInput, type Meter } from '../../input/input.ts';
 import type { FileSegment } from './loader.ts';
 import { blocksOfPiece, type Piece } from './pieces.ts';
 
-/** A record that spans many reads is copied once for each read. */
+/** Smallest read: a record that spans many reads is copied once for each read. */
 const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
@@ -57,7 +57,7 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
     : sliceBlock(block, first, records);
 };
 
-/** A piece is one chunk, or more if a chunk ends early because it has its most rejects. */
+/** A piece is one chunk, or more if a chunk ends early because of its rejects. */
 const readPiece = (piece: Piece): BlockSource => {
   const blocks = blocksOfPiece(piece);
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
@@ -79,7 +79,6 @@ const readPiece = (piece: Piece): BlockSource => {
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
-/** The block's bytes are in `memory`. */
 interface KeptBlock {
   readonly block: RecordBlock;
   readonly memory: Buffer;

@@ -7,7 +7,7 @@ import { collectRows } from '../../db/connect/pg.ts';
 import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
-/** The stream keeps references to small buffers, whose memory the caller reuses: copies them. */
+/** Copies small buffers: the stream keeps references, and the caller reuses their memory. */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
 }
@@ -15,7 +15,7 @@ async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Bu
 /** Sent in the same message as the COPY, which spares a round trip. */
 export interface AheadOfCopy {
   readonly statements: readonly Query[];
-  /** An error ends the COPY before its bytes are sent. */
+  /** If it throws, the COPY ends before its bytes are sent. */
   readonly judge: (results: readonly QueryResult[]) => void;
 }
 

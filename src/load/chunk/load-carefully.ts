@@ -107,7 +107,7 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   const hasRow = (end: number): boolean =>
     load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
   let [low, high] = [from + row - 1, to - 1];
-  // Usually each record has a row.
+  // Usually each record has a row, so the first guess is right.
   for (let at = low; low < high; at = (low + high) >> 1)
     if (hasRow(at + 1)) high = at;
     else low = at + 1;

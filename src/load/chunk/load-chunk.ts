@@ -25,7 +25,7 @@ const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   };
 };
 
-/** The statements `ahead` are sent in the same message. */
+/** The statements `ahead` are sent in the same message as the COPY. */
 const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
   const lap = stopwatch(chunk.times);
   const { statement, head, tail } = load.reader.copy;

@@ -20,14 +20,14 @@ const isAtEnd = async (source: BlockSource, at: Position): Promise<boolean> => {
   return true;
 };
 
-/** For an end that no chunk's transaction records. */
+/** Used if no chunk's transaction records the file's end. */
 const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte: number): Promise<void> =>
   withTransaction(client, ([loading]) => judgeLoading(client, lease, loading!), {
     first: [selectLoading(lease)],
     end: () => runTogether(client, [endFile(file.id, byte), commit]),
   });
 
-/** `counts` are this loader's, by table. */
+/** `counts` are the counts of this loader, by table. */
 export const loadSegment = async (
   client: Client,
   plan: LoadPlan,

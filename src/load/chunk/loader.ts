@@ -16,7 +16,7 @@ export interface LoadListener {
   /** The numbers are negative if a chunk is rolled back. */
   readonly decoded: (bytes: number, counts: Counts) => void;
   readonly chunk: (chunk: LoadedChunk) => void;
-  /** The file probably ends at this byte; called if its end was unknown. */
+  /** Called with the byte where the file probably ends, if its end was unknown. */
   readonly fileEnd: (byte: number) => void;
 }
 

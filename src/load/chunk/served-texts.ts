@@ -13,13 +13,13 @@ import { madeColumn } from '../../pipeline/check/made-column.ts';
 
 export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode === serverReads;
 
-/** By column; each text, or null, has the indexes of its records. */
+/** Maps each column to its texts, and each text, or null, to the indexes of its records. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
 /** `rows` limits the result to the rows with these numbers, from 1. */
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
-/** A row does not say which record it comes from; its line, as another column, does. */
+/** A row does not say which record it comes from, so the record's line is another column. */
 export const createServedReader = (table: ReadTable, file: SourceFile): ServedReader => {
   const served = table.columns.filter(isServed);
   if (served.length === 0) return () => new Map();

@@ -32,7 +32,7 @@ const copySkipping = async (
   }
 };
 
-/** By record index. Undefined if the server refuses no text of a record that the notices name. */
+/** Undefined if the server refuses no text of a record that the notices name. */
 const skipRefused = async (
   load: ChunkLoad,
   statement: string,

@@ -12,7 +12,7 @@ export interface StreamLoad {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly stops: Stops;
-  /** Pieces that the ledger has are skipped. */
+  /** Pieces that these chunks contain are skipped. */
   readonly known: readonly LoadedChunkRow[];
   readonly onKnown: LoadListener['decoded'];
   readonly load: (read: ReadPiece, stops: Stops) => Promise<void>;

@@ -40,7 +40,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 let stops: Readonly<Record<keyof Stops, AbortController>> | undefined;
 const making = (async () =>
   createLoader(plan.file === undefined ? plan : await withTablesOf(plan, plan.file)))();
-// Reported for the first segment.
+// The error is reported for the first segment.
 making.catch(() => undefined);
 
 /** Adds up `decoded` calls, because each message wakes the main thread. */

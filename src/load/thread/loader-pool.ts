@@ -5,7 +5,7 @@ import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
 
-/** Has `file` only if functions need it. Undefined: no thread can get the plan. */
+/** The plan has `file` only if functions need it. Undefined: no thread can get the plan. */
 const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
   const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
     ...rest,
@@ -40,7 +40,7 @@ const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Load
   return () => createLoader(plan);
 };
 
-/** `busy` loaders start now. */
+/** `busy` loaders start at once, the others when needed. */
 export const openLoaders = async (
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },

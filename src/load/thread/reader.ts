@@ -36,7 +36,7 @@ export type FromReader =
   | { readonly type: 'end' }
   | { readonly type: 'failed'; readonly error: PlainError };
 
-/** As a fraction of the bytes: enough for records of a hundred bytes. */
+/** Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes. */
 const roomForPlaces = 1 / 8;
 
 /** All streams of the process share this memory. */

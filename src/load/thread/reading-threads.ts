@@ -11,7 +11,7 @@ export interface ReadingThreads {
   readonly close: () => Promise<void>;
 }
 
-/** Compiled if this module is compiled, otherwise TypeScript. */
+/** A TypeScript file if this module is TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts `eager` threads at once, before their streams are known. */
@@ -20,7 +20,7 @@ export const createReadingThreads = (eager: number): ReadingThreads => {
   let isClosed = false;
   const start = (): Worker => {
     const thread = new Worker(threadModule, runnerOptions(threadModule));
-    // An error after the last message concerns nobody, and must not end the process.
+    // An error after the last message must not end the process.
     thread.on('error', () => undefined);
     thread.once('exit', () => idle.delete(thread));
     return thread;

@@ -11,7 +11,7 @@ import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { errorFrom, type PlainError } from './plain-error.ts';
 
-/** Compiled if this module is compiled, otherwise TypeScript. */
+/** A TypeScript file if this module is TypeScript. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
 export type ToThread =
@@ -86,7 +86,7 @@ export const startThreadLoader = (plan: LoadPlan): Loader => {
     running?.settle(death);
   };
   thread.on('message', hear);
-  // An error that nobody in the thread caught: out of memory, for instance.
+  // The thread did not catch the error: it ran out of memory, for instance.
   thread.on('error', (cause) => die(threadEnded(messageOf(cause), cause)));
   thread.on('exit', (code) => die(threadEnded(`with exit code ${code}`)));
 

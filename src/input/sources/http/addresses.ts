@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 ] as const)
   notPublic.addSubnet(network, prefix, 'ipv6');
 
-/** NAT64 (RFC 6052): an IPv6 address contains an IPv4 address. */
+/** Addresses of NAT64 (RFC 6052) contain an IPv4 address. */
 const translated = (address: string): string | undefined => {
   const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
   if (found === null) return undefined;

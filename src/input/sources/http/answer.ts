@@ -43,10 +43,10 @@ export const statusError = (
   return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
 };
 
-/** sluice recognizes these encodings by the first bytes. */
+/** Encodings of stored files, which sluice recognizes by their first bytes. */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
-/** Also refuses HTML pages. Errors: ETL_SOURCE_FORMAT. */
+/** Refuses other encodings, and HTML pages. Errors: ETL_SOURCE_FORMAT. */
 export const refuseContent = (
   { table, name }: NamedFile,
   { headers }: Pick<HttpAnswer, 'headers'>,

@@ -7,10 +7,10 @@ import type { Duplex } from 'node:stream';
 /** With Node's 64 KiB, a download takes twice the processor time. */
 export const socketBytes = 512 * 1024;
 
-/** After a shorter body, the connection can be used again. */
+/** After a shorter body, which the parser reads, the connection can be used again. */
 const longBytesMin = 8 * socketBytes;
 
-/** The receiver's piece, the two before it, and the piece that is being filled. */
+/** The receiver's piece, the two pieces before it, and the piece that is being filled. */
 const piecesAtOnce = 4;
 
 const longStatuses: ReadonlySet<number> = new Set([200, 206]);
@@ -29,7 +29,6 @@ interface Filling {
   readonly isFull: () => boolean;
 }
 
-/** The parser gets the bytes if `to.filling` is undefined. */
 interface WideSocket {
   readonly to: { filling: Filling | undefined };
   readonly resume: () => void;

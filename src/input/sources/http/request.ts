@@ -47,7 +47,7 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
 };
 
-/** As in browsers; more redirects are a circle. */
+/** As in browsers. More redirects are probably a circle. */
 const redirectsMax = 10;
 
 /** Connections to unchecked addresses are kept separately, so that no checked request uses them. */
@@ -76,11 +76,11 @@ const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATUR
 /** True for another protocol, or another version of TLS. */
 const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
-/** Node's message also names a library, a function and a file. */
+/** OpenSSL's reason, without the library, function and file in Node's message. */
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
-/** The answer does not begin as HTTP does. */
+/** Node's code for an answer that does not begin as HTTP does. */
 const notHttp = 'HPE_INVALID_CONSTANT';
 
 /** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing. */
@@ -179,8 +179,8 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
     const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
-    // Node's option `signal` would also destroy the connection while a later request uses it.
-    // Nobody listens for a reason after the answer.
+    // Node's option `signal` would also destroy the connection while a later request uses it. After
+    // the answer, nobody would handle the error of `destroy(reason)`.
     const breakOff = (): void => void request.destroy();
     if (signal?.aborted === true) breakOff();
     signal?.addEventListener('abort', breakOff, { once: true });

@@ -50,7 +50,7 @@ const bracesProblem = (location: string): string | undefined => {
     : undefined;
 };
 
-/** The end of a sentence without secrets. */
+/** Returns the end of a sentence, without secrets. */
 export const urlProblem = (location: string): string | undefined => {
   const problem = bracesProblem(location);
   if (problem !== undefined) return problem;
@@ -102,7 +102,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** Hidden, so that a URL that is signed again is the same file. */
+/** These parameters are hidden, so that a URL that is signed again is the same file. */
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
   { signature: /^x-goog-signature$/i, others: /^x-goog-/i },
@@ -115,7 +115,6 @@ const signings: readonly { readonly signature: RegExp; readonly others: RegExp }
   { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
 ];
 
-/** Also hides the parameters of a URL's signature. */
 export const withoutSecrets = (url: URL): string => {
   const names = [...url.searchParams.keys()];
   const others = signings

@@ -15,7 +15,7 @@ export interface HttpVersion {
 
 export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
-/** RFC 9110, 14.4. */
+/** The header is described in RFC 9110, 14.4. */
 export const contentRangeOf = (
   headers: IncomingHttpHeaders,
 ): { readonly from: number | undefined; readonly total: number | undefined } => {
@@ -46,7 +46,7 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 
-/** The server has compared, and omits headers, in a partial answer to If-Range. */
+/** In a partial answer to If-Range, the server has compared, and may omit headers. */
 export const checkVersion = (
   { table, name }: NamedFile,
   planned: HttpVersion,

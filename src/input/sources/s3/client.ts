@@ -42,7 +42,7 @@ interface Signing {
   readonly region: string;
   /** Undefined: the request is not signed. */
   readonly signer: Credentials | undefined;
-  /** Deriving a key takes as long as a signature. */
+  /** Signing keys. Deriving a key takes as long as a signature. */
   readonly cache: Map<string, ArrayBuffer>;
 }
 
@@ -101,7 +101,7 @@ export const textOf = async ({ body, status }: HttpAnswer): Promise<string> => {
   return Buffer.concat(pieces).toString();
 };
 
-/** New credentials may help. */
+/** After these codes, new credentials may help. */
 const staleCodes: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'InvalidAccessKeyId',
@@ -109,7 +109,7 @@ const staleCodes: ReadonlySet<string> = new Set([
   'TokenRefreshRequired',
 ]);
 
-/** Another attempt may help. */
+/** After these statuses, another attempt may help. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Statuses with which a server names the bucket's region. */

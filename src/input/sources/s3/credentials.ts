@@ -11,7 +11,7 @@ export interface Credentials {
 
 export interface Search {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** If the pipeline names a profile, no other place is searched. */
+  /** If a profile is named, no other place is searched. */
   readonly profile: string | undefined;
 }
 
@@ -24,5 +24,5 @@ export class CredentialsProblem extends Error {
   }
 }
 
-/** Otherwise an error of Node would quote the secret in a header. */
+/** Node's error for an invalid header would quote the secret. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

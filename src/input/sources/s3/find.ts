@@ -72,7 +72,7 @@ const fromContainer = async ({ env }: Search): Promise<Credentials | undefined> 
 const instanceTimeoutMs = 1_000;
 const rolePath = '/latest/meta-data/iam/security-credentials/';
 
-/** IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
+/** Asks IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
 const fromInstance = async ({ env }: Search): Promise<Credentials | undefined> => {
   if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return undefined;
   const endpoint = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');
@@ -108,7 +108,7 @@ const fromEnvironment = async ({ env }: Search): Promise<Credentials | undefined
 };
 
 interface Place {
-  /** For the error if no credentials are found. */
+  /** The error names the places without credentials. */
   readonly name: string;
   readonly find: (search: Search) => Promise<Credentials | undefined>;
 }
@@ -148,7 +148,7 @@ export const findCredentials = async (search: Search): Promise<Credentials> => {
   );
 };
 
-/** Before they expire, so that no request fails. */
+/** Credentials are renewed this long before they expire. */
 const renewBeforeMs = 5 * 60_000;
 
 export interface CredentialsKeeper {

@@ -52,7 +52,7 @@ interface KeyListing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
   readonly most?: number;
 }
 
-/** On AWS, keys are in the order of their bytes. Memory: one page. */
+/** On AWS, keys come in the order of their bytes. Memory: one page. */
 export async function* listKeys(
   client: S3Client,
   { prefix, most = 1_000, ...asked }: KeyListing,

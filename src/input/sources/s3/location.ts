@@ -36,7 +36,7 @@ export const isRequestable = (key: string): boolean =>
 /** Undefined if the text is not a location of S3. */
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
-/** All keys that a glob can match begin with it. */
+/** All keys that a glob can match begin with this prefix. */
 export const literalPrefix = (glob: string): string => {
   const magic = glob.search(/[*?[{(\\]|[!+@](?=\()/);
   return magic === -1 ? glob : glob.slice(0, magic);

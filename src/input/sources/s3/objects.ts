@@ -77,7 +77,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   AuthorizationHeaderMalformed: elsewhere,
 };
 
-/** Used if the answer has no known code. */
+/** Codes for answers without a known code. */
 const statuses: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',
   307: 'TemporaryRedirect',
@@ -105,7 +105,7 @@ const s3Error = ({ table, name }: NamedFile, thrown: unknown): unknown => {
   return new EtlError(ours, details, { cause: thrown });
 };
 
-/** Kept, so that credentials and regions are found once. */
+/** Clients are kept, so that credentials and regions are found once. */
 const clients = new WeakMap<SourceSpec, Promise<S3Client>>();
 
 const clientOf = ({ declared }: Access): Promise<S3Client> => {
@@ -167,7 +167,7 @@ export const look = (file: NamedFile, access: Access): ReturnType<typeof lookOnc
     withTries(file, patience.look, access.signal, () => lookOnce(client, file, access)),
   );
 
-/** The version must be the planned version. */
+/** The server must still have the planned version. */
 const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAnswer> =>
   withClient(file, access, async (client) => {
     const headers = {

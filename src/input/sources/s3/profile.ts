@@ -77,7 +77,7 @@ const fromProcess = async (command: string, where: string): Promise<Credentials>
   }
 };
 
-/** Only the AWS CLI can fetch such credentials. Throws CredentialsProblem. */
+/** Refuses profiles whose credentials only the AWS CLI can fetch. Throws CredentialsProblem. */
 const refuseForeign = (profile: Profile, name: string): void => {
   const isSignIn = Object.keys(profile).some((key) => key.startsWith('sso_') || key === 'login_session');
   if (!isSignIn && profile['role_arn'] === undefined) return;

@@ -11,13 +11,12 @@ export const versionOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'head
   return { bytes, fingerprint: `${bytes}:${id}:${headers.etag ?? ''}` };
 };
 
-/** A listing has only size and ETag. */
 export const isListedVersion = (version: string, { fingerprint }: SeenVersion): boolean => {
   const [bytes, , ...etag] = fingerprint.split(':');
   return version === `${bytes}:${etag.join(':')}`;
 };
 
-/** Copies have the same content. Undefined if the object has no ETag. */
+/** Copies have the same size and ETag. Undefined if the object has no ETag. */
 export const contentIn = (fingerprint: string): string | undefined => {
   const [size] = fingerprint.split(':');
   const etag = etagIn(fingerprint);
