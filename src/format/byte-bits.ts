@@ -5,7 +5,6 @@ import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts'
 export const loadGroup = (group: readonly Local[], address: Code): Code =>
   sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));
 
-/** A bit for each byte of the group that equals `byte` (16 equal bytes). */
 export const bitsOf = (group: readonly Local[], byte: Local): Code =>
   group
     .map((part, index) =>

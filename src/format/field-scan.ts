@@ -11,7 +11,6 @@ const variables = {
   delimiter: 'i32',
   quote: 'i32',
   list: 'i32',
-  /** All bits are 1 if the group begins inside quotes, else 0. */
   inside: 'i64',
   insideBits: 'i64',
   delimiterBits: 'i64',

@@ -19,7 +19,6 @@ export const bytesOf = (code: Code): readonly number[] => {
 
 export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
 
-/** Signed LEB128. */
 const signed = (value: bigint): number[] => {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
@@ -30,7 +29,6 @@ const signed = (value: bigint): number[] => {
   }
 };
 
-/** Unsigned LEB128. */
 export const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 
@@ -152,7 +150,6 @@ export const v128 = {
   or: binary(0xfd, 0x50),
   isAny: unary(0xfd, 0x53),
   isAll: unary(0xfd, 0x63),
-  /** The top bit of each byte, as 16 bits. */
   bits: unary(0xfd, 0x64),
   add: binary(0xfd, 0x6e),
   sub: binary(0xfd, 0x71),
@@ -179,7 +176,6 @@ export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => 
   0x0b,
 ];
 
-/** Selects a value without a branch. */
 export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   then,
   otherwise,
@@ -202,7 +198,6 @@ export interface Local {
   readonly set: (value: Code) => Code;
 }
 
-/** Parameters come first. */
 export const locals = <Name extends string>(
   types: Readonly<Record<Name, ValueType>>,
 ): Record<Name, Local> => {
@@ -215,5 +210,4 @@ export const locals = <Name extends string>(
 
 export const leaveWith = (value: Code): Code => [value, 0x0f];
 
-/** Imported functions have the first indexes. */
 export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)];

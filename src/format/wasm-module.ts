@@ -22,7 +22,6 @@ const typeCodes: Readonly<Record<ValueType, number>> = {
 
 export type Call = (name: string, ...values: readonly Code[]) => Code;
 
-/** The first variables are the parameters. */
 export interface FunctionCode {
   readonly variables: Readonly<Record<string, Local>>;
   readonly parameters: number;
@@ -56,7 +55,6 @@ const section = (id: number, content: Code): Code => [id, sized(content)];
 
 const nameOf = (name: string): Code => sized([...Buffer.from(name, 'latin1')]);
 
-/** "\0asm" and the version. */
 const preamble: readonly number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 const vector = (items: readonly Code[]): Code => [unsigned(items.length), items];
@@ -90,7 +88,6 @@ const parametersOf = ({ variables, parameters }: FunctionCode): readonly ValueTy
     .slice(0, parameters)
     .map(({ type }) => type);
 
-/** Host functions have the first indexes. */
 const linker = ({ imported, functions }: ModuleSource): Call => {
   const taken = new Map([
     ...Object.entries(imported),

@@ -63,7 +63,6 @@ async function* metered(
   }
 }
 
-/** Errors: ETL_SOURCE_EXPANDS. */
 async function* bounded(
   bytes: AsyncIterable<Buffer>,
   { table, name }: InputFile,

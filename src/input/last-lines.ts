@@ -23,7 +23,6 @@ const withoutLineEnd = (bytes: Buffer, lineEnd: LineEnd): number => {
   return end - (endsWithLf ? 2 : 1);
 };
 
-/** Also returns how many of the last `lines` lines are missing. */
 export const lastLinesStart = (
   bytes: Buffer,
   lines: number,

@@ -67,7 +67,6 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** A row that the server refuses becomes a fault. */
 const copyRows = async (
   { client, abort }: LoadWork,
   reader: FileReader,
@@ -94,7 +93,6 @@ const copyRows = async (
   return isRefused ? copied : judged;
 };
 
-/** Loads some corrections in one transaction. Returns an empty list when none is left. */
 const applySome = (
   work: LoadWork,
   lease: Lease,

@@ -23,7 +23,6 @@ type Gap = Segment & { readonly byteEnd: number };
 /** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
 const decodedTimes = 5;
 
-/** Assumed if the stream's source does not report the size. */
 const unknownBytes = 64 * 1024 * 1024;
 
 /** For a segment whose end is unknown, estimates the size of the whole file. */
@@ -69,7 +68,6 @@ export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
-/** At most as many gaps as a job may have. */
 const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[])[] => {
   const streams = new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
   const groups: Segment[][] = [];
@@ -161,7 +159,6 @@ export const jobsOf = (
   return jobs;
 };
 
-/** The segments of cut gaps come last, as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
   const { shared, whole, cut, bytes, sizeOf } = sorted(division);
   const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));

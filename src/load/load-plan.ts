@@ -24,7 +24,6 @@ export interface LoadPlan {
   readonly lease: Lease;
   readonly chunkBytes: number;
   readonly streamChunkBytes: number;
-  /** The limit of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
   /** A thread finds here the functions of the definition, which cannot be cloned. */
   readonly file: PipelineFile | undefined;
@@ -67,7 +66,6 @@ export const makeLoadPlan = (
   };
 };
 
-/** Returns the table as this file is read. */
 export const loadedTable = ({ tables }: LoadPlan, file: SourceFile) => {
   const { table, ...rest } = tables.find((one) => one.table.name === file.table)!;
   return { ...rest, table: tableOfFile(table, file) };

@@ -158,7 +158,6 @@ export const withSegmentWork = async <T>(
   const missing = missingSegments(files, chunks);
   const all = { missing, files, workers, workersMax: workers, chunkBytes };
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
-  // The reading thread starts together with the loading threads.
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(client, lease.runId);
   const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }) };

@@ -13,7 +13,6 @@ export interface TableProgress {
   readonly endAt: (fileId: number, byte: number) => void;
   readonly segmentDone: (fileId: number) => void;
   readonly counts: () => Counts;
-  /** From the first byte to the last. */
   readonly seconds: () => number;
 }
 

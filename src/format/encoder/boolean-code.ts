@@ -20,7 +20,6 @@ const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Co
 
 const parameters = { column: 'i32', start: 'i32', end: 'i32', out: 'i32' } as const;
 
-/** Leaves the address after the byte on the stack. */
 const putByte = (out: Local, byte: Code): Code =>
   sequence(putConstant(out, 0, 1), i32.storeByte(out.get, 4, byte), i32.add(out.get, i32.const(5)));
 

@@ -68,7 +68,6 @@ export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64
 export const secondsEastOf = (scanned: Local): Code =>
   i32.sub(i32.shr(scanned.get, i32.const(takenBits)), i32.const(offsetBias));
 
-/** Reads up to six digits. Missing digits count as 0. */
 const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;
@@ -106,7 +105,6 @@ const takeIsoFraction = (v: {
       ),
     ),
     v.taken.set(i32.add(i32.const(9), i32.wrap(i64.shr(v.found.get, i64.const(3n))))),
-    // Skips zeros after the sixth digit.
     when(
       i32.eq(v.taken.get, i32.const(9 + digitsMax)),
       loopWhile(

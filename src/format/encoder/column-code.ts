@@ -41,7 +41,6 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Sets `at` to the address after the value, or to 0 if unsure. */
 const readValue = (v: Variables, call: Call): Code => {
   const read = (routine: string): Code =>
     v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));

@@ -10,7 +10,6 @@ const ZERO = 48;
 /** Returned instead of a number of days if the calendar lacks the day. */
 export const noDay = 0x7fffffff;
 
-/** (from, count) -> value of `count` digits, or -1. */
 export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32', value: 'i32' }, (v) => {
   return sequence(
     v.count.set(i32.add(v.from.get, v.count.get)),
@@ -25,7 +24,6 @@ export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32
   );
 });
 
-/** (at) -> value of two digits, or -1. */
 export const readTwo = functionOf(1, { at: 'i32' }, (v) =>
   sequence(
     v.at.set(i32.xor(i32.loadShort(v.at.get), i32.const(0x3030))),
@@ -77,7 +75,6 @@ export const countDays = functionOf(
   },
 );
 
-/** The first byte becomes the lowest byte. */
 export const wordOf = (bytes: readonly number[]): bigint =>
   bytes.reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
 

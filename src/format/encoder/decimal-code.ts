@@ -38,7 +38,6 @@ const variables = {
   negative: 'i32',
   point: 'i32',
   scale: 'i32',
-  /** First the number of bytes after the sign, then the number of digits. */
   length: 'i32',
   value: 'i64',
   /** Eight characters, the last one in the highest byte. */
@@ -103,7 +102,6 @@ const scanWord = (v: Variables): Code => {
   );
   return sequence(
     v.bits.set(i64.extend(i32.shl(i32.sub(i32.const(8), v.length.get), i32.const(3)))),
-    // Bytes before the field become '0'.
     v.word.set(
       i64.or(
         i64.shl(i64.shr(i64.load(i32.sub(v.end.get, i32.const(8))), v.bits.get), v.bits.get),

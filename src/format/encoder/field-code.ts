@@ -129,7 +129,6 @@ export const placeFields = functionOf(
   },
 );
 
-/** (list, start, end) -> address of the token that equals the bytes, or 0. */
 export const findToken = functionOf(
   3,
   {

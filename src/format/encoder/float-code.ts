@@ -33,7 +33,6 @@ const variables = {
   flags: 'i32',
   byte: 'i32',
   from: 'i32',
-  /** `significant` counts the digits from the first that is not 0. */
   digits: 'i32',
   significant: 'i32',
   exponent: 'i32',
@@ -194,7 +193,6 @@ export const nearestDouble = functionOf(
       v.value.set(i64.shl(v.value.get, v.zeros.get)),
       multiplyExactly(v),
       when(i64.eq(v.low.get, i64.const(-1n)), leaveWith(noDouble)),
-      // Keeps one bit more than a double has.
       v.shift.set(i64.add(i64.shr(v.high.get, i64.const(63n)), i64.const(9n))),
       v.mantissa.set(i64.shr(v.high.get, v.shift.get)),
       roundMantissa(v),

@@ -141,7 +141,6 @@ const takeNext = (v: Variables, call: Call): Code =>
 export const readJson = functionOf(4, variables, (v, call) => {
   const write = sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),
-    // The version byte of jsonb's binary format.
     when(v.isBinary.get, i32.storeByte(v.out.get, 4, i32.const(1))),
     v.byte.set(i32.add(v.length.get, v.isBinary.get)),
     putInt32(v.out, 0, v.byte),

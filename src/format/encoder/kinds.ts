@@ -2,10 +2,8 @@
 
 import { column } from './layouts.ts';
 
-/** An integer, or the address of i32 values or of a token list. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
-/** A token is a text and the byte that it means. */
 export interface FieldValues {
   readonly i32: number;
   readonly i64: bigint;
@@ -29,7 +27,6 @@ const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as co
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
   real: { routine: 'readReal', layout: number },
-  /** bytes: size of a value. */
   integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
   double: { routine: 'readDouble', layout: number },
   /** rounds: 1 if decimals beyond the scale are rounded, 0 if they are refused. */
@@ -41,13 +38,11 @@ const kinds = {
   /** zone: offset of texts without an offset, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
-  /** zone: offset in seconds east of UTC if the pattern has none. */
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
   /** other: the byte for all other texts, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
-  /** isBinary: 1 for jsonb. */
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
   /** list: for each pattern the size of its steps in bytes, then the steps; then 0. */
   patterns: {
@@ -88,7 +83,6 @@ const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
 const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
   name,
   routine,
-  /** 0 is the number of `notFromBytes`. */
   number: index + 1,
   ...offsetsOf(layout),
 }));

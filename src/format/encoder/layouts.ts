@@ -3,23 +3,19 @@
 /** `place` is 4 times the field's index in the record; `start` and `end` are addresses. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 
-/** The values of the column's kind follow: see kinds.ts. */
 export const column = {
   kind: 0,
   /** Address of a slot; of a list of slots if fields are joined; of a token if `parts` is 0. */
   slots: 4,
   parts: 8,
-  /** Addresses of token lists. */
   nulls: 12,
   tokens: 16,
   index: 20,
   /** 1 if user functions must see the values, also those that the routine can read. */
   hasFunction: 24,
-  /** Address of the column's `ruleLayout`, or 0. */
   rules: 28,
   separator: 32,
   separatorBytes: 36,
-  /** Null tokens for quoted fields: `nulls` or a part of them. */
   quotedNulls: 40,
   own: 44,
 };

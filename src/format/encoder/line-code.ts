@@ -37,12 +37,7 @@ export const putLine = functionOf(1, variables, (v) =>
         i64.extend(i32.load(i32.shl(v.record.get, i32.const(2)), linesAt)),
       ),
     ),
-    whenElse(
-      flag(state.isTextFormat),
-      putDigits(v),
-      // The length before the number never changes.
-      putInt64(v.token, lineToken.valueAt + 4, v.line),
-    ),
+    whenElse(flag(state.isTextFormat), putDigits(v), putInt64(v.token, lineToken.valueAt + 4, v.line)),
     zero,
   ),
 );

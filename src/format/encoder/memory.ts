@@ -18,7 +18,6 @@ export const state = {
   out: 8,
   copied: 12,
   filtered: 16,
-  /** One of `stopped`. */
   reason: 20,
   /** 4 times the number of delimiters in a record. */
   between: 24,
@@ -32,7 +31,6 @@ export const state = {
   rowHead: 52,
   trim: 56,
   filter: 60,
-  /** First byte of the delimiter. */
   delimiter: 64,
   /** -1 if the block has no quotes. */
   quote: 68,
@@ -44,7 +42,6 @@ export const state = {
   /** 1 if surplus fields of a record are ignored. */
   isCut: 88,
   lineAt: 92,
-  /** i64: line of the block's first byte. */
   blockLine: 96,
 };
 
@@ -57,7 +54,6 @@ export const exponentAt = mantissaAt + 8;
 /** 10^0 to 10^15 as f64, then as i64. */
 export const powersAt = exponentAt + 8;
 export const wholePowersAt = powersAt + 16 * 8;
-/** Number of days of each month, one byte each. */
 export const monthDaysAt = wholePowersAt + 16 * 8;
 /** One i32 each: three lower-case letters, the first in the lowest byte. */
 export const monthNamesAt = monthDaysAt + 16;
@@ -76,7 +72,6 @@ export const outEnd = outAt + outBytes;
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
 export const numberBytesMax = 128;
-/** Numbers are written here without their separators. */
 export const plainAt = glueAt + glueBytes + 64;
 /** Digits of a numeric, with the point between two groups of four. */
 export const digitsAt = plainAt + numberBytesMax + 64;

@@ -88,7 +88,6 @@ export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call
   ),
 );
 
-/** Exponents of doubles whose nearest float4 is normal and finite. */
 const singles = { least: 1023 - 126, most: 1023 + 126 };
 
 const infinite = 0x7ff0000000000000n;

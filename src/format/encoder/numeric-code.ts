@@ -54,7 +54,6 @@ const tryPower = (v: Variables, call: Call): Code =>
     leaveWith(call('readPower', v.column.get, v.negative.get, v.start.get, v.end.get, v.out.get)),
   );
 
-/** Any other byte among the digits must begin an exponent. */
 const findPoint = (v: Variables, call: Call): Code => {
   const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(codeOf('0'))), v128.all(9)));
   return sequence(
@@ -129,7 +128,6 @@ const alignDigits = (v: Variables): Code =>
     v.groups.set(i32.shr(i32.sub(v.to.get, i32.const(digitsAt - 3)), i32.const(2))),
   );
 
-/** Eight 16-bit numbers: `values`, repeated. */
 const words = (...values: readonly number[]): Code =>
   v128.const(Array.from({ length: 8 }, (_, index) => [values[index % values.length]!, 0]).flat());
 

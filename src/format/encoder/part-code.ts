@@ -61,7 +61,6 @@ const readUnit = (v: Text): Code =>
     ),
   );
 
-/** `first` is 0xd800 for high surrogates, 0xdc00 for low surrogates. */
 const isSurrogate = (v: Text, first: number): Code =>
   i32.eq(i32.and(v.unit.get, i32.const(0xfc00)), i32.const(first));
 
@@ -132,7 +131,6 @@ export const afterNumber = functionOf(2, number, (v) =>
     v.start.set(v.at.get),
     v.at.set(i32.add(v.at.get, isByte(v.at, '-'))),
     skipDigits(v),
-    // A leading 0 must be the only digit.
     when(i32.and(isByte(v.from, '0'), i32.ne(i32.sub(v.at.get, v.from.get), i32.const(1))), notSure),
     when(i32.and(i32.lt(v.at.get, v.end.get), isByte(v.at, '.')), increase(v.at, 1), skipDigits(v)),
     when(

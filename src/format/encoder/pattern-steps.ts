@@ -27,7 +27,6 @@ export const part = {
   hour: 12,
   minute: 16,
   second: 20,
-  /** Microseconds. */
   fraction: 24,
   /** 1: AM · 2: PM. */
   half: 28,

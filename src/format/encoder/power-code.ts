@@ -49,7 +49,6 @@ const writeZeros = (v: Variables): Code =>
 /** Passes `readNumeric` the number without exponent: 1.50e1 becomes 15.0. */
 export const readPower = functionOf(5, variables, (v, call) =>
   sequence(
-    // Refuses a second sign.
     unless(i32.ge(i32.loadByte(v.start.get), i32.const(codeOf('.')))),
     unless(call('scanFloat', v.start.get, v.end.get)),
     v.value.set(i64.load(i32.const(mantissaAt))),

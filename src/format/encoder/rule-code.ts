@@ -41,7 +41,6 @@ const compareWritten = (v: Variables): Code => {
   );
 };
 
-/** Compares as doubles. Bounds have at most 15 digits too. */
 const compareDecimal = (v: Variables, call: Call): Code =>
   sequence(
     v.decimal.set(call('scanDecimal', v.start.get, v.end.get)),

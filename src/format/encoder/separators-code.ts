@@ -86,7 +86,6 @@ export const plainNumber = functionOf(3, variables, (v) =>
   ),
 );
 
-/** Not 0 if the column declares a decimal comma or separators. */
 export const isSpelled = (column: Local): Code => spelling(column, 'decimal');
 
 export const takePlain = (

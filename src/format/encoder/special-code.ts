@@ -16,7 +16,6 @@ const variables = {
   letters: 'i64',
 } as const;
 
-/** The word has three or eight letters. */
 const isWord = (letters: Local, word: string): Code =>
   i64.eq(letters.get, i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE()));
 

@@ -38,7 +38,6 @@ export const readText = functionOf(4, variables, (v) => {
     i32.gt(length.get, i32.load(v.column.get, offsetOf('text', 'charactersMax')));
   return sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),
-    // A text has at most as many characters as bytes.
     when(isLonger(v.length), countCharacters(v), when(isLonger(v.characters), notSure)),
     putInt32(v.out, 0, v.length),
     increase(v.out, 4),

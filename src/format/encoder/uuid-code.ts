@@ -8,7 +8,6 @@ const bareLength = 32;
 const hyphenatedLength = 36;
 const bracedLength = 38;
 
-/** Indexes of the hyphens in 8-4-4-4-12. */
 const hyphens = [8, 13, 18, 23];
 
 const variables = {
@@ -23,7 +22,6 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-/** Not 0 if the byte is another character. */
 const differs = (byte: Code, character: string): Code => i32.sub(byte, i32.const(character.charCodeAt(0)));
 
 const openBraces = (v: Variables): Code =>
@@ -34,7 +32,6 @@ const openBraces = (v: Variables): Code =>
     v.length.set(i32.const(hyphenatedLength)),
   );
 
-/** Indexes [from, to), relative to `begin`. */
 const places = (from: number, to: number, begin: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index - begin);
 

@@ -6,7 +6,6 @@ interface Kind {
 }
 
 interface KnownKind extends Kind {
-  /** Each byte as a latin1 character. */
   readonly begins: string;
   readonly at?: number;
 }

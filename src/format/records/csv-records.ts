@@ -69,7 +69,6 @@ export const readRecords = async (
     ...optionsOf(dialect, fields, lineEnd),
     on_record: (record: readonly string[]) => {
       take(record);
-      // Returning null keeps the record out of csv-parse's output.
       return null;
     },
   });

@@ -13,7 +13,6 @@ export interface FileFields {
   readonly header: readonly string[];
   /** Several indexes if the reference is ambiguous. */
   readonly indexesOf: (ref: FieldRef) => readonly number[];
-  /** -1 if the file has no such field. */
   readonly indexOf: (ref: FieldRef) => number;
   /** The text that holds for the whole file; undefined for fields of its records. */
   readonly textAt: (index: number) => string | undefined;
@@ -38,7 +37,6 @@ const partOf = (path: string, pattern: RegExp): string | undefined => {
   return found === null ? undefined : (found[1] ?? found[0]);
 };
 
-/** `keyOf` maps names that count as equal to one key. */
 const indexesByName = (names: readonly string[], keyOf: (name: string) => string) => {
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {
@@ -110,6 +108,5 @@ export const mainName = (ref: FieldRef): string => {
   return 'path' in ref ? `path(${String(ref.path)})` : ref.from[0]!;
 };
 
-/** Equal keys mean equal references. */
 export const refKey = (ref: FieldRef): string =>
   typeof ref === 'object' && 'path' in ref ? mainName(ref) : JSON.stringify(ref);

@@ -11,13 +11,11 @@ export interface Grammar {
   readonly escapesAll: boolean;
   readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
-  /** A line feed and the comment's first bytes. */
   readonly commentLine: Buffer | undefined;
   /** Starts a comment inside a line. Undefined if comments are whole lines. */
   readonly infix: Buffer | undefined;
   /** Blanks and tabs around quotes are dropped. A line of only blanks is then blank. */
   readonly trim: boolean;
-  /** Blanks and tabs are dropped around unquoted fields too. */
   readonly trimsPlain: boolean;
   /** Quotes inside unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
@@ -64,14 +62,12 @@ export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE
 export const mayHoldComment = (block: Buffer, { comment, commentLine, infix }: Grammar): boolean =>
   comment !== undefined && (startsWith(block, 0, comment) || block.includes(infix ?? commentLine!));
 
-/** Counts line ends in [from, to), also inside quotes. */
 export const countLines = (block: Buffer, from: number, to: number, newline: number): number => {
   let count = 0;
   for (let at = from; at < to; at += 1) if (block[at] === newline) count += 1;
   return count;
 };
 
-/** The end of a line, and the first byte after its line end. */
 export interface LineSpan {
   readonly end: number;
   readonly next: number;
@@ -115,7 +111,6 @@ export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll 
   (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
   (escapesAll && bytes[at] === BACKSLASH);
 
-/** Returns the index after the closing quote, or -1. */
 const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1)
     if (isEscape(block, at, grammar)) at += 1;

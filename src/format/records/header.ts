@@ -63,7 +63,6 @@ const passLines = async (reader: HeadReader, count: number): Promise<void> => {
   }
 };
 
-/** A comment may be longer than any buffer. */
 const passComment = async (reader: HeadReader): Promise<void> => {
   for (;;) {
     const bytes = await reader.read(reader.byte, headerBytesMax);
@@ -75,7 +74,6 @@ const passComment = async (reader: HeadReader): Promise<void> => {
   }
 };
 
-/** The first record after comments and blank lines. */
 const findRecord = async (
   reader: HeadReader,
 ): Promise<{ readonly bytes: Buffer; readonly spans: RecordSpans } | undefined> => {

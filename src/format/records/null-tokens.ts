@@ -3,7 +3,6 @@
 import type { Dialect } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** For one text, comparing is faster than hashing. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
   const [only] = texts;
   if (texts.length === 1) return (text) => text === only;

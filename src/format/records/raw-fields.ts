@@ -11,7 +11,6 @@ type Escapes = NonNullable<Dialect['escapes']>;
 export const nullMark = String.raw`\N`;
 
 export interface RawField {
-  /** null if the field is `\N`, in dialects with backslash escapes. */
   readonly content: Buffer | null;
   readonly isQuoted: boolean;
 }
@@ -61,7 +60,6 @@ const numberAt = (
   return { byte: byte & 0xff, end: at + digits.length };
 };
 
-/** A backslash at the end of the file is dropped. */
 const escapedAt = (
   record: Buffer,
   at: number,

@@ -5,7 +5,6 @@ import { rejectRawBytesMax } from '../../core/limits.ts';
 
 const escapeByte = (byte: number): string => `\\x${byte.toString(16).padStart(2, '0')}`;
 
-/** Moves a cut back to the start of its UTF-8 character. */
 const characterStart = (bytes: Buffer, at: number): number => {
   let start = at;
   while (start > 0 && at - start < 3 && (bytes[start]! & 0xc0) === 0x80) start -= 1;
@@ -27,7 +26,6 @@ export const rawText = (bytes: Buffer): string => {
   return text + ending;
 };
 
-/** 0 for NUL and invalid bytes. */
 const characterLength = (bytes: Buffer, at: number): number => {
   if (bytes[at] === 0) return 0;
   for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1)
@@ -35,5 +33,4 @@ const characterLength = (bytes: Buffer, at: number): number => {
   return 0;
 };
 
-/** The server stores valid UTF-8 without NUL. */
 export const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);

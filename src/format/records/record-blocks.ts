@@ -11,7 +11,6 @@ export interface RecordBlock {
   /** The offsets in `spans` start at the first of these bytes. */
   readonly bytes: Buffer;
   readonly spans: RecordSpans;
-  /** Position of the first byte, and number of the first record. */
   readonly position: Position;
   /** Length in the file. `bytes` is shorter if a record is too long. */
   readonly fileBytes: number;
@@ -34,7 +33,6 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
 
 /** A comment, or a line longer than `recordBytesMax`, whose end has not been read yet. */
 interface LongLine {
-  /** Undefined for a comment. */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
@@ -65,7 +63,6 @@ export const longLineBlock = (
   };
 };
 
-/** Returns the rest of `piece`. */
 const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
   line.fileBytes += bytes;
   line.newlines += countLines(piece, 0, bytes, newline);
@@ -97,7 +94,6 @@ interface Gathered {
   /** Copies of reads, because their buffers are reused. `rest` follows them. */
   waiting: Buffer[];
   waitingBytes: number;
-  /** Number of bytes at which to search again. */
   wanted: number;
 }
 

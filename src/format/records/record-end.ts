@@ -32,7 +32,6 @@ interface Walk {
   /** Index of the last quote (next field: line end) that has no meaning, or -1. */
   strayQuote: number;
   strayLineEnd: number;
-  /** True if text follows a closing quote. */
   isBroken: boolean;
   found: LineSpan | undefined;
 }
@@ -93,7 +92,6 @@ const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, 
   walk.at = at;
 };
 
-/** Returns false if the text breaks the record. */
 const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
   walk.isFieldStart = false;
   if (!walk.isAfterQuoted) return true;
@@ -115,7 +113,6 @@ const lineEnding = (
   return lineEnd === 'lf' || line.end < at ? line : undefined;
 };
 
-/** Counts how many bytes of `mark` are at `at`. */
 const matched = (block: Buffer, at: number, mark: Buffer): number => {
   let count = 0;
   while (count < mark.length && at + count < block.length && block[at + count] === mark[count]) count += 1;
@@ -129,7 +126,6 @@ const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, gra
   else walk.found = line.end - walk.start > recordBytesMax ? line : { end: at, next: line.next };
 };
 
-/** Index of the next byte that may have a meaning in unquoted text, or `limit`. */
 const skipText = (
   block: Buffer,
   from: number,

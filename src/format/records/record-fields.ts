@@ -64,7 +64,6 @@ export const correctedDialect = (dialect: Dialect): Dialect => {
   };
 };
 
-/** sluice writes files in this dialect. */
 export const writtenDialect: Dialect = {
   delimiter: ',',
   quote: '"',

@@ -34,14 +34,12 @@ export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Opt
   bom: false,
   delimiter: dialect.delimiter,
   quote: dialect.quote,
-  // Without this option, csv-parse takes '"' as escape, even if the quote is another character.
   escape: dialect.quote,
   record_delimiter: newlines[lineEnd],
   relax_column_count: true,
   skip_empty_lines: false,
 });
 
-/** Returns undefined if csv-parse refuses the bytes. */
 const readCsv = (bytes: Buffer, options: CsvParse.Options): readonly (readonly string[])[] | undefined => {
   try {
     return parse(bytes, options);
@@ -77,7 +75,6 @@ interface Parsing {
   readonly table: ReadTable;
   readonly fields: FileFields;
   readonly grammar: Grammar;
-  /** Undefined if csv-parse cannot read the dialect. */
   readonly csvParse: Options | undefined;
   readonly readUnquoted: ReturnType<typeof unquotedReader>;
 }
@@ -124,7 +121,6 @@ const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
 };
 
-/** The records contain no quotes and are valid text. */
 const splitRecords = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   from: number,

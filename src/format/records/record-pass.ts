@@ -18,7 +18,6 @@ const scanMemory = {
 };
 
 export interface QuoteRule {
-  /** -1 if the dialect has no quotes. */
   readonly quote: number;
   /** -1 if the delimiter has several bytes, or quotes are not doubled: all quotes are irregular. */
   readonly delimiter: number;
@@ -41,7 +40,6 @@ const scanText = (from: number, to: number, base: number, rule: QuoteRule): numb
     Number(rule.keepEmpty),
   ) - windowAt;
 
-/** Reused for the next block. */
 export interface RecordList {
   starts: Int32Array;
   ends: Int32Array;
@@ -93,7 +91,6 @@ const addScanned = (list: RecordList): void => {
 
 interface Cursor {
   at: number;
-  /** Number of newlines in the block before `at`. */
   line: number;
 }
 
@@ -102,7 +99,6 @@ type RecordPass = (cursor: Cursor) => void;
 /** The block's bytes must not change while the pass is used. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
   const { text, before, state: scanned } = scanMemory;
-  // Range of the block that is in WebAssembly memory.
   let [loadedFrom, loadedTo] = [0, 0];
   const load = (from: number): void => {
     loadedFrom = from;

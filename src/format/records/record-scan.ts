@@ -22,7 +22,6 @@ const types = {
   base: 'i32',
   quote: 'i32',
   delimiter: 'i32',
-  /** -1 if the dialect has quotes, else 0. */
   quotes: 'i32',
   /** -1 if the scan can judge quotes. 0: every quote counts as irregular. */
   understood: 'i32',
@@ -36,7 +35,6 @@ const types = {
   before: 'i32',
   newline: 'i32',
   end: 'i32',
-  /** 1 if the record is listed, 0 if it is a blank line. */
   kept: 'i32',
   /** All bits are 1 if the group begins inside quotes, else 0. */
   inside: 'i64',
@@ -99,7 +97,6 @@ const judgeQuotes = sequence(
   parities(v.insideBits),
   v.insideBits.set(i64.xor(v.insideBits.get, v.inside.get)),
   v.closing.set(i64.and(v.quoteBits.get, i64.not(v.insideBits.get))),
-  // A CR is irregular unless an LF follows.
   v.irregular.set(
     i64.and(follows(v.returnBits.get, isByte(v.before.get, i32.const(CR))), i64.not(v.lineBits.get)),
   ),
@@ -162,7 +159,6 @@ const upToLowest = (bits: Code): Code => i64.xor(bits, i64.sub(bits, i64.const(1
 
 const listed = (at: number, value: Code): Code => i32.store(v.found.get, at, value);
 
-/** A record that is too long is irregular. */
 const listRecords = loopWhile(
   isSome(v.ends.get),
   v.newline.set(i32.add(v.from.get, i32.wrap(i64.trailingZeros(v.ends.get)))),

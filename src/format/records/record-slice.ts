@@ -3,7 +3,6 @@
 import type { RecordBlock } from './record-blocks.ts';
 import type { RecordSpans } from './splitter.ts';
 
-/** In the result, record `from` has index 0. */
 const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number): RecordSpans['faults'] => {
   const own: RecordSpans['faults'] = new Map();
   // Takes the shorter loop: a block may have half a million faults, and be cut fifty times.

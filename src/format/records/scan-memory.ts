@@ -3,12 +3,10 @@
 /** Few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;
 
-/** Indexes of i32 values that the scan keeps between windows. */
 export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };
 /** The byte before the window is kept at `windowAt` - 1. */
 export const windowAt = 64;
 export const startsAt = windowAt + windowBytes;
-/** Room for the worst case: every byte is a record. */
 const listBytes = 4 * windowBytes;
 export const endsAt = startsAt + listBytes;
 export const linesAt = endsAt + listBytes;

@@ -29,7 +29,6 @@ export interface RecordSpans {
   readonly starts: Int32Array;
   /** Index after each record's last byte, without its line end. */
   readonly ends: Int32Array;
-  /** Number of line ends in the block before each record. */
   readonly lines: Int32Array;
   /**
    * Records to reject without parsing, by index. null is not a fault: the record has quotes that
@@ -48,7 +47,6 @@ export interface RecordSpans {
 export interface Splitter {
   /** `atEnd`: no bytes follow, so the rest is a record. */
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
-  /** Ignores quotes. Undefined if the line's end may be in later bytes. */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
   readonly isComment: (block: Buffer) => boolean;
   readonly newline: number;
@@ -72,7 +70,6 @@ const isEscaped = (block: Buffer, start: number, at: number): boolean => {
 /** Programs that translate line ends twice write several CRs before the LF. */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
-  // False if a comment is between the record and its line end.
   const isAtEnd = end === next || block[end] === CR || block[end] === LF;
   const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
   if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
@@ -85,11 +82,9 @@ const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Gra
   return !block.subarray(from, to).includes(delimiter);
 };
 
-/** `from` is the index of the first record to check. */
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;
-  // Usually no line is blank, so nothing is moved.
   while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
   for (let index = kept; index < length; index += 1) {
     const [start, end] = [list.starts[index]!, list.ends[index]!];

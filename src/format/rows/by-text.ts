@@ -6,7 +6,6 @@ import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import { keepsText } from './row-form.ts';
 import { rulesByText } from './rule-plan.ts';
 
-/** User functions, and rules unknown to the routine. */
 const functionsOf = (spec: ColumnSpec): readonly string[] => [
   ...(spec.test === undefined ? [] : ['publish.deleted']),
   ...(spec.map === undefined ? [] : ['.map']),

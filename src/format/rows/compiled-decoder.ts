@@ -30,7 +30,6 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   const fields: (string | undefined)[] = header.map(() => '');
   const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
-  /** Returns a test: does the routine's current record satisfy the filters? */
   const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
     const isTrue = createRecordFilter(filters, ofFile, dialect);
     const slots = neededFields([], filters)
@@ -74,7 +73,6 @@ export const createCompiledDecoder = (
     file.header.length,
     file.lineEnd,
   );
-  /** The routine knows only doubled quotes. */
   const foreignEscape = escape === quote ? -1 : escape;
   /** The routine recognizes `\N` only without quotes, and between one-byte delimiters. */
   const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;

@@ -4,7 +4,6 @@ import type { Counts, Reject } from '../../core/model.ts';
 import type { RecordBlock } from '../records/record-blocks.ts';
 
 export interface DecodedBlock {
-  /** Valid until the next call of the decoder. */
   readonly copyBytes: Buffer;
   readonly counts: Counts;
   readonly rejects: readonly Reject[];

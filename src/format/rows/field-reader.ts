@@ -12,10 +12,8 @@ import type { FileFields } from '../records/file-fields.ts';
 import { isRefusal, type Reader, type Refusal } from '../types/contract.ts';
 import { ruleTests } from './column-rules.ts';
 
-/** Returns text for COPY, null, or why the record is rejected. */
 export type FieldReader = (fields: readonly (string | undefined)[], line?: number) => string | null | Refusal;
 
-/** Joins the fields' texts. A null token makes the result null. */
 const sourceText = (
   indexes: readonly number[],
   separator: string,
@@ -47,7 +45,6 @@ const sourceText = (
   };
 };
 
-/** The output of a Zod schema replaces the value. */
 export const withChecks = (
   column: ColumnSpec,
   read: Reader,

@@ -24,7 +24,6 @@ export const words = (values: readonly number[]): Buffer => {
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 
-/** Each token has the bytes to write for it; undefined refuses the record. */
 export const appendTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],

@@ -33,7 +33,6 @@ const recordsAtOnce = 256;
 interface Judge {
   /** Checks the number of fields, then filters, then every column. */
   readonly fields: (fields: readonly (string | undefined)[], line: number) => Judgement;
-  /** Adds faults of columns to a record with invalid bytes. */
   readonly rest: (record: Faulty) => Faulty;
 }
 
@@ -111,7 +110,6 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-/** `index` is the record's index in the block. */
 type RecordJudge = (
   block: RecordBlock,
   from: number,

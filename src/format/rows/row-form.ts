@@ -18,7 +18,6 @@ type PutValue = (text: string | null, out: RowBytes) => void;
 
 export interface RowForm {
   readonly isTextFormat: boolean;
-  /** The writer takes null, or texts that the column's reader returned. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
   readonly putRowOf: (
     columns: readonly ColumnSpec[],
@@ -56,7 +55,6 @@ const putString = (text: string, out: RowBytes): void => {
   out.at += out.bytes.write(text, out.at);
 };
 
-/** `encodeRow` returns a row with its line end. */
 export const textForm = (encodeRow: RowEncoder): RowForm => ({
   isTextFormat: true,
   putValueOf: () => (text, out) => putString(encodeRow([text]).slice(0, -1), out),

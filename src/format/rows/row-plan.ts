@@ -23,7 +23,6 @@ import { routineRules } from './rule-plan.ts';
  * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
  */
 export interface RowPlan {
-  /** Loaded at `planAt`. Begins with the slots. */
   readonly bytes: Buffer;
   readonly slotsEnd: number;
   readonly delimiterAt: number;
@@ -40,11 +39,9 @@ export interface RowPlan {
 /** 3 bytes for UTF-8 from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
-/** Undefined if a record without the value is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
-/** Empty if a function must see what the token means. */
 const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
   const read = withChecks(spec, typeOf(spec).reader(spec.options));
@@ -82,7 +79,6 @@ const valueOfFile = (
   }
 };
 
-/** Most bytes of a value's length and fixed part. */
 const valueHeadMax = 24;
 const numericMax = valueHeadMax + numberBytesMax / 2;
 
@@ -129,7 +125,6 @@ interface PlannedColumn {
   readonly valueMax: number;
 }
 
-/** A column with one value for the whole file has a token instead of slots. */
 const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const same = Buffer.alloc(token.bytes);
@@ -151,7 +146,6 @@ const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number 
   return address;
 };
 
-/** All `_line` columns share one token. */
 const lineColumn = (lineAt: number): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   bytes.writeInt32LE(lineAt, column.slots);

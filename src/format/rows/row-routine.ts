@@ -33,7 +33,6 @@ export interface RowTable {
   readonly trim: Dialect['trim'];
   readonly between: number;
   readonly columns: number;
-  /** One per column, for texts that the routine leaves to JavaScript. */
   readonly encoders: readonly TextEncoder[];
   readonly isWanted: (() => boolean) | undefined;
 }
@@ -55,7 +54,6 @@ interface TextWindow {
   readonly isAscii: boolean;
   /** The quote, which may be doubled in the window. Undefined if the window has no quotes. */
   readonly quote: string | undefined;
-  /** The window as latin1, before the routine undoubles quotes. */
   whole: string | undefined;
 }
 
@@ -118,7 +116,6 @@ const viewsOf = (buffer: ArrayBuffer) => ({
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
 
-/** A value that exceeds the room goes to a larger buffer. */
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
 /** Returns the value's end, or 0 if the value is refused, unsure or too large. */
@@ -163,7 +160,6 @@ const setState = (address: number, value: number): void => {
 };
 const stateAt = (address: number): number => views.words[address >> 2]!;
 
-/** `quote` is -1 if the block has no quotes. */
 export const beginRows = (table: RowTable, quote: number): void => {
   const { plan } = table;
   if (current !== table) {

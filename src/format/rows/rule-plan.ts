@@ -36,7 +36,6 @@ const isExact = (bound: string): boolean => {
   );
 };
 
-/** True if equal values have equal texts. */
 const isOneText = ({ type, options }: ColumnSpec): boolean =>
   isText(typeOf({ type }), options) || ['number', 'bigint'].includes(typeOf({ type }).value(options).kind);
 
@@ -47,7 +46,6 @@ const isForRoutine = (rule: ColumnRule, spec: ColumnSpec): boolean => {
   return !isDecimal || (writesPlainly(spec.options) && isExact(rule.bound));
 };
 
-/** Kinds of rules that only the column's reader can test. */
 export const rulesByText = (spec: ColumnSpec): readonly ColumnRule['kind'][] => {
   const kinds = spec.rules.filter((rule) => !isForRoutine(rule, spec)).map(({ kind }) => kind);
   return rulesOf(spec, 'oneOf').length > 1 ? [...kinds, 'oneOf'] : kinds;
@@ -87,7 +85,6 @@ const setWritten = (
   bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
 };
 
-/** Undefined if the column has no rules, or if its reader must test them. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
   const bytes = Buffer.alloc(ruleLayout.bytes);

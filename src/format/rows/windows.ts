@@ -49,7 +49,6 @@ const holdsBackslash = (
   };
 };
 
-/** `isFit` undefined: all records are fit. */
 const windowEnd = (
   { starts, ends }: RecordSpans,
   from: number,

@@ -6,7 +6,6 @@ const hyphen = 45;
 const colon = 58;
 const letterZ = 90;
 
-/** Returns -1 if one of the two characters at `at` is not a digit. */
 export const readTwo = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - zero;
   const ones = text.charCodeAt(at + 1) - zero;
@@ -64,7 +63,6 @@ export const offsetEnd = (text: string, at: number): number => {
 
 const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
-/** The offset has the form Z or ±HH[:mm[:ss]]. */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>
   end === at + 1 ||
   (partAt(text, at + 1, end) <= offsetHoursMax &&
@@ -91,7 +89,6 @@ export const microsecondsOf = (text: string): number => {
   return seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
 };
 
-/** Positive east of UTC. */
 export const offsetSecondsOf = (text: string): number => {
   const offset = offsetAtEnd.exec(text)?.[1] ?? 'Z';
   if (offset === 'Z') return 0;

@@ -41,20 +41,16 @@ export type Order = 'whole' | 'float' | 'decimal';
 
 export interface ColumnType<Value = any, Options = any> {
   sql(options: Options): string;
-  /** Any other option is an error in the pipeline. */
   readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
-  /** Returns a sentence about a wrong option and what to do. */
   optionsProblem?(options: Options): string | undefined;
   /** All decisions are made here, once per column, not per field. */
   reader(options: Options): Reader;
   /** How the row routine (WebAssembly) reads a field. */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
-  /** Without an order, the type has no `.min` and `.max`. */
   readonly order?: Order;
   /** The value that `.check`, `.zod` and Row<> get. */
   value(options: Options): ValueShape;
-  /** Converts a text that `reader` returned. */
   toValue(text: string, options: Options): Value;
   /** Converts a JavaScript value (`.default(v)`, `.zod`) to text. Undefined for other types. */
   fromValue(value: unknown): string | undefined;

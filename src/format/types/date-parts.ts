@@ -84,7 +84,6 @@ export const monthName: Step = (text, at, parts) => {
   return at + 3;
 };
 
-/** `width` is the number of S letters in the pattern. */
 export const fraction =
   (width: number): Step =>
   (text, at, parts) => {
@@ -143,7 +142,6 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
   offsetWithColon(text.slice(parts[part.offset], parts[part.offsetEnd]));
 
-/** True if a date column loses nothing when it drops this time of day. */
 export const isMidnight = (text: string, parts: DateParts): boolean =>
   /^[0:.]*$/.test(isoTimeOf(text, parts));
 

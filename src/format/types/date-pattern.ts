@@ -21,7 +21,6 @@ import {
 
 type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 
-/** Patterns copy fraction and offset as texts. */
 export interface Sample {
   readonly year: number;
   readonly month: number;
@@ -37,7 +36,6 @@ interface Token {
   readonly part: PartName;
   readonly step: Step;
   readonly write: (sample: Sample) => string;
-  /** The kind of step in the row routine; `needs` is its argument. */
   readonly reads: number;
   readonly needs: number;
   /** For tokens of variable length: matches text that must not follow the token directly. */
@@ -104,7 +102,6 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/** Splits YYYY-MM into YYYY, -, MM. */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -201,7 +198,6 @@ const fractionDigitsKept = 6;
 
 type ByteStep = [reads: number, needs: number, next: number];
 
-/** A step can expect one byte after it, which saves a step. */
 const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);

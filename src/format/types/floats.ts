@@ -31,7 +31,6 @@ const compareExactly = (text: string, size: number): number => {
   return left === right ? 0 : left < right ? -1 : 1;
 };
 
-/** False if a nonzero literal overflows or becomes 0. `size` is its absolute double. */
 type InRange = (size: number, text: string) => boolean;
 
 const doubleInRange: InRange = (size) => size !== Infinity && size !== 0;
@@ -87,7 +86,6 @@ const floatType = (
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-/** The next float4: farther from zero if `away`, else nearer to zero. */
 const neighbour = (value: number, away: boolean): number => {
   single[0] = value;
   singleBits[0]! += away ? 1 : -1;

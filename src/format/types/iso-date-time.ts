@@ -66,7 +66,6 @@ const readWithOffset: Reader = (text) => {
   return isOffsetAt(text, end, text.length) ? text : noSuchOffset(text.slice(end));
 };
 
-/** Without `addOffset`, texts without an offset are refused. */
 export const isoTimestamptzReader =
   (addOffset: AddOffset | undefined): Reader =>
   (text) => {
@@ -118,7 +117,6 @@ const fitDecimals = (text: string, canonical: string, rounds: boolean, sql: stri
     : later + offset;
 };
 
-/** Texts with more than six decimals are rounded or refused. */
 export const withDecimals =
   (read: Reader, rounds: boolean, sql: string): Reader =>
   (text) => {

@@ -10,7 +10,6 @@ import { isNot, quoted, refuse } from './refusal.ts';
 const quote = 34;
 const backslash = 92;
 
-/** Returns the index after the string that opens at `at`. The text must be valid JSON. */
 const afterString = (text: string, at: number): number => {
   let end = at + 1;
   while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
@@ -55,7 +54,6 @@ const escapedUnit = (text: string, at: number): number =>
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** Returns what jsonb cannot store in the string literal [start, end). */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {
@@ -79,7 +77,6 @@ const afterNumber = (text: string, at: number): number => {
   return numberEnd.exec(text)?.index ?? text.length;
 };
 
-/** jsonb stores numbers as numeric. */
 const numberProblem = (number: string): Refusal | undefined => {
   const shape = emptyShape();
   scanDecimal(number, shape);
@@ -124,7 +121,6 @@ const jsonText = (value: unknown): string | undefined => {
   }
 };
 
-/** The binary format of jsonb: version number 1, then the JSON text. */
 const encodeJsonb = (text: string, out: RowBytes): void => {
   reserve(out, 5 + utf8BytesMax(text));
   const length = out.bytes.write(text, out.at + 5);

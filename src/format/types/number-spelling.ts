@@ -115,7 +115,6 @@ const withoutGroups = (text: string, separator: string, isIndian: boolean): stri
 const withPoint = (text: string): string | undefined =>
   text.includes('.') ? undefined : text.replace(',', '.');
 
-/** Rewrites a number as PostgreSQL reads it. Undefined if a separator is misplaced. */
 type PlainNumber = (text: string) => string | undefined;
 
 const asItIs: PlainNumber = (text) => text;
@@ -134,7 +133,6 @@ const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNum
 /** A blank, or one of the two no-break spaces, may precede the percent sign. */
 const sign = /[ \u00a0\u202f]?%$/;
 
-/** Moving the point is exact. */
 const hundredth = (text: string): string | undefined => {
   const [found, plusMinus = '', whole = '', rest = '', exponent] = decimalParts.exec(text) ?? [];
   if (found === undefined || whole + rest === '') return undefined;
@@ -152,7 +150,6 @@ const plainPercent =
     return percent === 'share' ? hundredth(number) : number;
   };
 
-/** `readServer` rewrites numbers of the server's spelling. */
 export const plainNumber = (options: NumberOptions, readServer: PlainNumber = serverNumber): PlainNumber => {
   if (options.spelling === 'server') return readServer;
   const plain = plainSeparators(options);

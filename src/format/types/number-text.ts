@@ -37,7 +37,6 @@ export interface DecimalShape {
   lastNonzero: number;
   /** Exact up to ten digits. Infinite beyond, which exceeds every limit. */
   exponent: number;
-  /** Range of digits and point in the text, without sign and exponent. */
   start: number;
   end: number;
 }
@@ -52,7 +51,6 @@ export const emptyShape = (): DecimalShape => ({
   end: 0,
 });
 
-/** Sign, digits before and after the point, and exponent of a decimal literal. */
 export const decimalParts = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 
 const exponentDigitsExact = 10;

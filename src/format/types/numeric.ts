@@ -37,7 +37,6 @@ export interface NumericOptions extends FloatOptions, SpellingOptions {
   readonly round?: boolean;
 }
 
-/** `shape` describes `text`. */
 type Fit = (text: string, shape: DecimalShape) => Refusal | undefined;
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -189,7 +188,6 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   );
 };
 
-/** Writes `digits`, with the point after `pointAt` of them and `scale` decimals. */
 const putDigits = (
   out: RowBytes,
   isNegative: boolean,

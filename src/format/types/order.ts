@@ -40,7 +40,6 @@ interface Decimal {
   readonly digits: string;
 }
 
-/** Undefined for NaN. */
 export const decimalOf = (text: string): Decimal | undefined => {
   const sign = text.startsWith('-') ? -1 : 1;
   if (isInfinity(text)) return { sign, power: Infinity, digits: '' };
@@ -76,6 +75,5 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 
-/** True for character strings, not for numbers or timestamps as strings. */
 export const isText = (type: ColumnType, options: ColumnOptions): boolean =>
   type.order === undefined && type.value(options).kind === 'string';

@@ -19,7 +19,6 @@ export type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 
 export interface Composing {
   readonly addOffset: AddOffset;
-  /** A date may lose a time of day other than midnight. */
   readonly dropsTime: boolean;
 }
 
@@ -73,7 +72,6 @@ const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
   };
 };
 
-/** The first value wins, else the first refusal. */
 export const patternReader = (kind: DateKind, patterns: readonly string[], composing: Composing): Reader => {
   const readers = patterns.map((pattern) => readerOf(kind, pattern, composing));
   const wanted = `a ${kind} written as ${patterns.join(' or ')}`;

@@ -16,7 +16,6 @@ const cut = (text: string): string => {
 
 export const quoted = (text: string): string => inQuotes(cut(text));
 
-/** Without quotes, for digits and signs. */
 export const bare = (text: string): string => quoted(text).slice(1, -1);
 
 export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });

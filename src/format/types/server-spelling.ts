@@ -20,7 +20,6 @@ export const spellingProblem = (
     : `spelling: 'server' reads texts as the server does, and ${other} contradicts that; leave one of them out`;
 };
 
-/** White space as defined by isspace() in C. */
 const isBlankAt = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at);
   return code === 32 || (code >= 9 && code <= 13);
@@ -47,7 +46,6 @@ const fromOtherBase = (text: string): string | undefined => {
 
 const underscores = /(?<=\d)_(?=\d)/g;
 
-/** Other texts stay wrong, and the caller refuses them. */
 export const serverNumber = (text: string): string => {
   const trimmed = withoutBlanks(text);
   return fromOtherBase(trimmed) ?? trimmed.replace(underscores, '');

@@ -5,7 +5,6 @@ import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './refusal.ts';
 import { serverUuid, spellingOption, type SpellingOptions } from './server-spelling.ts';
 
-// A regular expression without captures is as fast as a loop, and allocates nothing.
 const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
 const bareHex = /^[\da-f]{32}$/i;

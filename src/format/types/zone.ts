@@ -14,7 +14,6 @@ interface Span {
   readonly to: number;
   /** Milliseconds east of UTC. */
   readonly offset: number;
-  /** ±HH:mm, or ±HH:mm:ss if the seconds are not 0. */
   readonly text: string;
 }
 
@@ -74,7 +73,6 @@ const createSpans = (zone: string): Spans => {
 
 const zones = new Map<string, Spans>();
 
-/** The first use of a year takes about a millisecond. */
 export const localTimes = (zone: string, ambiguous: Ambiguous): ((local: string) => string | Refusal) => {
   const spansIn = zones.get(zone) ?? createSpans(zone);
   zones.set(zone, spansIn);

@@ -3,7 +3,6 @@
 import type { MemberPart } from '../../core/model.ts';
 
 export class CorruptBytes extends Error {
-  /** Offset in the stored file. */
   readonly byte: number;
 
   constructor(problem: string, byte: number, options?: ErrorOptions) {
@@ -24,15 +23,12 @@ export interface Decoding {
 
 export interface ArchiveBytes {
   readonly bytes: number;
-  /** Yields the bytes [start, end) in blocks whose memory may be reused. */
   readonly read: (start: number, end: number) => AsyncIterable<Buffer>;
 }
 
 export interface Member {
   readonly name: string;
-  /** Compressed size. */
   readonly bytes: number;
-  /** Set if the member cannot be read. */
   readonly refusal?: { readonly problem: string; readonly hint: string };
   readonly locate: () => Promise<MemberPart>;
 }
@@ -41,7 +37,6 @@ export interface Member {
 export class UnreadableArchive extends Error {}
 
 export interface Container {
-  /** Name in the ledger. The decoding of the archive's members has the same name. */
   readonly name: string;
   readonly matches: (head: Buffer) => boolean;
   /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */

@@ -8,7 +8,6 @@ import { CorruptBytes } from './contract.ts';
 /** zlib has this code for truncated data, and for too small buffers, which do not occur here. */
 const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
-/** `bytesWritten` counts the compressed bytes that the stream has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
 /** `bytes` begin at offset `start` of the file. `name` is the format for messages. */

@@ -26,7 +26,6 @@ export async function* contentOf(
   let [made, sum] = [0, 0];
   for await (const block of content) {
     made += block.length;
-    // The limits of decompression were checked with this size.
     if (made > part.bytes) throw otherSize(part);
     sum = crc32(block, sum);
     yield block;

@@ -46,7 +46,6 @@ class DirectoryReader extends yauzl.RandomAccessReader {
     callbackify(readInto)(callback);
   }
 
-  /** Returns fewer bytes at the end of the archive. */
   async bytesAt(position: number, length: number): Promise<Buffer> {
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
@@ -94,7 +93,6 @@ const memberRefusal = (entry: yauzl.Entry): Member['refusal'] => {
 const headerBytes = 30;
 const headerMagic = 0x04034b50;
 
-/** The member must end before the offset `before`. */
 interface OrderedEntry {
   readonly entry: yauzl.Entry;
   readonly before: number;

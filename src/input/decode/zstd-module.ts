@@ -3,7 +3,6 @@
 
 import { ZSTDDecoder } from 'zstddec/stream';
 
-/** Numbers are addresses and counts of bytes. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly malloc: (bytes: number) => number;
@@ -52,7 +51,6 @@ export interface ZstdFrame {
   readonly close: () => void;
 }
 
-/** The frame's memory stays allocated until `close`. */
 export const openZstdFrame = async (): Promise<ZstdFrame> => {
   const { memory, malloc, free, ...zstd } = await (opening ??= open());
   const context = zstd.ZSTD_createDCtx();

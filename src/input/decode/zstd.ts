@@ -154,7 +154,6 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
   }
 }
 
-/** A call to Node's thread pool takes as long as decoding one block, so calls get many. */
 const blocksAtOnce = 16;
 
 /** Compressed bytes passed to Node at once, if blocks hardly compress. */

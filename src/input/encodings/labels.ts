@@ -59,6 +59,5 @@ const byLabel = new Map(
 
 export const encodingLabels: readonly string[] = [...byLabel.keys()];
 
-/** Case and blanks around the label do not matter. */
 export const encodingOfLabel = (label: string): EncodingName | undefined =>
   byLabel.get(label.trim().toLowerCase());

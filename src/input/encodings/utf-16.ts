@@ -16,7 +16,6 @@ const utf8Of = (text: string): Buffer =>
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 export const createUtf16 = (isBigEndian: boolean): Transcoder => {
-  /** Bytes of an incomplete character at the end of a block. */
   let rest = Buffer.alloc(0);
   const unitsOf = (bytes: Buffer): Buffer => (isBigEndian ? Buffer.from(bytes).swap16() : bytes);
   return {

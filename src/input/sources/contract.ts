@@ -6,7 +6,6 @@ export interface Listed {
   /** Absolute path or URL that works in any process. Without secrets: the ledger stores it. */
   readonly location: string;
   readonly name: string;
-  /** What the listing tells about the version, for `isVersion`. */
   readonly version?: string;
 }
 

@@ -125,7 +125,6 @@ const lookAt = async (path: string, failedAt: FailedAt): Promise<Stats | undefin
   try {
     return await stat(path);
   } catch (cause) {
-    // ENAMETOOLONG: a glob with a long list in braces.
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return undefined;
     throw failedAt(path, cause);
   }

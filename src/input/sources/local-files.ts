@@ -35,7 +35,6 @@ async function* list(listing: Listing): AsyncGenerator<Listed, void> {
 /** Some file systems keep times in steps of two seconds: a second change may leave no trace. */
 const timeStepMs = 2_000;
 
-/** Compares size and modification time, as rsync does. */
 const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boolean => {
   const [, mtimeNs] = version.split(':');
   return Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() && fingerprint.startsWith(`${version}:`);

@@ -45,7 +45,6 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-/** Every fingerprint begins with this text. */
 export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}:${mtimeNs}`;
 

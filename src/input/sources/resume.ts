@@ -10,7 +10,6 @@ import type { NamedFile } from './contract.ts';
 
 /** A failure after which another attempt may help: a cut connection, an overloaded server. */
 export class Passing extends Error {
-  /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(problem: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -83,7 +82,6 @@ export const withTries = async <T>(
 export interface RangeAnswer {
   /** Offset of the first byte: the requested or an earlier one. Servers without ranges send 0. */
   readonly from: number;
-  /** Size of the file, if the server tells it. */
   readonly total: number | undefined;
   readonly body: AsyncIterable<Buffer>;
 }
@@ -91,7 +89,6 @@ export interface RangeAnswer {
 interface ResumedRead {
   readonly file: NamedFile;
   readonly start: number;
-  /** Infinity: up to the end of the file. */
   readonly end: number;
   /**
    * Requests the bytes from `from` on. Throws Passing, also while the body is read, if another
@@ -110,7 +107,6 @@ interface ResumedRead {
 export const sampleOf = (bytes: Buffer): string =>
   createHash('sha256').update(bytes.subarray(0, fingerprintSampleBytes)).digest('hex');
 
-/** Compares repeated bytes with the bytes of earlier tries, by their hash. */
 const createWitness = ({ file, sample }: ResumedRead) => {
   const changed = (): EtlError => new EtlError('ETL_SOURCE_CHANGED', { table: file.table, file: file.name });
   let seen: { readonly bytes: number; readonly digest: string } | undefined;
@@ -203,7 +199,6 @@ export async function* readInBlocks(
   const left = new AbortController();
   const signal = read.signal === undefined ? left.signal : AbortSignal.any([read.signal, left.signal]);
   const pieces = readResuming({ ...read, ask: (from) => ask(from, signal), signal });
-  // A small file needs a small block.
   const blocks = inLargeBlocks(pieces, Math.max(1, Math.min(blockBytes, read.end - read.start)));
   let reading = blocks.next();
   try {

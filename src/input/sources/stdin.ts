@@ -18,7 +18,6 @@ const location = '-';
 /** Threads find the descriptor, which the whole process shares, under this key. */
 const descriptorKey = 'sluice: file of standard input';
 
-/** After this many bytes, free space is checked. */
 const spaceCheckBytes = 64 * 1024 * 1024;
 /** Free space that other programs keep: this much, or a twentieth of a small file system. */
 const spaceLeftBytes = 1024 * 1024 * 1024;

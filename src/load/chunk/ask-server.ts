@@ -17,7 +17,6 @@ const selectRefused = (index: number): string =>
   from unnest($${2 * index + 1}::text[]) as t (text), pg_input_error_info(t.text, $${2 * index + 2}) as e
   where not pg_input_is_valid(t.text, $${2 * index + 2})`;
 
-/** Names and types of the columns that only the server can check. */
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
 /** Throws the server's error for a type that ends the statement instead of checking a text. */

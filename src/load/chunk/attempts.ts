@@ -60,7 +60,6 @@ export const copyRows = (
   return copyIn(client, statement, rows(), breakOff, { statements, judge: () => undefined });
 };
 
-/** Returns the server's refusal, or undefined when it took the rows. */
 export const tryCopy = (
   target: CopyTarget,
   { attempt }: Attempts,

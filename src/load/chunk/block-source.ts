@@ -19,7 +19,6 @@ export interface BlockSource {
   readonly chunkBytes: number;
   /** True if the segment ends with the file, and the file's end is unknown. */
   readonly isOpenEnded: boolean;
-  /** Estimates where the file ends; undefined if its end was known before. */
   readonly expectedEnd: () => number | undefined;
   readonly close: () => Promise<void>;
 }
@@ -75,7 +74,6 @@ const readPiece = (piece: Piece): BlockSource => {
   };
 };
 
-/** Uses the ratio of decoded to stored bytes so far. */
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
@@ -93,7 +91,6 @@ const createBlockMemory = () => {
   const take = (bytes: number): Buffer => {
     const fitting = free.findIndex(({ length }) => length >= bytes);
     if (fitting !== -1) return free.splice(fitting, 1)[0]!;
-    // Memory too small for this block is too small for most other blocks.
     free.pop();
     return Buffer.allocUnsafeSlow(Math.ceil(bytes / keptStepBytes) * keptStepBytes);
   };

@@ -21,7 +21,6 @@ export interface ChunkLoad {
   /** Most rejects of a chunk, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
   readonly listener: Pick<LoadListener, 'decoded'>;
-  /** Aborts the chunk in flight. */
   readonly breakOff: AbortSignal;
 }
 

@@ -24,7 +24,6 @@ interface CopyMessages {
   handleCopyInResponse(connection: unknown): void;
 }
 
-/** `judged` gets the error that `judge` throws. */
 const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
   const text = [...statements.map(inline), statement].join(';\n');
   const stream = copyFrom(text, { highWaterMark: copyPieceBytes }) as CopyStreamQuery & CopyMessages;

@@ -31,7 +31,6 @@ const decodeField = (field: string): string | null => {
   return field === '\\N' ? null : field.replace(escaped, (found) => unescapes.get(found)!);
 };
 
-/** `wanted` limits the result to these rows, from 1. */
 export const decodeTextRows = (
   rows: Buffer,
   places: readonly number[],

@@ -39,7 +39,6 @@ export interface FileReader {
   readonly copy: FileCopy;
   readonly splitter: Splitter;
   readonly decode: Decoder;
-  /** Reads the texts that only the server can check. */
   readonly servedTexts: ServedReader;
   /** Finds records that the server may refuse because of their number of fields. */
   readonly suspects: SuspectReader;
@@ -77,7 +76,6 @@ const slowParts = (dialect: Dialect): string => {
   return parts.length === 0 ? '' : `; ${parts.join(' and ')}, which is slower`;
 };
 
-/** Staging of type text gets the bytes unchanged. */
 export const chooseDecoder = (table: ReadTable): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const slowly = slowParts(table.format.dialect);

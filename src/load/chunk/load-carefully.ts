@@ -40,7 +40,6 @@ interface Sifting {
   readonly chunk: Chunk;
   readonly block: RecordBlock;
   readonly refused: Map<number, Fault>;
-  /** Texts of the block that only the server can check. Read after the first refusal. */
   served?: ServedTexts;
 }
 
@@ -77,7 +76,6 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
     if (chunk.rejects.length + refused.size >= load.rejectsMax) return;
     load.breakOff.throwIfAborted();
     const { copyBytes } = load.reader.decode(sliceBlock(block, record, record + 1));
-    // sluice's own decoder rejected the record.
     if (copyBytes.length === 0) continue;
     const refusal = await tryCopy(load, attempts, copyBytes);
     if (refusal === undefined) attempts.undo();
@@ -85,7 +83,6 @@ const trySuspects = async (sifting: Sifting): Promise<void> => {
   }
 };
 
-/** Returns whether the server refused more records. */
 const sift = async (sifting: Sifting): Promise<boolean> => {
   const { load, attempts, block, refused } = sifting;
   if (sifting.served !== undefined) return false;
@@ -165,7 +162,6 @@ const copyBlock = async (
   let step = records;
   let lastFound = 0;
   let from = 0;
-  // A block without a record still has bytes to count.
   do {
     const to = Math.min(records, from + step);
     const refusal = await copyRecords(sifting, from, to);

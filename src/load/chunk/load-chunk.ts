@@ -15,7 +15,6 @@ import { formatCount, plural } from '../../core/wording.ts';
 import { addRows, chunkBlocks, decodeRows, emptyChunk, type Chunk, type ChunkLoad } from './chunk.ts';
 import { copyCarefully } from './load-carefully.ts';
 
-/** The returned function adds the time since its last call to the named part. */
 const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   let last = performance.now();
   return (what) => {
@@ -56,7 +55,6 @@ const checkCopied = ({ file }: ChunkLoad, { start, end, counts }: Chunk, copied:
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 
-/** Returns the statements to send with COMMIT. */
 const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<readonly Query[]> => {
   const { client, file, lease } = load;
   const { start, end, counts, isLast, rejects } = chunk;

@@ -27,7 +27,6 @@ const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte:
     end: () => runTogether(client, [endFile(file.id, byte), commit]),
   });
 
-/** `counts` are the counts of this loader, by table. */
 export const loadSegment = async (
   client: Client,
   plan: LoadPlan,

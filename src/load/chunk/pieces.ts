@@ -63,7 +63,6 @@ interface Filling {
 /** Extra room in larger memory, as a fraction: for the end of a long record, for example. */
 const growth = 1 / 16;
 
-/** The piece gets larger memory if its memory is too small. */
 const append = (
   piece: Filling,
   { bytes, spans: { starts, ends, lines, ...spans }, ...block }: RecordBlock,

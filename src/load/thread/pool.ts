@@ -3,11 +3,9 @@
 export interface Pool<Thing> {
   /** Makes a resource if none is idle. At the bound, waits. */
   readonly take: () => Promise<Thing>;
-  /** Undefined: the resource is lost. */
   readonly give: (thing: Thing | undefined) => void;
 }
 
-/** The resources in `idle` exist already. */
 export const createPool = <Thing>(most: number, make: () => Thing, idle: Thing[] = []): Pool<Thing> => {
   const waiting: ((thing: Thing) => void)[] = [];
   let count = idle.length;

@@ -14,7 +14,6 @@ export interface ReadSetup {
   readonly file: SourceFile;
   readonly source: SourceSpec;
   readonly dialect: Dialect;
-  /** The ranges of the file that are not loaded, in order. */
   readonly gaps: readonly Segment[];
   readonly pieceBytes: number;
 }
@@ -39,7 +38,6 @@ export type FromReader =
 /** Room for position lists, as a fraction of the bytes: enough for records of a hundred bytes. */
 const roomForPlaces = 1 / 8;
 
-/** All streams of the process share this memory. */
 export const createPieceMemory = (pieces: number, pieceBytes: number): Pool<SharedArrayBuffer> =>
   createPool(pieces, () => new SharedArrayBuffer(Math.ceil(pieceBytes * (1 + roomForPlaces))));
 

@@ -6,7 +6,6 @@ import { runnerOptions } from '../../pipeline/runner.ts';
 
 export interface ReadingThreads {
   readonly take: () => Worker;
-  /** The thread must have read its stream to the end. */
   readonly give: (thread: Worker) => void;
   readonly close: () => Promise<void>;
 }
@@ -14,7 +13,6 @@ export interface ReadingThreads {
 /** A TypeScript file if this module is TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts `eager` threads at once, before their streams are known. */
 export const createReadingThreads = (eager: number): ReadingThreads => {
   const idle = new Set<Worker>();
   let isClosed = false;

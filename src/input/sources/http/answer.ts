@@ -16,7 +16,6 @@ export const retryAfterMs = (text: string | undefined): number | undefined => {
   return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
 };
 
-/** True if another attempt may help. */
 const mayPass = (status: number): boolean =>
   [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status));
 

@@ -49,7 +49,6 @@ export const look: Source['look'] = (file, access) => {
   return withTries(file, settings.patience.look, access.signal, () => lookOnce(file, access, settings));
 };
 
-/** The server must still have the planned version. */
 const askFrom = async (
   file: KnownFile,
   access: Access,

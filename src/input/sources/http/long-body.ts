@@ -36,7 +36,6 @@ interface WideSocket {
 
 const wideSockets = new WeakMap<Duplex, WideSocket>();
 
-/** Undefined for a body that is short, or of unknown length. */
 const longBytesOf = ({ statusCode, headers }: IncomingMessage): number | undefined => {
   const bytes = Number(headers['content-length']);
   const isLong = longStatuses.has(statusCode!) && headers['transfer-encoding'] === undefined;

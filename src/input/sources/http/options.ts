@@ -27,7 +27,6 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers that sluice sets itself. */
 const ourHeaders =
   /^(?:range|if-.*|host|connection|accept-encoding|transfer-encoding|content-.*|te|upgrade|trailer|expect)$/i;
 const secretHeader = /auth|cookie|token|secret|passw|api-?key|access-?key/i;

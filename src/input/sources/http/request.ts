@@ -47,7 +47,6 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
 };
 
-/** As in browsers. More redirects are probably a circle. */
 const redirectsMax = 10;
 
 /** Connections to unchecked addresses are kept separately, so that no checked request uses them. */
@@ -73,7 +72,6 @@ const wrongAddress = (file: NamedFile, problem: string, hint: string, cause?: un
 
 const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATURE|^ERR_TLS/.test(code ?? '');
 
-/** True for another protocol, or another version of TLS. */
 const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
 /** OpenSSL's reason, without the library, function and file in Node's message. */

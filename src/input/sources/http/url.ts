@@ -15,7 +15,6 @@ const choices = (inside: string): number | undefined => {
   return inside.includes(',') ? inside.split(',').length : undefined;
 };
 
-/** `01..12` keeps the leading zeros. */
 function* numbersOf(first: string, last: string): Generator<string, void> {
   const isPadded = [first, last].some((text) => text.length > 1 && text.startsWith('0'));
   const width = isPadded ? Math.max(first.length, last.length) : 0;
@@ -50,7 +49,6 @@ const bracesProblem = (location: string): string | undefined => {
     : undefined;
 };
 
-/** Returns the end of a sentence, without secrets. */
 export const urlProblem = (location: string): string | undefined => {
   const problem = bracesProblem(location);
   if (problem !== undefined) return problem;
@@ -106,12 +104,10 @@ const decoded = (text: string): string => {
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
   { signature: /^x-goog-signature$/i, others: /^x-goog-/i },
-  // Azure.
   {
     signature: /^sig$/i,
     others: /^(?:s[evtpr]|spr|sip|srt|ss|sdd|sks|skv|ske|skt|skoid|sktid|saoid|suoid|scid)$/i,
   },
-  // CloudFront, and older signatures of S3 and Google.
   { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
 ];
 

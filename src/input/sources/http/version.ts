@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { EtlError } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 
-/** As JSON, the file's fingerprint. */
 export interface HttpVersion {
   readonly bytes?: number;
   readonly etag?: string;

@@ -40,7 +40,6 @@ const urlOf = (
 interface Signing {
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Undefined: the request is not signed. */
   readonly signer: Credentials | undefined;
   /** Signing keys. Deriving a key takes as long as a signature. */
   readonly cache: Map<string, ArrayBuffer>;
@@ -112,7 +111,6 @@ const staleCodes: ReadonlySet<string> = new Set([
 /** After these statuses, another attempt may help. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Statuses with which a server names the bucket's region. */
 const elsewhereStatuses: ReadonlySet<number> = new Set([301, 307, 400]);
 
 interface Refused {

@@ -129,7 +129,6 @@ const places: readonly Place[] = [
   { name: "the instance's metadata service", find: fromInstance },
 ];
 
-/** Errors: CredentialsProblem. */
 export const findCredentials = async (search: Search): Promise<Credentials> => {
   const looked = search.profile === undefined ? places : [profiles];
   for (const { name, find } of looked) {

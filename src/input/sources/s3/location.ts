@@ -33,7 +33,6 @@ export const locationOf = (bucket: string, key: string): string => `s3://${bucke
 export const isRequestable = (key: string): boolean =>
   key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
 
-/** Undefined if the text is not a location of S3. */
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
 /** All keys that a glob can match begin with this prefix. */

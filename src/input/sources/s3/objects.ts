@@ -167,7 +167,6 @@ export const look = (file: NamedFile, access: Access): ReturnType<typeof lookOnc
     withTries(file, patience.look, access.signal, () => lookOnce(client, file, access)),
   );
 
-/** The server must still have the planned version. */
 const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAnswer> =>
   withClient(file, access, async (client) => {
     const headers = {

@@ -21,7 +21,6 @@ const readIfThere = async (path: string): Promise<string> => {
   }
 };
 
-/** Leaves out indented (nested) lines. */
 const sectionOf = (text: string, isHeading: (name: string) => boolean): Profile | undefined => {
   let isOurs = false;
   let found: Record<string, string> | undefined;

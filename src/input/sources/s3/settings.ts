@@ -19,7 +19,6 @@ export const patience: Readonly<Record<'look' | 'read', Patience>> = {
   read: { tries: 10, ms: 120_000 },
 };
 
-/** AWS answers with the bucket's region if this is another region. */
 const firstRegion = 'us-east-1';
 
 export const settingsOf = async (

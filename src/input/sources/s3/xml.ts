@@ -7,12 +7,10 @@ const parser = new XMLParser({
   parseTagValue: false,
   trimValues: false,
   ignoreDeclaration: true,
-  // Decodes numeric character references, too.
   htmlEntities: true,
   isArray: (name) => name === 'Contents',
 });
 
-/** An empty document if the text is not XML. */
 export const parseXml = (text: string): unknown => {
   try {
     return parser.parse(text);
