@@ -12,7 +12,7 @@ export default mergeConfig(
     test: {
       include: ['test/package/**/*.test.ts'],
       globalSetup: [setup],
-      maxWorkers: 1,
+      maxWorkers: 2,
       // A registry is asked, and a server set up for each project.
       testTimeout: 180_000,
       hookTimeout: 300_000,
