@@ -8,7 +8,7 @@
 // A reader who holds one table and waits for another one that we hold forms a deadlock with us as
 // soon as we want the reader's table. We give up before the server starts its deadlock check for
 // the reader, so the reader is never the victim. Proved by test/modes/publish-locks.test.ts and
-// test/fault/publish-locked.test.ts.
+// test/fault/publish-waits.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';

@@ -11,10 +11,9 @@ import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
 import { ask } from '../helpers/fault-database.ts';
 import { expectNoSessions, expectWhole, outcomeOf, stateOf, type Outcome } from '../helpers/fault-outcome.ts';
 import { byName, correctionEffectPoint, correctionPoints, effectPoint } from '../helpers/fault-points.ts';
-import { whileClosed } from '../helpers/fault-recovery.ts';
+import { runThrough } from '../helpers/fault-recovery.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, useScene, type Scene } from '../helpers/fault-scene.ts';
-import { restarts } from '../helpers/fault-server.ts';
 
 const scene = useScene();
 
@@ -134,10 +133,7 @@ describe('etl is killed at every second effect', () => {
 describe('the server crashes and comes back', () => {
   it.each(byName(correctionPoints))('%s: etl comes to the same', async (_, point) => {
     await correct(scene().url);
-    const ended = await scene().runStruck(point, () => async () => {
-      await whileClosed(scene(), restarts.crash);
-      return 'drop' as const;
-    });
+    const { ended } = await runThrough(scene(), point);
     expectEnd(ended, 0);
     expect(eventsOf(ended, 'recovered')).toMatchObject([{ crashed: true }]);
     await expectCorrected(scene());

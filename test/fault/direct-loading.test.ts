@@ -2,12 +2,11 @@
 
 import { describe, expect, inject, it } from 'vitest';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
-import { expectNoSessions, stateOf, type ChunkRow } from '../helpers/fault-outcome.ts';
+import { expectNoSessions, stateOf } from '../helpers/fault-outcome.ts';
 import { publishedPoint, unpublishedPoints } from '../helpers/fault-points.ts';
-import { expectKept, expectRecovered, whileClosed } from '../helpers/fault-recovery.ts';
+import { expectKept, expectRecovered, runThrough } from '../helpers/fault-recovery.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, useScene } from '../helpers/fault-scene.ts';
-import { restarts } from '../helpers/fault-server.ts';
 
 const scene = useScene('directData');
 
@@ -49,11 +48,7 @@ describe('etl is killed', () => {
 
 describe('the server crashes and comes back', () => {
   it.each(points)('%s: nothing is loaded again, and etl finishes', async (_, point) => {
-    let before: readonly ChunkRow[] = [];
-    const ended = await scene().runStruck(point, () => async () => {
-      before = await whileClosed(scene(), restarts.crash);
-      return 'drop' as const;
-    });
+    const { ended, chunks: before } = await runThrough(scene(), point);
     expectRecovered(ended, true, []);
     expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('published');
     await expectKept(scene(), before);
@@ -62,12 +57,7 @@ describe('the server crashes and comes back', () => {
 
   it('and etl is killed with it: the next run goes on with everything that was committed', async () => {
     const [, point] = points.find(([name]) => name === 'after a late chunk is committed')!;
-    let before: readonly ChunkRow[] = [];
-    await scene().runStruck(point, (child) => async () => {
-      child.kill('SIGKILL');
-      before = await whileClosed(scene(), restarts.crash);
-      return 'drop' as const;
-    });
+    const { chunks: before } = await runThrough(scene(), point, { isKilled: true });
     await expectNoSessions(scene().url);
     const ended = await scene().run();
     expectEnd(ended, 0);

@@ -1,13 +1,13 @@
 // A worker is killed between deciding on a slot, putting its run on the queue, and saying what became of it: one run comes of it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { ask } from '../helpers/fault-database.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { outcomeOf } from '../helpers/fault-outcome.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
 import { openScene } from '../helpers/fault-scene.ts';
+import { ended } from '../helpers/fleet.ts';
 import { askUntil } from '../helpers/own-server.ts';
 
 const children: ChildProcess[] = [];
@@ -24,13 +24,6 @@ const etl = (url: string, ...args: readonly string[]): ChildProcess => {
 
 const startWorker = (url: string): ChildProcess =>
   etl(url, 'worker', '--pipelines', 'pipelines', '--workers', '1');
-
-const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
-
-const ended = async (child: ChildProcess): Promise<number | NodeJS.Signals | null> => {
-  if (isAlive(child)) await once(child, 'exit');
-  return child.exitCode ?? child.signalCode;
-};
 
 /** Points are reached in this order. */
 const point = (name: string, when: Point['when'], sql: RegExp, previous = /^/): Point => ({
@@ -69,10 +62,8 @@ const makeDue = async (url: string): Promise<Date> => {
 };
 
 afterAll(async () => {
-  for (const child of children) {
-    if (isAlive(child)) child.kill('SIGKILL');
-    await ended(child);
-  }
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(children.map(ended));
 });
 
 // At once, because most of it is waiting until the job of the dead worker is given to another one.
@@ -90,7 +81,8 @@ describe.concurrent('a worker is killed', () => {
     });
     const worker = startWorker(proxyUrl);
     await reached;
-    expect(await ended(worker)).toBe('SIGKILL');
+    await ended(worker);
+    expect(worker.signalCode).toBe('SIGKILL');
     const other = startWorker(url);
     const until = (sql: string) => askUntil<{ yes: boolean }>(url, sql, ({ yes }) => yes);
     await until(`select job_state = 'published' as yes from etl.schedule`);

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
-import { chunksOf, expectNoSessions, tableNumbers, type ChunkRow } from '../helpers/fault-outcome.ts';
+import { chunksOf, expectNoSessions, tableNumbers } from '../helpers/fault-outcome.ts';
 import { byName, loadPoints, publishedPoint, tidyPoint, unpublishedPoints } from '../helpers/fault-points.ts';
-import { expectRecovered, expectReplaced, recordsOf, whileClosed } from '../helpers/fault-recovery.ts';
+import { expectRecovered, expectReplaced, recordsOf, runThrough } from '../helpers/fault-recovery.ts';
 import { useScene } from '../helpers/fault-scene.ts';
 import { restarts } from '../helpers/fault-server.ts';
 
@@ -44,11 +44,7 @@ describe.each([
   it.each(byName(loadPoints.filter(({ name }) => at.test(name))))(
     '%s: its chunks are loaded again',
     async (_, point) => {
-      let lost: readonly ChunkRow[] = [];
-      const ended = await streamed().runStruck(point, () => async () => {
-        lost = await whileClosed(streamed(), restarts.crash);
-        return 'drop' as const;
-      });
+      const { ended, chunks: lost } = await runThrough(streamed(), point);
       expectRecovered(ended, true, lost);
       expect(lost.length).toBeGreaterThan(5);
       await expectReplaced(streamed(), lost);
@@ -61,11 +57,7 @@ describe('the server crashes and comes back', () => {
   const scene = useScene();
 
   it.each(points)('%s: etl waits, loads the lost chunks again and finishes', async (_, point) => {
-    let lost: readonly ChunkRow[] = [];
-    const ended = await scene().runStruck(point, () => async () => {
-      lost = await whileClosed(scene(), restarts.crash);
-      return 'drop' as const;
-    });
+    const { ended, chunks: lost } = await runThrough(scene(), point);
     expectRecovered(ended, true, lost);
     expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('published');
     await expectReplaced(scene(), lost);
@@ -73,12 +65,7 @@ describe('the server crashes and comes back', () => {
   });
 
   it.each(states)('%s, and etl is killed with it: the next run finishes', async (_, point) => {
-    let lost: readonly ChunkRow[] = [];
-    await scene().runStruck(point, (child) => async () => {
-      child.kill('SIGKILL');
-      lost = await whileClosed(scene(), restarts.crash);
-      return 'drop' as const;
-    });
+    const { chunks: lost } = await runThrough(scene(), point, { isKilled: true });
     await expectNoSessions(scene().url);
     const ended = await scene().run();
     expectEnd(ended, 0);
@@ -93,12 +80,11 @@ describe('the server crashes and comes back', () => {
     '%s: nothing is loaded or published again',
     async (_, point) => {
       let tables: readonly number[] = [];
-      let chunks: readonly ChunkRow[] = [];
-      const ended = await scene().runStruck(point, () => async () => {
-        chunks = await whileClosed(scene(), restarts.crash);
+      const blow = async (): Promise<void> => {
+        await restarts.crash();
         tables = await tableNumbers(scene().url);
-        return 'drop' as const;
-      });
+      };
+      const { ended, chunks } = await runThrough(scene(), point, { blow });
       expectRecovered(ended, true, []);
       expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('published');
       expect(tables).toHaveLength(3);

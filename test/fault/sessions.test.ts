@@ -1,10 +1,9 @@
 // Sessions end and servers restart, with and without a crash: only a crash costs chunks.
 
 import { describe, expect, it } from 'vitest';
-import type { ChunkRow } from '../helpers/fault-outcome.ts';
 import { buildPoints, loadPoints } from '../helpers/fault-points.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
-import { expectKept, expectRecovered, expectReplaced, whileClosed } from '../helpers/fault-recovery.ts';
+import { expectKept, expectRecovered, expectReplaced, runThrough } from '../helpers/fault-recovery.ts';
 import { useScene } from '../helpers/fault-scene.ts';
 import {
   killBackend,
@@ -46,11 +45,7 @@ const cleanEnds: [string, Point, Blow][] = [
 
 describe('a crash', () => {
   it.each(crashes)('%s: the lost chunks are loaded again', async (_, point, blow) => {
-    let lost: readonly ChunkRow[] = [];
-    const ended = await scene().runStruck(point, () => async (__, clientPort) => {
-      lost = await whileClosed(scene(), () => blow(clientPort));
-      return 'drop' as const;
-    });
+    const { ended, chunks: lost } = await runThrough(scene(), point, { blow });
     expectRecovered(ended, true, lost);
     expect(lost.length).toBeGreaterThan(0);
     await expectReplaced(scene(), lost);
@@ -60,11 +55,7 @@ describe('a crash', () => {
 
 describe('no crash', () => {
   it.each(cleanEnds)('%s: nothing is loaded again', async (_, point, blow) => {
-    let kept: readonly ChunkRow[] = [];
-    const ended = await scene().runStruck(point, () => async (__, clientPort) => {
-      kept = await whileClosed(scene(), () => blow(clientPort));
-      return 'forward' as const;
-    });
+    const { ended, chunks: kept } = await runThrough(scene(), point, { blow, verdict: 'forward' });
     expectRecovered(ended, false, []);
     expect(kept.length).toBeGreaterThan(0);
     await expectKept(scene(), kept);

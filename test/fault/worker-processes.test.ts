@@ -1,12 +1,13 @@
 // Two processes load for one run; one of them is killed: its work is delivered to the other, and nothing is doubled.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { useFiles } from '../helpers/files.ts';
+import { ended } from '../helpers/fleet.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
+import { ask, askUntil } from '../helpers/own-server.ts';
 import { createDatabase, useDatabase } from '../helpers/server.ts';
 
 const records = 200_000;
@@ -34,31 +35,18 @@ const startRun = (databaseUrl: string, chunkBytes = 1_450_000): ChildProcess =>
 
 const startJoin = (): ChildProcess => start('test/fault/join-process.mjs', [pipeline], database.url);
 
-const ended = async (child: ChildProcess): Promise<number | null> => {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return child.exitCode;
-};
-
-const until = async (what: string, sql: string): Promise<void> => {
-  for (let tries = 0; tries < 600; tries += 1) {
-    const { rows } = await database.query(sql).catch(() => ({ rows: [] }));
-    if (rows[0]?.['yes']) return;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come`);
-};
+const until = (sql: string) => askUntil<{ yes: boolean }>(database.url, sql, ({ yes }) => yes);
 
 const checksum = `select count(*)::int as rows, sum(('x' || left(md5(t::text), 8))::bit(32)::bigint)::text as sum
   from noaa.observation t`;
 
 /** Lets every COPY of observations wait, so that no process is done before another one has begun. Returns what lets them go on. */
 const holdCopies = async (): Promise<() => Promise<void>> => {
-  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  await until(`select state = 'loading' as yes from etl.run order by id desc limit 1`);
   const staging = await database.query(
     `select oid::regclass::text as name from pg_class
       where relnamespace = 'etl_staging'::regnamespace and relkind = 'r' and relname like '%observation%'`,
   );
-  const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query(`begin; lock table ${staging.rows[0]!['name']} in share mode`);
@@ -70,6 +58,15 @@ const copyingProcesses = `select count(distinct a.application_name) = 2 as yes
   from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
   where a.datname = current_database() and not l.granted and c.relnamespace = 'etl_staging'::regnamespace`;
 
+/** A run that two processes load, each in mid-COPY. */
+const beginRun = async () => {
+  const coordinator = startRun(database.url);
+  const goOn = await holdCopies();
+  const joined = startJoin();
+  await until(copyingProcesses);
+  return { coordinator, joined, goOn };
+};
+
 let undisturbed: unknown;
 
 beforeAll(async () => {
@@ -77,21 +74,15 @@ beforeAll(async () => {
   const other = await createDatabase();
   try {
     if ((await ended(startRun(other.url))) !== 0) throw new Error('the undisturbed run failed');
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: other.url });
-    await client.connect();
-    undisturbed = (await client.query(checksum)).rows[0];
-    await client.end();
+    [undisturbed] = await ask(other.url, checksum);
   } finally {
     await other.drop();
   }
 });
 
 afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode === null) child.kill('SIGKILL');
-    await ended(child);
-  }
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(children.splice(0).map(ended));
   await database.query('drop schema if exists noaa cascade');
 });
 
@@ -100,10 +91,7 @@ const chunksAddUp = `select count(*)::int as chunks, sum(c.copied)::int as copie
   where f.table_name = 'observation' and c.epoch = r.epoch and r.id = (select max(id) from etl.run)`;
 
 it('the joined process is killed in mid-COPY: the coordinator finishes alone', async () => {
-  const coordinator = startRun(database.url);
-  const goOn = await holdCopies();
-  const joined = startJoin();
-  await until('two processes that copy', copyingProcesses);
+  const { coordinator, joined, goOn } = await beginRun();
   joined.kill('SIGKILL');
   await goOn();
   expect(await ended(coordinator)).toBe(0);
@@ -114,10 +102,7 @@ it('the joined process is killed in mid-COPY: the coordinator finishes alone', a
 });
 
 it('the coordinator is killed: the joined process ends, and the next run loads only what is missing', async () => {
-  const coordinator = startRun(database.url);
-  const goOn = await holdCopies();
-  const joined = startJoin();
-  await until('two processes that copy', copyingProcesses);
+  const { coordinator, joined, goOn } = await beginRun();
   coordinator.kill('SIGKILL');
   joined.kill('SIGKILL');
   await Promise.all([ended(coordinator), ended(joined)]);
@@ -132,10 +117,7 @@ it('the coordinator is killed: the joined process ends, and the next run loads o
 });
 
 it('the joined process outlives its coordinator: it stops, a successor cuts the files in other places, and nothing is doubled', async () => {
-  const coordinator = startRun(database.url);
-  const goOn = await holdCopies();
-  const joined = startJoin();
-  await until('two processes that copy', copyingProcesses);
+  const { coordinator, joined, goOn } = await beginRun();
   coordinator.kill('SIGKILL');
   await ended(coordinator);
   await goOn();

@@ -3,21 +3,42 @@
 import { expect } from 'vitest';
 import { eventsOf, expectEnd, type Ended } from './fault-child.ts';
 import { chunksOf, type ChunkRow } from './fault-outcome.ts';
+import type { Point, Verdict } from './fault-proxy.ts';
 import type { Scene } from './fault-scene.ts';
+import { restarts } from './fault-server.ts';
+
+/** `verdict`: what becomes of the struck effect. `isKilled`: `etl` is killed first. */
+export interface Blow {
+  readonly blow?: (clientPort: number) => Promise<void>;
+  readonly verdict?: Verdict;
+  readonly isKilled?: boolean;
+}
 
 /**
  * Does something to the server, and returns the chunks that were in staging before: nobody reaches the server until the
  * ledger is read.
  */
-export const whileClosed = async (
-  { proxy, url }: Scene,
-  act: () => Promise<void>,
-): Promise<readonly ChunkRow[]> => {
+const whileClosed = async ({ proxy, url }: Scene, act: () => Promise<void>): Promise<readonly ChunkRow[]> => {
   proxy.setMode('closing');
   await act();
   const chunks = await chunksOf(url);
   proxy.setMode('open');
   return chunks;
+};
+
+/** A run whose server is struck at a point, by a crash if not otherwise; and the chunks that were in staging then. */
+export const runThrough = async (
+  scene: Scene,
+  point: Point,
+  { blow = restarts.crash, verdict = 'drop', isKilled = false }: Blow = {},
+): Promise<{ ended: Ended; chunks: readonly ChunkRow[] }> => {
+  let chunks: readonly ChunkRow[] = [];
+  const ended = await scene.runStruck(point, (child) => async (_, clientPort) => {
+    if (isKilled) child.kill('SIGKILL');
+    chunks = await whileClosed(scene, () => blow(clientPort));
+    return verdict;
+  });
+  return { ended, chunks };
 };
 
 export const recordsOf = (chunks: readonly ChunkRow[]): number =>

@@ -267,8 +267,9 @@ describe('a primary key that somebody made again stays as it is', () => {
       'with all of it',
       again(`constraint "a key" ${columns} include (name) with (fillfactor = 70) deferrable`),
     ],
-  ])('%s', async (_, ddl) => {
-    for (const pipeline of [whole, divided, touched, merged]) {
+  ])('%s', async (name, ddl) => {
+    // All together in every way of publishing; each alone in one.
+    for (const pipeline of name === 'with all of it' ? [whole, divided, touched, merged] : [whole]) {
       await startOver('geo');
       await night(pipeline, 'before');
       await database.query(ddl);

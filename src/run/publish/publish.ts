@@ -32,7 +32,7 @@ import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 /**
  * The server ends a publishing session whose client does nothing for this long: the client is
  * frozen, and others wait for its locks. We pause for at most a second. Proved by
- * test/fault/publish-frozen.test.ts.
+ * test/fault/publish-waits.test.ts.
  */
 const frozenMs = 5_000;
 
