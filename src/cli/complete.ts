@@ -28,7 +28,7 @@ const readFolder = (folder: string) => {
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
 
-/** Folders and pipeline files: the library offers no files. */
+/** Folders and pipeline files, which the completion library does not offer. */
 const filesLike = (typed: string, workingDirectory: string, takesBlanks: boolean): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))

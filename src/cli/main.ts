@@ -40,7 +40,7 @@ const readIfPresent = (file: string): string => {
   }
 };
 
-/** Adds variables that are not set yet. Errors: ETL_USAGE (unreadable, or maybe another user's). */
+/** Adds missing variables. Errors: ETL_USAGE: unreadable, or maybe the file of another user. */
 const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;

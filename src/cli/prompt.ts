@@ -14,7 +14,7 @@ export interface Prompt {
 export const canAsk = ({ stdin, stdout, env }: Io): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb';
 
-/** The terminal edits the lines, and Ctrl-C ends the process. Errors: ETL_USAGE if input ends. */
+/** The terminal edits the lines, and Ctrl-C ends the process. Errors: ETL_USAGE: no input. */
 export const withPrompt = async <T>(
   { stdin, stdout }: Io,
   use: (prompt: Prompt) => Promise<T>,

@@ -80,7 +80,7 @@ export interface ColumnSpec {
   readonly options: ColumnOptions;
   /** Fields that make the value. Several are joined with `separator` between them. */
   readonly headers: readonly FieldRef[];
-  /** Set if the value is the record's origin. Then `headers` and `rules` are empty. */
+  /** Set for a lineage column, whose `headers` and `rules` are empty. */
   readonly lineage?: LineageName;
   readonly separator: string;
   readonly test?: readonly FilterSpec[];
@@ -155,7 +155,7 @@ export interface MergeSpec {
   readonly gone: 'keep';
   /** Columns to update in an existing row; undefined: all except the key. */
   readonly update: readonly string[] | undefined;
-  /** Of two rows of a key, the larger value of this column stays; null is the smallest. */
+  /** Of rows with the same key, the row with the largest value here wins; null is the smallest. */
   readonly newer: string | undefined;
   /** A record that satisfies all of these filters deletes the row of its key. Empty: none does. */
   readonly deleted: readonly FilterSpec[];

@@ -26,7 +26,7 @@ export interface Dialect {
    * strict rejects the record · lenient takes both as data.
    */
   readonly quotes: 'strict' | 'lenient';
-  /** auto: the line end of the first line; records with another line end are rejected. */
+  /** auto: that of the first line. Another line end outside of quotes rejects the record. */
   readonly lineEnd: 'auto' | LineEnd;
   /** true: remove blanks and tabs around every field · outside: but keep those inside quotes. */
   readonly trim: boolean | 'outside';

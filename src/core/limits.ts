@@ -81,7 +81,7 @@ export const progressLineIntervalMs = 5_000;
 /** Time in which the embedded server must answer after its start; then its log is shown. */
 export const embeddedStartTimeoutMs = 30_000;
 
-/** How often a starting or stopping server's status file is read. Either takes about 100 ms. */
+/** How often a starting or stopping server's status file is read. A start takes about 100 ms. */
 export const embeddedPollIntervalMs = 10;
 
 /** How long to wait for another process that installs and starts the embedded server. */
@@ -214,7 +214,7 @@ export const helpPollMs = 1_000;
 /** How often a worker looks for unfinished runs without a job. Each check connects to the queue. */
 export const lostJobsCheckMs = 10_000;
 
-/** How often a worker looks for due schedules. Times closer than this become one run. */
+/** How often a worker looks for due schedules. Due times closer together become one run. */
 export const scheduleCheckMs = 2_000;
 
 /** A scheduled run is missed if no worker notices it for this long. A worker restarts sooner. */

@@ -158,7 +158,7 @@ export interface RunFailure {
   readonly failedAt: Date;
 }
 
-/** How long a step of a run took, without hooks, waits for a lost server, and cleaning up. */
+/** Time of a step of a run. Hooks, waits for a lost server and cleaning up do not count. */
 export interface StepTime {
   readonly step: RunStep;
   readonly seconds: number;

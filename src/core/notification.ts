@@ -46,7 +46,7 @@ export interface Notification {
     /** If the run was a rollback, the run whose tables it put back; otherwise null. */
     readonly rolledBackTo: number | null;
     readonly startedAt: string | null;
-    /** As hooks see them. `rows` is null if the run did not publish the table. */
+    /** The tables as hooks see them. `rows` is null if the run did not publish the table. */
     readonly tables: readonly HookTable[];
     /** The groups with the most records. */
     readonly rejects: readonly NotifiedRejects[];

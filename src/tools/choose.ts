@@ -95,7 +95,7 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/** Returns the versions of run `to` for tables in another state. Errors: ETL_ROLLBACK. */
+/** Returns versions of run `to` for the tables that are not in that state. Errors: ETL_ROLLBACK. */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

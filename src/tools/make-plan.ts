@@ -64,7 +64,7 @@ interface Known {
 
 /**
  * Estimates the bytes on disk of staging and built tables, from production's bytes on disk per byte
- * of its files; null: a table has no rows in production.
+ * of its files; null: a table has no published files yet.
  */
 const foreseenRoom = async (
   client: Client,

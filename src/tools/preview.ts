@@ -121,7 +121,7 @@ const previewFile = async (
 
 /**
  * Yields the first `recordsMax` records of each file, judged as a run judges them. Errors that only
- * the server finds, such as duplicate keys, are missing.
+ * the server finds, such as duplicate keys, are not found.
  * Errors: those of the definition, its files and its functions.
  */
 export async function* previewPipeline(

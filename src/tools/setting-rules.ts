@@ -40,7 +40,7 @@ export const settingRules: readonly SettingRule[] = [
   },
   {
     name: 'max_wal_size',
-    // A build writes about the table's size of WAL: 1GB forces a checkpoint every few seconds.
+    // A build writes as much WAL as the table: 1GB would force a checkpoint every few seconds.
     isFine: atLeast(4 * GiB),
     advice:
       'set max_wal_size = 4GB: a build writes gigabytes of log, and at less each few seconds force a checkpoint',

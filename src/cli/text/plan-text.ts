@@ -59,7 +59,7 @@ const outcomeText = (plan: RunPlan): string => {
   }[outcome];
 };
 
-/** Estimates need an earlier run. If the outcome is unknown, so is whether there was one. */
+/** Estimates need an earlier run. If the outcome is unknown, there may have been such a run. */
 const unknownText = ({ outcome }: RunPlan): string =>
   outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
 

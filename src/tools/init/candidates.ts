@@ -56,7 +56,7 @@ export const dateBit = (pattern: DatePattern): number =>
 export const timeBit = (pattern: TimePattern): number =>
   1 << (firstTimePlace + timePatterns.indexOf(pattern));
 
-/** The shape saves calls of the readers; the readers decide. */
+/** Only texts with the shape are given to the readers, because calls take time. */
 interface Shape {
   readonly shape: RegExp;
   readonly readers: readonly (readonly [bit: number, read: Reader])[];
