@@ -1,4 +1,4 @@
-// The page in a service of Express: before parsers of bodies, for it reads its own forms.
+// The page in a service of Express: before body parsers, because it reads its own forms.
 
 import { getRequestListener } from '@hono/node-server';
 import type { Express } from 'express';

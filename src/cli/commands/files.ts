@@ -67,7 +67,7 @@ export const reloadCommand = command({
   description: 'Replaces the rows of single files with their current content, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
   help: `
-The table must store the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
+An appended table must store the file of each row: changed: 'reload' or gone: 'unload'. Replaced ones need only: 'touched'.
 Also loads new files, as every run does.
 
 Examples:
@@ -81,7 +81,7 @@ export const unloadCommand = command({
   description: 'Deletes the rows of single files from production, in one step.',
   takes: { file: pipelineArgument, files, ...runFlags },
   help: `
-The table must store the file of each row, as for \`etl reload\`.
+As for \`etl reload\`, the table must store the file of each row; a merged table never does.
 Later runs do not load the file until its content changes or you run \`etl reload\`.
 
 Examples:

@@ -56,7 +56,7 @@ export const publishErrors = {
   },
   ETL_ROWS_LOST: {
     message: 'table {table}: loading everything again would delete {problem}; nothing was published',
-    hint: 'If these rows may be deleted, run again with `--allow-shrink {table}` (option `allowShrink`). To load only what is missing, run without `--full-refresh`; if an interrupted run asked for it, run once with `--fresh`.',
+    hint: 'A full refresh makes the table from the listed files alone. If these rows may be deleted, run again with `--full-refresh --allow-shrink {table}` (options `fullRefresh`, `allowShrink`). To keep them, run without `--full-refresh`: only missing files are loaded. If this run continued an interrupted full refresh, abandon that with `etl run --fresh`.',
     retry: 'never',
     exit: failed,
   },

@@ -50,7 +50,7 @@ export const runErrors = {
   },
   ETL_DEFINITION_DIFFERS: {
     message: 'the definition of pipeline {pipeline} differs from the one with which the run was enqueued',
-    hint: 'Nothing was loaded. Use the same version of the pipeline file where runs are enqueued and in the workers, restart the workers, and enqueue the run again.',
+    hint: 'Nothing was loaded. Install the same version of the pipeline file for the workers and where runs are enqueued, and restart the workers. Then enqueue the run again; for a run of a schedule, first repeat its `etl schedule set`, which stores the new definition.',
     retry: 'never',
     exit: failed,
   },

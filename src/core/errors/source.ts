@@ -125,7 +125,7 @@ export const sourceErrors = {
   },
   ETL_FILE_UNKNOWN: {
     message: 'pipeline {pipeline} has nothing in production from {files}',
-    hint: '`etl files` lists the file names that can be given here. Tables that every run replaces have none: --full-refresh loads all their files again.',
+    hint: '`etl reload` and `etl unload` take the file names that `etl files` lists. They cannot be used for tables that every run replaces: `etl run --full-refresh` loads all files of such tables again.',
     retry: 'never',
     exit: usage,
   },
@@ -229,7 +229,7 @@ export const sourceErrors = {
   },
   ETL_USER_FUNCTION: {
     message: 'table {table}: {file}:{line}: a function of the pipeline threw: {problem}',
-    hint: 'Nothing was published. Correct the function (.map, .check, .zod or filter): it must not throw, whatever text it gets.',
+    hint: 'Nothing was published. Correct the function (.map, .check, .zod or filter), which must not throw, whatever text it gets. Then run again: a changed function loads the files of its table again.',
     retry: 'never',
     exit: failed,
   },

@@ -31,7 +31,7 @@ const entryText = (code: ErrorCode): string => {
   return [
     `### ${code}`,
     '',
-    `Exit ${exit} · retry ${retry}`,
+    `Exit ${exit} · auto-retry: ${retry}`,
     '',
     `    ${message}`,
     `    ${hint}`,

@@ -61,7 +61,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   InvalidObjectState: {
     code: 'ETL_SOURCE_ARCHIVED',
     problem: 'the object is archived',
-    hint: "Restore it (aws s3api restore-object), or leave it out: csv(['s3://…', '!s3://bucket/key']).",
+    hint: "Restore it (aws s3api restore-object), or exclude it: csv(['s3://…', '!s3://bucket/key']). Then run again: loaded data is kept.",
   },
   InvalidAccessKeyId: credentials('the server does not know the access key', checkKeys),
   SignatureDoesNotMatch: credentials('the secret key does not belong to the access key', checkKeys),
