@@ -135,7 +135,7 @@ export const v128 = {
   store: store(0xfd, 0x0b, 0),
   const: (bytes: readonly number[]): Code => sixteenBytes(0x0c, bytes),
   all: (byte: number): Code => sixteenBytes(0x0c, Array<number>(16).fill(byte)),
-  /** 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
+  /** Indexes 0 to 15 are bytes of `left`, 16 to 31 bytes of `right`. */
   shuffle: (left: Code, right: Code, indexes: readonly number[]): Code => [
     ...left,
     ...right,

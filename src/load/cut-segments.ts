@@ -64,7 +64,7 @@ interface Missing {
   readonly chunkBytes: number;
 }
 
-export interface Division extends Missing {
+interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 

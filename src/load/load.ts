@@ -21,7 +21,7 @@ import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
-/** A piece is read much faster than loaded (docs/benchmarks/findings.md). */
+/** One is enough: a piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
 
 const followTables = (

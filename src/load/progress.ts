@@ -9,7 +9,7 @@ import { addCounts, noCounts } from '../core/counts.ts';
 export interface TableProgress {
   /** The numbers are negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
-  /** The data of the file ends, or probably ends, at this byte. */
+  /** Sets the byte at which the file's data ends, or probably ends. */
   readonly endAt: (fileId: number, byte: number) => void;
   readonly segmentDone: (fileId: number) => void;
   readonly counts: () => Counts;
@@ -24,7 +24,7 @@ export const followTable = (
 ): TableProgress => {
   const filesById = new Map(files.map((file) => [file.id, file]));
   const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
-  // If a file's end is unknown, its stored bytes are a guess, and may be fewer than its header's.
+  // If a file's end is unknown, its stored size is a guess, and may be less than its header's size.
   const sizes = new Map(
     files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
       id,

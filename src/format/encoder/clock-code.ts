@@ -1,5 +1,6 @@
 // WebAssembly code for times of day and offsets from UTC.
 
+import { COLON, LETTER_Z, MINUS, PLUS, POINT, ZERO } from '../../core/characters.ts';
 import {
   i32,
   i64,
@@ -14,13 +15,6 @@ import {
 import { functionOf } from '../wasm-module.ts';
 import { wordByte, isDigit, takeThreePairs, wordOf } from './day-code.ts';
 import { zero } from './put-code.ts';
-
-const PLUS = 43;
-const MINUS = 45;
-const POINT = 46;
-const ZERO = 48;
-const COLON = 58;
-const LETTER_Z = 90;
 
 /** (word `HH:mm:ss`) -> seconds since midnight, or -1. */
 export const scanClock = functionOf(1, { word: 'i64' }, (v) => {

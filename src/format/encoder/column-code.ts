@@ -1,6 +1,6 @@
-// In COPY's text format, `readValue` first writes the binary value, which checks the field and
-// which rules compare. Then `putCopyText` overwrites it with the text. Proved by
-// test/unit/format/records/text-rows.test.ts.
+// Encodes one column of a record. In COPY's text format, `readValue` first writes the binary value,
+// which checks the field and which rules compare. Then `putCopyText` overwrites it with the text.
+// Proved by test/unit/format/records/text-rows.test.ts.
 
 import {
   choose,

@@ -1,11 +1,10 @@
 // WebAssembly code for dates, eight characters at once.
 
+import { ZERO } from '../../core/characters.ts';
 import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { monthDaysAt } from './memory.ts';
 import { increase, zero } from './put-code.ts';
-
-const ZERO = 48;
 
 /** Returned instead of a number of days if the calendar lacks the day. */
 export const noDay = 0x7fffffff;

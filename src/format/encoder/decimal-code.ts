@@ -1,5 +1,6 @@
 // WebAssembly code for decimals of up to 15 digits.
 
+import { MINUS, PLUS, POINT, ZERO } from '../../core/characters.ts';
 import {
   i32,
   i64,
@@ -13,11 +14,6 @@ import {
 } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { increase, masked } from './put-code.ts';
-
-const PLUS = 43;
-const MINUS = 45;
-const POINT = 46;
-const ZERO = 48;
 
 /** Integers of up to 15 digits, and powers of ten up to 10^15, are exact doubles. */
 const digitsMax = 15;
@@ -92,7 +88,7 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * A loop would have an end that the processor cannot predict. D. Lemire, "Quickly parsing eight
+ * Has no loop, whose end the processor could not predict. D. Lemire, "Quickly parsing eight
  * digits", 2018. The point: "Bit Twiddling Hacks", Determine if a word has a zero byte.
  */
 const scanWord = (v: Variables): Code => {

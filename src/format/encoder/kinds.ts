@@ -41,7 +41,7 @@ const kinds = {
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
-  /** other: the byte for all other texts, or -1. */
+  /** words: the texts that mean a byte · other: the byte for all other texts, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
   /** list: for each pattern the size of its steps in bytes, then the steps; then 0. */

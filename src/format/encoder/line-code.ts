@@ -1,5 +1,6 @@
 // Writes a record's line number into the token of the column `_line`.
 
+import { ZERO } from '../../core/characters.ts';
 import { i32, i64, loopWhile, sequence, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';
 import { flag } from './field-code.ts';
@@ -7,7 +8,6 @@ import { linesAt, state } from './memory.ts';
 import { increase, putInt64, zero } from './put-code.ts';
 import { lineToken, token } from './token-list.ts';
 
-const ZERO = 48;
 const ten = i64.const(10n);
 
 const variables = { record: 'i32', token: 'i32', at: 'i32', end: 'i32', line: 'i64' } as const;

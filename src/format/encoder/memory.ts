@@ -55,7 +55,7 @@ export const exponentAt = mantissaAt + 8;
 export const powersAt = exponentAt + 8;
 export const wholePowersAt = powersAt + 16 * 8;
 export const monthDaysAt = wholePowersAt + 16 * 8;
-/** One i32 each: three lower-case letters, the first in the lowest byte. */
+/** Each month is an i32: three lower-case letters, the first letter in the lowest byte. */
 export const monthNamesAt = monthDaysAt + 16;
 export const partsAt = monthNamesAt + 12 * 4;
 /** The text begins here or up to one word later. The bytes before it are 0, not quotes. */

@@ -1,5 +1,6 @@
 // WebAssembly code for dates, times and timestamps in ISO 8601.
 
+import { MINUS, SPACE } from '../../core/characters.ts';
 import {
   choose,
   i32,
@@ -17,8 +18,6 @@ import { noDay } from './day-code.ts';
 import { noZone, offsetOf } from './kinds.ts';
 import { notSure, putConstant, putInt32, putInt64, unless, zero } from './put-code.ts';
 
-const BLANK = 32;
-const MINUS = 45;
 const LETTER_T = 84;
 
 const dateLength = 'YYYY-MM-DD'.length;
@@ -112,7 +111,7 @@ const takeIsoOffset = (v: Variables, call: Call): Code =>
       unless(i32.load(v.column.get, offsetOf('timestamp', 'mayHaveOffset'))),
       v.offset.set(call('scanOffset', v.at.get, v.end.get)),
       when(i32.eq(v.offset.get, i32.const(-1)), notSure),
-      // +0100 is allowed only in patterns.
+      // An offset of five bytes is +0100, which is allowed only in patterns.
       when(i32.eq(takenOf(v.offset.get), i32.const(5)), notSure),
       unless(i32.eq(i32.add(v.at.get, takenOf(v.offset.get)), v.end.get)),
       v.offset.set(secondsEastOf(v.offset)),
@@ -129,7 +128,7 @@ export const readTimestamp = functionOf(4, variables, (v, call) => {
       v.time.set(i64.add(i64.const(2n ** 63n - 2n), i64.extend(v.at.get))),
       leaveWith(call('putMoment', v.out.get, zero, zero, v.time.get)),
     ),
-    unless(i32.or(i32.eq(separator, i32.const(LETTER_T)), i32.eq(separator, i32.const(BLANK)))),
+    unless(i32.or(i32.eq(separator, i32.const(LETTER_T)), i32.eq(separator, i32.const(SPACE)))),
     takeDay(v, call),
     takeTime(v, i32.add(v.start.get, i32.const(timeStart)), call),
     v.at.set(i32.add(i32.add(v.start.get, i32.const(timeStart)), takenOf(i32.wrap(v.time.get)))),

@@ -1,5 +1,6 @@
 // WebAssembly code for dates and times in a pattern such as M/D/YYYY.
 
+import { ZERO } from '../../core/characters.ts';
 import {
   choose,
   i32,
@@ -20,7 +21,6 @@ import { monthNamesAt, partsAt, wholePowersAt } from './memory.ts';
 import { part, patternStep, reads, writes } from './pattern-steps.ts';
 import { increase, notSure, putConstant, putInt32, unless, zero } from './put-code.ts';
 
-const ZERO = 48;
 const variables = {
   column: 'i32',
   start: 'i32',

@@ -61,7 +61,7 @@ const kinds: readonly KnownKind[] = [
 
 export const contentBytes = 512;
 
-/** The file is certainly not CSV. */
+/** Undefined unless the file is certainly not CSV. */
 export const otherContent = (head: Buffer): Kind | undefined =>
   kinds.find(({ begins, at = 0 }) => head.toString('latin1', at, at + begins.length) === begins);
 
@@ -83,7 +83,7 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
   },
 ];
 
-/** Probably not CSV, but a dialect might still read it. */
+/** Undefined unless the text is probably not CSV. A dialect might still read the text. */
 export const otherText = (text: string): Kind | undefined =>
   textKinds.find(({ begins }) => begins.test(text));
 

@@ -15,7 +15,7 @@ import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
 export interface FileHeader {
   /** Trimmed, in file order. Empty strings if the file names no fields. */
   readonly names: readonly string[];
-  /** Line of the names; if the dialect gives them, the data's first line. */
+  /** Line of the names. If the dialect gives the names: the data's first line. */
   readonly line: number;
   readonly dataByte: number;
   readonly dataLine: number;

@@ -10,7 +10,7 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
-/** If `quotedNulls` is true, the column compares null tokens later. */
+/** Returns undefined for null tokens. With `quotedNulls`, the column compares them later. */
 export const unquotedReader = ({
   nulls,
   quotedNulls,

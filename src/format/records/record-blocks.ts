@@ -91,7 +91,7 @@ const splitJoint = (
  */
 interface Gathered {
   rest: Buffer;
-  /** Copies of reads, because their buffers are reused. `rest` follows them. */
+  /** Copies of reads, whose buffers are reused. The bytes in `rest` come next. */
   waiting: Buffer[];
   waitingBytes: number;
   wanted: number;

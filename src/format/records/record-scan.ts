@@ -87,7 +87,7 @@ const leave = sequence(
   i32.store(zero, 4 * state.found, v.found.get),
 );
 
-/** Only for a group with a quote or a CR, or that begins inside quotes or after such a byte. */
+/** Runs only if the group contains, follows or is inside quotes, or contains or follows a CR. */
 const judgeQuotes = sequence(
   v.before.set(i32.loadByte(i32.sub(v.from.get, i32.const(1)))),
   v.returnBits.set(bitsOf(group, v.returnByte)),

@@ -1,7 +1,7 @@
-// The row routine (WebAssembly) may be unsure, but never wrong. The record judge takes unsure
-// records, and records for which a user's function throws, and words all rejects. So rows and
-// rejects are always those of the column readers. Proved by compiled-oracle.test.ts and
-// text-rows.test.ts in test/unit/format/records, and test/integration/compiled.test.ts.
+// Decodes records with the row routine (WebAssembly), which may be unsure, but never wrong.
+// The record judge takes unsure records, and words all rejects. So rows and rejects are always those
+// of the column readers. Proved by compiled-oracle.test.ts and text-rows.test.ts in
+// test/unit/format/records, and test/integration/compiled.test.ts.
 
 import { BACKSLASH } from '../../core/characters.ts';
 import type { FilterSpec, ReadTable } from '../../core/declaration.ts';

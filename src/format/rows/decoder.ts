@@ -11,5 +11,5 @@ export interface DecodedBlock {
 
 export type Decoder = (block: RecordBlock) => DecodedBlock;
 
-/** Writes a row in COPY's text format. Passed in, because decoders do not import load/. */
+/** Writes a row in COPY's text format. A parameter, because decoders do not import load/. */
 export type RowEncoder = (values: readonly (string | null)[]) => string;

@@ -89,7 +89,7 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/** Without any known field, the delimiter or the file is wrong: the error lists all fields. */
+/** If no field is known, the error lists all: the delimiter or the file is probably wrong. */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;

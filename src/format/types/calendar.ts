@@ -1,22 +1,18 @@
 // Checks and reads the numbers in dates, times of day and offsets from UTC.
 
-const zero = 48;
-const plus = 43;
-const hyphen = 45;
-const colon = 58;
-const letterZ = 90;
+import { COLON, LETTER_Z, MINUS, PLUS, ZERO } from '../../core/characters.ts';
 
 export const readTwo = (text: string, at: number): number => {
-  const tens = text.charCodeAt(at) - zero;
-  const ones = text.charCodeAt(at + 1) - zero;
-  // Beyond the end of the text, charCodeAt gives NaN, and comparisons with NaN are false.
+  const tens = text.charCodeAt(at) - ZERO;
+  const ones = text.charCodeAt(at + 1) - ZERO;
+  // Beyond the end of the text, charCodeAt returns NaN, and comparisons with NaN are false.
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 };
 
 export const readDigits = (text: string, at: number, width: number): number => {
   let value = 0;
   for (let end = at; end < at + width; end += 1) {
-    const digit = text.charCodeAt(end) - zero;
+    const digit = text.charCodeAt(end) - ZERO;
     if (!(digit >= 0 && digit <= 9)) return -1;
     value = value * 10 + digit;
   }
@@ -48,13 +44,13 @@ export const fourDigits = (value: number): string =>
 const offsetHoursMax = 15;
 
 const afterColonPart = (text: string, at: number): number =>
-  text.charCodeAt(at) === colon && readTwo(text, at + 1) !== -1 ? at + 3 : at;
+  text.charCodeAt(at) === COLON && readTwo(text, at + 1) !== -1 ? at + 3 : at;
 
 /** Returns the index after the offset at `at`, or -1. Also accepts ±HHmm. */
 export const offsetEnd = (text: string, at: number): number => {
   const sign = text.charCodeAt(at);
-  if (sign === letterZ) return at + 1;
-  if ((sign !== plus && sign !== hyphen) || readTwo(text, at + 1) === -1) return -1;
+  if (sign === LETTER_Z) return at + 1;
+  if ((sign !== PLUS && sign !== MINUS) || readTwo(text, at + 1) === -1) return -1;
   const hoursEnd = at + 3;
   if (readTwo(text, hoursEnd) !== -1) return hoursEnd + 2;
   const minutesEnd = afterColonPart(text, hoursEnd);

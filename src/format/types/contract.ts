@@ -43,7 +43,7 @@ export interface ColumnType<Value = any, Options = any> {
   sql(options: Options): string;
   readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
   optionsProblem?(options: Options): string | undefined;
-  /** All decisions are made here, once per column, not per field. */
+  /** Makes the reader of a column. All decisions are made once per column, not per field. */
   reader(options: Options): Reader;
   /** How the row routine (WebAssembly) reads a field. */
   bytes(options: Options): ByteKind;

@@ -21,7 +21,7 @@ import {
   withDecimals,
 } from './iso-date-time.ts';
 import { wholeKey } from './order.ts';
-import { conflictOfPatterns, patternReader, type DateKind } from './pattern-reader.ts';
+import { conflictOfPatterns, patternReader, type Composing, type DateKind } from './pattern-reader.ts';
 import { quoted } from './refusal.ts';
 import { serverTimestamp, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 import { isZoneName, localTimes, type Ambiguous } from './zone.ts';
@@ -73,7 +73,7 @@ const offsetAdder = ({ zone, ambiguous = 'reject' }: DateTimeOptions): AddOffset
 const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
   typeof format === 'string' ? [format] : format;
 
-const composingOf = (options: DateTimeOptions): Parameters<typeof patternReader>[2] => ({
+const composingOf = (options: DateTimeOptions): Composing => ({
   addOffset: offsetAdder(options) ?? ((local) => local),
   dropsTime: options.time === 'drop',
 });

@@ -1,5 +1,6 @@
 // Column types smallint, integer and bigint.
 
+import { MINUS } from '../../core/characters.ts';
 import { putBigInt64, putInt16, putInt32, reserve } from './row-bytes.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {
@@ -24,8 +25,6 @@ const rangeOf = (bytes: number): readonly [bigint, bigint] => {
   return [-beyond, beyond - 1n];
 };
 
-const minus = 45;
-
 // Compares digits as strings of equal length, which needs neither floats nor BigInt.
 const integerReader = (
   { name, article, bytes }: IntegerKind,
@@ -43,7 +42,7 @@ const integerReader = (
     const significant = afterZeros(number, start);
     const digits = number.length - significant;
     if (digits < max.length) return number;
-    const limit = number.charCodeAt(0) === minus ? min : max;
+    const limit = number.charCodeAt(0) === MINUS ? min : max;
     return digits === limit.length && number.slice(significant) <= limit
       ? number
       : refuse('range', `${quoted(text)} is outside ${name} (-${min} to ${max})`);

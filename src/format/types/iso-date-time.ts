@@ -1,14 +1,11 @@
 // Reads dates and times in ISO 8601, the default format.
 
+import { LETTER_Z, MINUS, PLUS } from '../../core/characters.ts';
 import { isDay, isOffsetAt, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isRefusal, type Reader, type Refusal } from './contract.ts';
 import { bare, isNot, refuse } from './refusal.ts';
 
 export type AddOffset = (local: string) => string | Refusal;
-
-const plus = 43;
-const hyphen = 45;
-const letterZ = 90;
 
 const dateLength = 'YYYY-MM-DD'.length;
 const timeStart = dateLength + 1;
@@ -56,7 +53,7 @@ export const readIsoTimestamp: Reader = (text) => {
   return isInfinity(text) ? text : isNot(text, 'a timestamp (YYYY-MM-DD HH:mm:ss)');
 };
 
-const isOffsetStart = (code: number): boolean => code === letterZ || code === plus || code === hyphen;
+const isOffsetStart = (code: number): boolean => code === LETTER_Z || code === PLUS || code === MINUS;
 
 const readWithOffset: Reader = (text) => {
   let end = timeStart + timeLengthMin;
@@ -88,7 +85,7 @@ const roundedMicroseconds = (digits: string): number => {
   return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
 };
 
-/** 23:59:59 of a `time` becomes 24:00:00, which the server stores. */
+/** For type time, 23:59:59 becomes 24:00:00, which the server stores. */
 const secondLater = (day: string, time: string): string | undefined => {
   const date = day === '' ? '2000-01-01' : day.slice(0, dateLength);
   const later = new Date(Date.parse(`${date}T${time}Z`) + 1000).toISOString();

@@ -1,5 +1,6 @@
 // Column types json and jsonb: texts that JSON.parse accepts and the server can store.
 
+import { BACKSLASH } from '../../core/characters.ts';
 import { jsonDepthMax } from '../../core/limits.ts';
 import { putInt32, putText, reserve, utf8BytesMax, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, NoOptions, Reader, Refusal, ValueEncoder } from './contract.ts';
@@ -8,11 +9,10 @@ import { fitsUnconstrained } from './numeric.ts';
 import { isNot, quoted, refuse } from './refusal.ts';
 
 const quote = 34;
-const backslash = 92;
 
 const afterString = (text: string, at: number): number => {
   let end = at + 1;
-  while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
+  while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
   return end + 1;
 };
 
@@ -50,7 +50,7 @@ const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xd
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 const escapedUnit = (text: string, at: number): number =>
-  text.charCodeAt(at) === backslash && text[at + 1] === 'u'
+  text.charCodeAt(at) === BACKSLASH && text[at + 1] === 'u'
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 

@@ -1,10 +1,9 @@
 // How files write numbers, such as decimal commas and percent signs.
 
+import { ZERO } from '../../core/characters.ts';
 import { oneOfOption, type OptionShape } from './contract.ts';
 import { afterDigits, afterSign, decimalParts } from './number-text.ts';
 import { serverNumber, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
-
-const zero = 48;
 
 /** How a file writes whole numbers. */
 export interface GroupOptions {
@@ -50,8 +49,8 @@ export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
   const { decimal = '.', thousands = '\0', grouping } = options;
-  // Byte 0 means no separator. The reader takes Indian grouping; no text contains half a surrogate
-  // pair.
+  // Byte 0 means no separator: the routine leaves Indian grouping to the reader, and no text
+  // contains half a surrogate pair.
   const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
   const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
@@ -98,7 +97,7 @@ const withoutGroups = (text: string, separator: string, isIndian: boolean): stri
   if (at === -1) return text;
   const start = afterSign(text);
   const first = at - start;
-  if (first < 1 || first > (isIndian ? 2 : 3) || text.charCodeAt(start) === zero) return undefined;
+  if (first < 1 || first > (isIndian ? 2 : 3) || text.charCodeAt(start) === ZERO) return undefined;
   if (afterDigits(text, start) !== at) return undefined;
   let plain = text.slice(0, at);
   while (text[at] === separator) {

@@ -1,18 +1,15 @@
 // Scans digits and decimal literals.
 
-const zero = 48;
-const plus = 43;
-const minus = 45;
-const point = 46;
+import { MINUS, PLUS, POINT, ZERO } from '../../core/characters.ts';
 
 export const isDigitAt = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at);
-  return code >= zero && code <= zero + 9;
+  return code >= ZERO && code <= ZERO + 9;
 };
 
 export const afterSign = (text: string): number => {
   const code = text.charCodeAt(0);
-  return code === plus || code === minus ? 1 : 0;
+  return code === PLUS || code === MINUS ? 1 : 0;
 };
 
 export const afterDigits = (text: string, at: number): number => {
@@ -23,7 +20,7 @@ export const afterDigits = (text: string, at: number): number => {
 
 export const afterZeros = (text: string, at: number): number => {
   let end = at;
-  while (text.charCodeAt(end) === zero) end += 1;
+  while (text.charCodeAt(end) === ZERO) end += 1;
   return end;
 };
 
@@ -57,14 +54,14 @@ const exponentDigitsExact = 10;
 
 const readExponent = (text: string, at: number): number | undefined => {
   const sign = text.charCodeAt(at);
-  const start = sign === plus || sign === minus ? at + 1 : at;
+  const start = sign === PLUS || sign === MINUS ? at + 1 : at;
   if (start === text.length || afterDigits(text, start) !== text.length) return undefined;
   const significant = afterZeros(text, start);
   const size = text.length - significant > exponentDigitsExact ? Infinity : Number(text.slice(significant));
-  return sign === minus ? -size : size;
+  return sign === MINUS ? -size : size;
 };
 
-/** Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?`. The caller's `shape` spares an allocation. */
+/** Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?` into the caller's `shape`: allocates nothing. */
 export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
   const start = afterSign(text);
   let digits = 0;
@@ -74,13 +71,13 @@ export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
   let at = start;
   for (; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code > zero && code <= zero + 9) {
+    if (code > ZERO && code <= ZERO + 9) {
       if (firstNonzero === -1) firstNonzero = digits;
       lastNonzero = digits;
-    } else if (code === point && integerDigits === -1) {
+    } else if (code === POINT && integerDigits === -1) {
       integerDigits = digits;
       continue;
-    } else if (code !== zero) break;
+    } else if (code !== ZERO) break;
     digits += 1;
   }
   if (digits === 0) return false;

@@ -177,7 +177,7 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // Columns that accept a longer literal round it to a thousand decimals at most.
+  // Only columns that round to at most a thousand decimals accept a longer literal.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,

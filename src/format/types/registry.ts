@@ -41,7 +41,7 @@ export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
   columnTypes[type as ColumnTypeName];
 
 /**
- * For `.default(v)` and a Zod schema's output: checks like `type.reader(options)`, but expects
+ * Reads `.default(v)` and a Zod schema's output: checks like `type.reader(options)`, but expects
  * PostgreSQL's spelling instead of the file's.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {

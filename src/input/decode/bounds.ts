@@ -8,7 +8,7 @@ export interface Bounds {
   readonly maxBytes: number;
 }
 
-/** Real tables shrink by up to 760 in zstd; a gzip file of zeros by more than 1,000. */
+/** Real tables shrink at most to 1/760, with zstd. With gzip, zeros shrink to 1/1,000. */
 export const maxRatioDefault = 1000;
 
 /** A tebibyte: longer CSV files are sent in parts. */

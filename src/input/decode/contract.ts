@@ -15,7 +15,7 @@ export interface Decoding {
   /** Name in the ledger. */
   readonly name: string;
   readonly matches: (head: Buffer) => boolean;
-  /** End of file names, in lower case, if first bytes do not tell. */
+  /** Suffix of file names, in lower case. Only for formats without a magic number. */
   readonly extension?: string;
   /** The memory of a block is reused when the second block after it is requested. */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;

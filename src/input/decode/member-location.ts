@@ -1,6 +1,6 @@
 // Locations that name members of archives: `a.zip!/b.csv`, and `a.zip!/*.csv`.
 
-export interface MemberLocation {
+interface MemberLocation {
   readonly location: string;
   readonly member: string | undefined;
 }

@@ -43,7 +43,7 @@ const structBytes = 12;
 /** Results from -1 down to minus this are error numbers. */
 const errorsMax = 120;
 
-export interface ZstdFrame {
+interface ZstdFrame {
   /** Decodes up to one block; undefined if damaged. The result is valid until the next call. */
   readonly decode: (bytes: Buffer) => Uint8Array | undefined;
   /** True if the frame's checksum was right, too. */

@@ -57,7 +57,7 @@ const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
 const frameMagic = 0xfd2fb528;
 const magicBytes = 4;
 
-/** Skippable frames have any last hexadecimal digit. */
+/** The last hexadecimal digit of a skippable frame's magic number may have any value. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
 /** The zstd program has the same limit without its option --long=28. */

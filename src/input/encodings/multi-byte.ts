@@ -40,7 +40,7 @@ const isAssigned = (one: number, two: number, three: number, four: number): bool
   return index <= 39_419 || (index >= 189_000 && index <= 1_237_575);
 };
 
-/** iconv-lite would invent a character for these four-byte sequences. */
+/** Overwrites four-byte sequences for which iconv-lite would invent a character. */
 const dropUnassigned = (bytes: Buffer): void => {
   for (let at = 0; at + 1 < bytes.length;) {
     const [one, two] = [bytes[at]!, bytes[at + 1]!];

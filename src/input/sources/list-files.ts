@@ -93,7 +93,7 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
   return { base: base === '' && first > 0 ? '/' : base, rest };
 };
 
-/** Follows a link to a directory above itself only once. */
+/** Follows links, but a link to a directory above itself only once. */
 const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];

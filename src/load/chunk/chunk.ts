@@ -84,7 +84,7 @@ export const addRows = (
   chunk: Chunk,
 ): void => {
   const end = positionAfter(block);
-  // Counts from the chunk's end: a part of a block may lack the blank lines before it.
+  // The difference also counts blank lines before the block, which belong to no block.
   listener.decoded(end.byte - chunk.end.byte, counts);
   chunk.end = end;
   chunk.counts = addCounts(chunk.counts, counts);

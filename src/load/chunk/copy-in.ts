@@ -7,7 +7,7 @@ import { collectRows } from '../../db/connect/pg.ts';
 import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
-/** Copies small buffers: the stream keeps references, and the caller reuses their memory. */
+/** Copies small buffers: the stream keeps them in a queue, and the caller reuses their memory. */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
 }

@@ -47,7 +47,7 @@ export interface FileReader {
 const nothing = Buffer.alloc(0);
 
 export interface DecoderChoice {
-  /** 'compiled to text': the server has to read a column. */
+  /** 'compiled to text': rows are text, because only the server can read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
   readonly why: string;
 }

@@ -6,7 +6,7 @@ import { sliceBlock } from '../../format/records/record-slice.ts';
 import type { RecordSpans } from '../../format/records/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
-/** In shared memory, the lists are not copied between threads. */
+/** These lists are in shared memory, so that they are not copied between threads. */
 type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
 
 interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
@@ -41,7 +41,7 @@ export const blocksOfPiece = ({ memory, blocks }: Piece): readonly RecordBlock[]
     spans: { ...spans, ...placesIn(memory, places, records) },
   }));
 
-export interface PiecedRange {
+interface PiecedRange {
   readonly blocks: AsyncIterable<RecordBlock>;
   readonly start: Position;
   readonly byteEnd: number | null;

@@ -7,7 +7,7 @@ import type { Pool } from './pool.ts';
 import { readStream, type ReadPiece, type ReadSetup } from './reader.ts';
 import type { ReadingThreads } from './reading-threads.ts';
 
-export interface StreamLoad {
+interface StreamLoad {
   readonly setup: ReadSetup;
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;

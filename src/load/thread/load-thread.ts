@@ -40,7 +40,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 let stops: Readonly<Record<keyof Stops, AbortController>> | undefined;
 const making = (async () =>
   createLoader(plan.file === undefined ? plan : await withTablesOf(plan, plan.file)))();
-// The error is reported for the first segment.
+// `load` reports the error for the first segment.
 making.catch(() => undefined);
 
 /** Adds up `decoded` calls, because each message wakes the main thread. */

@@ -62,7 +62,7 @@ const createPieces = () => {
     close,
     isEmpty: (): boolean => waiting.length === 0,
     isFull: (): boolean => waiting.length + lent >= piecesAtOnce,
-    /** Only the last two pieces are still in use. */
+    /** Called when another piece is requested: only the last two pieces are still in use. */
     release: (): void => {
       lent = Math.min(lent, 2);
     },

@@ -51,7 +51,7 @@ const redirectsMax = 10;
 
 /** Connections to unchecked addresses are kept separately, so that no checked request uses them. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
-  // With this mark, bytes that came while nobody read are returned in one piece.
+  // Bytes that came while nobody read are returned in one piece of up to this size.
   const options = { keepAlive: true, highWaterMark: socketBytes, ...(lookup && { lookup }) };
   return { 'http:': new WideAgent(options), 'https:': new TlsAgent(options) };
 };

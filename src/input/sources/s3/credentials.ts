@@ -24,5 +24,5 @@ export class CredentialsProblem extends Error {
   }
 }
 
-/** Node's error for an invalid header would quote the secret. */
+/** Only printable texts may be in a header: Node's error would quote other texts. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

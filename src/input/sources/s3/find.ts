@@ -152,7 +152,7 @@ const renewBeforeMs = 5 * 60_000;
 
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /** Called when a server refuses credentials as expired: the next `get` looks again. */
+  /** To be called when a server refuses credentials as expired. The next `get` looks again. */
   readonly forget: (expired: Credentials) => void;
 }
 

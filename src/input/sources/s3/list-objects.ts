@@ -76,7 +76,7 @@ export async function* listKeys(
   } while (token !== undefined);
 }
 
-/** Refuses a bucket that a parameter chose. */
+/** A parameter must not choose the bucket. */
 const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {
   if (varied?.get(text)?.some((one) => bucketIn(one) !== bucket) === true)
     throw new EtlError('ETL_SOURCE_OUTSIDE', {
