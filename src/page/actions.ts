@@ -11,7 +11,7 @@ import type { ViewContext } from './parts/view.ts';
 
 export interface Place {
   readonly site: SiteOptions;
-  /** Folder of pipelines that visitors can run; undefined if none. */
+  /** Folder of pipelines that visitors can run. */
   readonly folder: string | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Action {
   /** Explanation above the button. */
   readonly says: string;
   readonly button: string;
-  /** Performs the action, and returns a sentence about its result. */
+  /** Performs the action; returns a sentence about its result. */
   readonly act: (subject: string, place: Place) => Promise<string>;
 }
 
@@ -133,9 +133,8 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
 };
 
 /**
- * Returns a sentence about the run, schedule or pipeline of an action.
- *
- * Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN.
+ * Returns a sentence about the action's run, schedule or pipeline. Errors: ETL_RUN_UNKNOWN,
+ * ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN.
  */
 export const aboutSubject = async (
   { action: { kind }, subject }: Found,

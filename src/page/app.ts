@@ -25,8 +25,7 @@ import { runsView } from './views/runs.ts';
 import { scheduleView } from './views/schedule.ts';
 import { schedulesView } from './views/schedules.ts';
 
-// HTTP rules for every request and answer: the methods and body sizes that are accepted, and
-// headers that forbid foreign content, inline scripts and frames.
+// Forbids foreign content, inline scripts and frames.
 
 const policy = [
   "default-src 'none'",
@@ -63,7 +62,7 @@ const formMethods = new Set(['POST']);
 /** Methods with which BullMQ's board changes something. */
 const boardMethods = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Returns why a request is refused by its method or length; undefined if it is accepted. */
+/** undefined: accepted. */
 const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<string>): Refusal | undefined => {
   if (readMethods.has(method)) return undefined;
   if (!changing.has(method)) return { status: 405, text: 'This method is not answered here.' };
@@ -73,7 +72,7 @@ const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<strin
   return Number(length) > bodyBytesMax ? { status: 413, text: 'This is too large.' } : undefined;
 };
 
-// The addresses of all pages. A new page is a file in views/ and a line here.
+// A new page is a file in views/ and a line here.
 
 interface Route {
   readonly pattern: RegExp;
@@ -87,14 +86,14 @@ const routes: readonly Route[] = [
   { pattern: /^\/runs$/, make: runsView },
   { pattern: /^\/runs\/(\d{1,15})$/, make: withActions('run', runView) },
   { pattern: /^\/schedules$/, make: schedulesView },
-  // The pattern of schedule names is that of pipeline names.
+  // Schedules have the same pattern of names as pipelines.
   { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
   { pattern: /^\/queue$/, make: queueView },
   { pattern: /^\/actions$/, make: actionsView },
   { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
 ];
 
-/** Finds the page at a path. `parts`: the captured parts of the path. */
+/** `parts`: the captured parts of the path. */
 const findRoute = (
   path: string,
 ): { readonly make: MakeView; readonly parts: readonly string[] } | undefined => {
@@ -106,7 +105,7 @@ const findRoute = (
 };
 
 export interface AppOptions {
-  /** Base path of the page without a slash at its end, such as '/etl'; '' for none. */
+  /** Base path without a slash at its end, such as '/etl'; '' for none. */
   readonly base: string;
   readonly access: Access;
   readonly live: Live;
@@ -125,7 +124,7 @@ export interface AppOptions {
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
 <p>This page needs a token: open the address that was printed when the page was started.</p></html>`;
 
-/** Checks of every request: a known host name, a short body, the token. */
+/** Checks every request: a known host name, a short body, the token. */
 const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
     if (!access.isOurHost(context.req.raw)) return context.text('This host name is not answered here.', 421);
@@ -164,7 +163,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/** Answers HEAD: Hono would start the stream of GET and drop it unread, so it would not end. */
+/** Answers HEAD: Hono would start the stream of GET, and nobody would read or end it. */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>

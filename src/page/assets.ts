@@ -13,7 +13,7 @@ const script = `
   const status = document.getElementById('link');
   const say = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-  /** Replaces a section's content. Keeps open details, scroll positions and the keyboard focus. */
+  /** Keeps open details, scroll positions and the keyboard focus. */
   const replace = (old, html, hash) => {
     const open = new Set([...old.querySelectorAll('details[open]')].map(({ id }) => id));
     const scrolls = [...old.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
@@ -41,13 +41,13 @@ const script = `
     }
     for (const section of [...main.querySelectorAll('section')]) if (!ids.includes(section.id)) section.remove();
   };
-  /** Returns the node in which text is selected: its section is not replaced. */
+  /** A section in which text is selected is not replaced. */
   const getSelectedNode = () => {
     const selection = document.getSelection();
     return selection === null || selection.isCollapsed ? null : selection.anchorNode;
   };
 
-  /** Loads the chart library, once, for the first chart. */
+  /** Loads the chart library for the first chart. */
   let library;
   const load = (src) => library ??= new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement('script'), { src, onload: resolve, onerror: reject });
@@ -68,7 +68,7 @@ const script = `
       series: [{ label: 'until', value: (_, value) => value == null ? '–' : value.toFixed(1) + ' s' },
         ...series.map(({ name, colour: variable }) => ({ label: name, stroke: colour(variable), fill: colour(variable) + '44', width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: -1 }), value: (_, value) => count(value) }))],
     }, [x, ...series.map(({ y }) => y)], figure);
-    // The picture without script stays for screen readers.
+    // Screen readers get the picture instead.
     still.classList.add('unseen');
     chart.root.setAttribute('aria-hidden', 'true');
     figure.insertBefore(chart.root, figure.firstChild);
@@ -94,8 +94,7 @@ const script = `
     source.addEventListener('lost', () => say('the server gives no answer'));
     source.onerror = () => {
       say('no connection');
-      // We reconnect ourselves: the browser would use the old address, with the hashes of the first
-      // connection, and would not reconnect at all after an HTTP error.
+      // The browser would reconnect with the old hashes, and not at all after an HTTP error.
       const wait = source.readyState === EventSource.CLOSED ? 10000 : 2000;
       source.close();
       clearTimeout(again);

@@ -1,7 +1,7 @@
 // Serves BullMQ's board below /board. Its queues are open only while somebody uses the board.
 //
-// The board's page has inline styles, so it needs its own content security policy. We remove its
-// link to a font of Google, which the policy would refuse.
+// The board has inline styles, so it needs its own content security policy, which would refuse its
+// link to a Google font; so we remove the link.
 
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ import type { Control } from './control.ts';
 import { refuseForeign } from './forms.ts';
 import { pathUnder } from './path.ts';
 
-/** Packages of the board: optional dependencies. */
+/** Optional dependencies. */
 const packages = ['@bull-board/api', '@bull-board/hono'] as const;
 
 const require = createRequire(import.meta.url);
@@ -33,9 +33,8 @@ const isThere = (name: string): boolean => {
 };
 
 /**
- * Returns true if the page shows the board. `wanted`: undefined shows the board if it is installed.
- *
- * Errors: ETL_USAGE if the board is wanted, but not installed.
+ * `wanted` undefined: shows the board if it is installed. Errors: ETL_USAGE if the board is wanted,
+ * but not installed.
  */
 export const hasBoard = (wanted: boolean | undefined): boolean => {
   if (wanted === false) return false;
@@ -50,7 +49,7 @@ export const hasBoard = (wanted: boolean | undefined): boolean => {
 
 const queuesMax = 16;
 
-/** Interval at which the board looks for new queues. */
+/** Interval of polling for new queues. */
 const freshMs = 5_000;
 
 /** The board's queues are closed after this time without a request. */
@@ -106,12 +105,12 @@ const load = async ({ base, isReadOnly }: BoardOptions): Promise<Opened> => {
   };
 };
 
-/** Opens the queues of the database, and later also new queues. */
+/** Opens the queues of the database, and later also new ones. */
 const createQueues = ({ read, backend, logger }: BoardOptions) => {
   const opened = new Map<string, OpenQueue>();
   let lookedAt = 0;
   return {
-    /** Undefined if the list is still fresh. Errors: ETL_USAGE if no run was ever enqueued. */
+    /** undefined if the list is still fresh. Errors: ETL_USAGE if no run was ever enqueued. */
     look: async (): Promise<readonly OpenQueue[] | undefined> => {
       if (opened.size > 0 && Date.now() - lookedAt < freshMs) return undefined;
       const found = await read(async (client) =>
@@ -181,7 +180,7 @@ export const createBoard = (options: BoardOptions): Board => {
     });
     const answer = await withoutFonts(await app.fetch(context.req.raw, context.env));
     answer.headers.set('content-security-policy', policy);
-    // Browsers may cache these files, because their names contain a hash of their content.
+    // The names of these files contain a hash of their content.
     if (context.req.path.startsWith('/board/static/') && answer.ok)
       answer.headers.set('cache-control', 'private, max-age=86400');
     return answer;
@@ -190,9 +189,9 @@ export const createBoard = (options: BoardOptions): Board => {
 };
 
 /**
- * Adds the board's routes. Every visitor may read the board. With control, requests that change
- * something are recorded like other actions. The board's script does not send our form keys, so
- * these requests are checked only by their origin.
+ * Every visitor may read the board. With control, changing requests are recorded like other
+ * actions. They are checked only by their origin, because the board's script does not send our form
+ * keys.
  */
 export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
   app.get('/board', (context) => board.answer(context));

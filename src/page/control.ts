@@ -15,8 +15,6 @@ import type { RecordedAction } from '../ledger/history/actions.ts';
 import type { SiteOptions } from '../worker/options.ts';
 import { withBookkeeping } from '../worker/site.ts';
 
-// Records every action of a visitor in etl.audit: first the request, then the outcome.
-
 /** Older actions are deleted. */
 const actionsKept = 10_000;
 
@@ -24,11 +22,11 @@ interface Asked extends Pick<
   RecordedAction,
   'action' | 'kind' | 'subject' | 'person' | 'address' | 'visitor'
 > {
-  /** Id of the form. A form can be sent only once. */
+  /** A form can be sent only once. */
   readonly form: string;
 }
 
-/** Inserts the action. Returns no row if the form was sent before. */
+/** Returns no row if the form was sent before. */
 const insertAction = ({ form, action, kind, subject, person, address, visitor }: Asked): Query => ({
   text: `with forgotten as (
       delete from etl.audit where id <= (select max(id) from etl.audit) - ${actionsKept}
@@ -44,8 +42,7 @@ const endAction = (id: number, errorCode: string | null, detail: string): Query 
 });
 
 /**
- * Records the request, runs `act`, records its outcome, and returns the id of the record.
- *
+ * Records the request in etl.audit, runs `act`, and records its outcome; returns the record's id.
  * Errors: ETL_PAGE_FORM if the form was sent before; those of `act`.
  */
 const audited = async (site: SiteOptions, asked: Asked, act: () => Promise<string>): Promise<number> => {
@@ -65,7 +62,7 @@ const audited = async (site: SiteOptions, asked: Asked, act: () => Promise<strin
   }
 };
 
-/** Number of actions at once: each opens a few connections. */
+/** Actions at once: each opens a few connections. */
 const actionsMax = 3;
 
 export interface ControlOptions {
@@ -90,7 +87,7 @@ export interface Control {
 
 export type Open = (context: Context, make: (view: ViewContext) => Promise<View>) => Promise<Response>;
 
-/** Returns the client's IP address; null if the host's adapter does not provide it in `env`. */
+/** null if the host's adapter does not provide the address in `env`. */
 const addressOf = ({ env }: Context): string | null => {
   const { incoming } = (env ?? {}) as {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
@@ -130,7 +127,7 @@ const readForm = async (request: Request): Promise<URLSearchParams> => {
   throw new EtlError('ETL_PAGE_FORM', { problem: 'it is not a form of this page' });
 };
 
-/** Returns a function that runs at most `actionsMax` functions at once. Errors: ETL_PAGE_BUSY. */
+/** Errors: ETL_PAGE_BUSY. */
 const createLimit = () => {
   let busy = 0;
   return async <T>(act: () => Promise<T>): Promise<T> => {

@@ -13,13 +13,12 @@ import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 import { readTraceUrl } from './parts/trace-link.ts';
 
-/** Three connections serve several visitors, because a page's queries take milliseconds. */
+/** Enough for several visitors, because a page's queries take milliseconds. */
 const connectionsMax = 3;
-/** Requests that wait for a connection; further requests are refused. */
+/** Further requests are refused. */
 const waitingMax = 100;
-/** Statement timeout: a slow statement must not delay the server's other work. */
+/** A slow statement must not delay the server's other work. */
 const statementMsMax = 10_000;
-/** Unused connections are closed after this time. */
 const idleMs = 30_000;
 
 /** A shorter token could be guessed. */

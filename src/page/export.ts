@@ -24,7 +24,6 @@ const shapeOf = async (client: Client, runId: number, table: string | null): Pro
   throw new EtlError('ETL_USAGE', { problem, hint: '' });
 };
 
-/** Answers `/rejects.csv`. */
 export const createExport = (read: Read) => {
   let exports = 0;
   return async (context: Context): Promise<Response> => {

@@ -1,18 +1,16 @@
-// Checks that a form comes from our own page (against cross-site request forgery). Three
-// independent checks: browsers do not send the session cookie from other sites (SameSite=Strict);
-// the headers Origin and Sec-Fetch-Site must name our page; the form has a signed key for its
-// session, path and hour.
+// Checks that a form comes from our own page (against cross-site request forgery), in three ways:
+// browsers do not send the session cookie from other sites (SameSite=Strict); the headers Origin
+// and Sec-Fetch-Site must name our page; the form has a signed key for its session, path and hour.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { EtlError } from '../core/errors/errors.ts';
 import { isSame, type Access } from './access.ts';
 
-/** A form must be sent within an hour. */
 const formMsMax = 60 * 60_000;
 
 const refused = (problem: string): EtlError => new EtlError('ETL_PAGE_FORM', { problem });
 
-/** Refuses a request that was not sent by a page of our own origin. Errors: ETL_PAGE_FORM. */
+/** Errors: ETL_PAGE_FORM. */
 export const refuseForeign = ({ headers, url }: Request): void => {
   const origin = headers.get('origin');
   const host = headers.get('host') ?? new URL(url).host;
@@ -20,7 +18,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
   const from = new URL(origin);
   // URL.origin is `null` for all other schemes, such as those of browser extensions.
   if (!/^https?:$/.test(from.protocol)) throw refused(`it comes from ${from.protocol}`);
-  // Compares host and port, but not the scheme: a proxy may have removed TLS.
+  // Ignores the scheme, because a proxy may have removed TLS.
   const ours = `${from.protocol}//${host}`;
   if (!URL.canParse(ours) || new URL(ours).origin !== from.origin)
     throw refused(`it comes from ${from.origin}, and this page is ${host}`);
@@ -31,7 +29,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
 
 export interface Forms {
   readonly keyOf: (session: string, path: string) => string;
-  /** Checks a key and returns the id of its form. Errors: ETL_PAGE_FORM. */
+  /** Returns the id of the key's form. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;
 }
 
@@ -54,6 +52,6 @@ export const createForms = ({ sign }: Access): Forms => {
   };
 };
 
-/** Returns a short name of a session, from which the session cannot be derived. */
+/** A short name of a session, from which the session cannot be derived. */
 export const visitorOf = (session: string): string =>
   createHash('sha256').update(`visitor ${session}`).digest('hex').slice(0, 8);

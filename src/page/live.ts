@@ -13,7 +13,7 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { sentSection, type SentSection } from './parts/layout.ts';
 import type { View } from './parts/view.ts';
 
-/** Number of streams at once: enough for a team with several windows each. */
+/** Enough for a team with several windows each. */
 const streamsMax = 32;
 const streamMsMax = 10 * 60_000;
 /** If the reader reads nothing for this time, the stream is ended. */
@@ -30,7 +30,7 @@ interface Look {
 }
 
 export interface Live {
-  /** Opens the stream of a page; undefined if there are too many streams. */
+  /** undefined if there are too many streams. */
   readonly stream: (context: Context, path: string, make: () => Promise<View>) => Response | undefined;
   readonly close: () => void;
 }
@@ -46,7 +46,7 @@ const readKnown = (text: string | undefined): Map<string, string> => {
   return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
 };
 
-/** Compresses the stream. Z_SYNC_FLUSH sends every event at once. */
+/** Z_SYNC_FLUSH sends every event at once. */
 const compressed = (context: Context, answer: Response): Response => {
   const isAccepted = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
   if (!isAccepted || answer.body === null) return answer;
@@ -62,7 +62,7 @@ const send = async (stream: SSEStreamingApi, event: string, data: string): Promi
   if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
 };
 
-/** Returns the changed sections and all ids, and updates `known`; undefined: nothing changed. */
+/** Also updates `known`; undefined: nothing changed. */
 const newsOf = (
   sent: readonly SentSection[],
   known: Map<string, string>,

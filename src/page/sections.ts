@@ -12,7 +12,7 @@ import { busyMs, type MakeView, type ViewContext } from './parts/view.ts';
 
 const actionsShown = 20;
 
-/** Links to the form of an action. The link itself changes nothing. */
+/** Links to the action's form; the link itself changes nothing. */
 export const actionLink = (
   { href }: Pick<ViewContext, 'href'>,
   kind: keyof typeof pathPart,
@@ -54,13 +54,12 @@ export const actionColumns = (context: ViewContext): readonly Column<RecordedAct
 /** An action that has no outcome after this time was interrupted. */
 const actionMs = 60_000;
 
-/** Returns the interval of live updates: short while an action is under way. */
+/** Shortens the interval of live updates while an action is under way. */
 export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, freshMs: number): number =>
   done.some(({ endedAt, askedAt }) => endedAt === null && now.getTime() - askedAt.getTime() < actionMs)
     ? Math.min(freshMs, busyMs)
     : freshMs;
 
-/** Links to the actions that are possible in the current state. */
 export const scheduleLinks = (
   context: Pick<ViewContext, 'href'>,
   { name, paused }: Pick<Schedule, 'name' | 'paused'>,

@@ -1,4 +1,4 @@
-// Loads OpenTelemetry's API, which only happens if somebody asked for traces.
+// Loads OpenTelemetry's API, only if somebody asked for traces.
 
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ export const loadOpenTelemetry = (): typeof OpenTelemetry => {
   }
 };
 
-/** The process's tracer. isRegistered: false if its spans would be dropped. Errors: ETL_USAGE. */
+/** `isRegistered` is false if the tracer would drop spans. Errors: ETL_USAGE. */
 export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered: boolean } => {
   const { trace, isSpanContextValid } = loadOpenTelemetry();
   const tracer = trace.getTracer('sluice');
@@ -29,10 +29,9 @@ export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered
   return { tracer, isRegistered: isSpanContextValid(tracer.startSpan('probe').spanContext()) };
 };
 
-/** How long a command waits at its end until its spans are sent. */
+/** Longest wait at the end of a command until its spans are sent. */
 const flushMs = 5_000;
 
-/** Sends the remaining spans before the process ends. */
 export const flushSpans = async (): Promise<void> => {
   const { trace, ProxyTracerProvider } = loadOpenTelemetry();
   const known = trace.getTracerProvider();

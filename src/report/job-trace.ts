@@ -11,14 +11,13 @@ const messaging = (queueName: string, operation: 'send' | 'process') => ({
   'messaging.operation.type': operation,
 });
 
-/** A job that is enqueued. */
 export interface Enqueueing {
   readonly tracer: Tracer | undefined;
   readonly queueName: string;
   readonly pipeline: string;
 }
 
-/** Calls `send` within a span. The job carries the trace on; undefined: there is no tracer. */
+/** Calls `send` within a span. `trace`, for the job, is undefined without a tracer. */
 export const traceSending = async <T>(
   { tracer, queueName, pipeline }: Enqueueing,
   send: (trace: TraceContext | undefined) => Promise<T>,
@@ -34,17 +33,16 @@ export const traceSending = async <T>(
   });
 };
 
-/** A delivery of a job to a worker. */
 export interface Delivery {
   readonly tracer: Tracer | undefined;
   readonly queueName: string;
   readonly jobId: string;
   readonly pipeline: string;
-  /** Span that enqueued the job; undefined: it had none. */
+  /** Span that enqueued the job; undefined: none. */
   readonly parent: TraceContext | undefined;
 }
 
-/** Calls `work` within a span. A job that is delivered again has another span. */
+/** Calls `work` within a span. Each delivery of a job has its own span. */
 export const traceDelivery = async <T>(
   { tracer, queueName, jobId, pipeline, parent }: Delivery,
   work: (trace: TraceContext | undefined) => Promise<T>,

@@ -7,7 +7,6 @@ import { firstOf, plural } from '../core/wording.ts';
 const chunksAndRecords = ({ chunks, records }: { chunks: number; records: number }): string =>
   `${plural(chunks, 'chunk')} (${plural(records, 'record')})`;
 
-/** Sessions that a notice names. */
 const holdersShown = 3;
 
 const holderText = ({ pid, user, application, since, isStandby }: SnapshotHolder): string => {
@@ -16,11 +15,11 @@ const holderText = ({ pid, user, application, since, isStandby }: SnapshotHolder
   return known.length === 0 ? what : `${what} (${known.join(', ')})`;
 };
 
-/** "process 4711 (report, psql, since 2026-01-01T02:14:03Z)" */
+/** Example: "process 4711 (report, psql, since 2026-01-01T02:14:03Z)". */
 export const holdersText = (holders: readonly SnapshotHolder[]): string =>
   firstOf(holders.map(holderText), holdersShown).join(', ');
 
-/** The notice of an event; undefined: the event is none. */
+/** undefined: this kind of event has no notice. */
 export const noticeOf = (event: RunEvent): string | undefined => {
   if (event.type === 'notice') return event.message;
   if (event.type === 'resumed' && event.chunks === 0)

@@ -11,15 +11,13 @@ import { rounded } from '../core/amounts.ts';
 import { readFileSync } from 'node:fs';
 import type { ServerAddress } from '../db/connect/address.ts';
 
-// Measures processor time of the run's sessions if the server is on this machine, under Linux.
-
 /** Times in /proc are in hundredths of a second. */
 const msPerTick = 10;
 
 /** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
 const loopback = /@(?:localhost|127\.|::1|\[::1\]|\/)/;
 
-/** Milliseconds that a server process has used; undefined: it is hidden, or not of PostgreSQL. */
+/** Processor time of a server process in milliseconds; undefined: hidden, or not PostgreSQL's. */
 const usedBy = (pid: number): number | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -36,7 +34,9 @@ const usedBy = (pid: number): number | undefined => {
   }
 };
 
-/** Returns a function: milliseconds that processes have used since its last call; 0 if hidden. */
+/**
+ * Returns a function: processor milliseconds of these processes since its last call; 0 if hidden.
+ */
 const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
   const isHere = embedded !== undefined || loopback.test(label);
   const last = new Map<number, number>();
@@ -56,13 +56,13 @@ const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly num
 
 /** Processor time in milliseconds. */
 interface Usage {
-  /** Of all cores by all processes, since the machine started. */
+  /** All processes, since the machine started. */
   readonly busy: number;
-  /** Of all cores, busy and idle. */
+  /** All cores, busy and idle. */
   readonly total: number;
-  /** Of this process with its threads. */
+  /** This process with its threads. */
   readonly own: number;
-  /** Of the run's sessions, if the server is on this machine. */
+  /** The run's sessions, if the server is on this machine under Linux. */
   readonly server: number;
 }
 
@@ -74,7 +74,7 @@ const currentUsage = (): Usage => {
   return { busy: total - idle, total, own: (user + system) / 1000, server: 0 };
 };
 
-/** Measures usage by step. A step that is repeated is added up. */
+/** Measures usage by step; a repeated step is added up. */
 const watchMachine = () => {
   const sums = new Map<RunStep, Usage>();
   let current: { readonly step: RunStep; readonly from: Usage } | undefined;
@@ -93,12 +93,11 @@ const watchMachine = () => {
     server = 0;
   };
   return {
-    /** Begins a step, and ends the step before. */
+    /** Also ends the previous step. */
     begin: (step: RunStep): void => {
       end();
       current = { step, from: currentUsage() };
     },
-    /** Adds milliseconds that the run's sessions have used since the last call. */
     addServer: (ms: number): void => void (server += ms),
     result: (): readonly MachineUse[] => {
       end();
@@ -124,14 +123,15 @@ export interface Profiler {
   readonly addLoad: (table: string, times: LoadTimes) => void;
   readonly addBuild: (part: BuildTime) => void;
   readonly result: () => Measurements;
-  /** Stops watching the server. */
   readonly stop: () => Promise<void>;
 }
 
-/** How often the server is asked what the run's sessions do. Each query takes less than 1 ms. */
+/** Each query takes less than 1 ms. */
 const intervalMs = 25;
 
-/** What the run's sessions do; null: idle. An active session without a wait event is running. */
+/**
+ * SQL: what the run's sessions do; null: idle. An active session without a wait event is running.
+ */
 const selectSessions = `
   select case when state is distinct from 'active' then null when wait_event_type is null then 'running'
       when wait_event in ('ClientRead', 'ClientWrite') then 'waiting for etl'
@@ -163,7 +163,7 @@ const sampleSessions = async (
   }
 };
 
-/** Shares of what sessions did in each step, the largest first. */
+/** Shares of what sessions did in each step, largest first. */
 const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): RunProfile['server'] =>
   [...samples].flatMap(([step, counts]) => {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -172,7 +172,7 @@ const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): R
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** Starts a profiler. After planning, it watches `server` over a connection of its own. */
+/** After planning, it watches `server` over a connection of its own. */
 export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];

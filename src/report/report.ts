@@ -12,7 +12,6 @@ import { startProfiler } from './profiler.ts';
 import { rounded } from '../core/amounts.ts';
 import { createNoticeLog, type Unsaved } from './notice-log.ts';
 
-/** Who gets the reports of a run. */
 export interface Listening {
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly logger: Logger;
@@ -23,11 +22,11 @@ export interface Listening {
 
 export interface Reporter {
   readonly logger: Logger;
-  /** Reports an event. An error of the host's listener ends the run. */
+  /** An error of the host's listener ends the run. */
   readonly emit: (event: RunEvent) => void;
   readonly stepEnded: (step: RunStep, seconds: number) => void;
   readonly built: (table: string, what: BuildWhat, seconds: number) => void;
-  /** Reports the chunks of a segment. `parent`: the load step's span, maybe of another process. */
+  /** `parent`: the load step's span, perhaps of another process. */
   readonly segment: (
     about: { readonly run: number; readonly table: string; readonly file: string },
     parent: TraceContext | undefined,
@@ -37,7 +36,7 @@ export interface Reporter {
   /** Committed chunks plus started parts of built tables: grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
-  /** Measurements of this process so far. */
+  /** Of this process, so far. */
   readonly measured: () => Measurements;
   /** True with `--profile`: the result gets the measurements, which include the server. */
   readonly isProfiled: boolean;
@@ -46,14 +45,13 @@ export interface Reporter {
   readonly end: (error?: unknown) => Promise<void>;
 }
 
-/** Wraps an error of a listener, which could otherwise be mistaken for a lost connection. */
+/** Otherwise, a listener's error could be mistaken for a lost connection. */
 const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 
 /**
- * Makes the function that calls the host's listener. A promise of the listener is not awaited; if
- * it is rejected, the error is logged, and the next event ends the run. Proved by
- * test/integration/library.test.ts, "has a listener that fails later".
+ * The listener's promise is not awaited: a rejection is logged, and the next event ends the run.
+ * Proved by test/integration/library.test.ts, "has a listener that fails later".
  */
 const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) => void) => {
   let failure: EtlError | undefined;
@@ -72,14 +70,13 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
   };
 };
 
-/** Adds the time of a step. A step that is repeated, such as after a crash, has one sum. */
+/** A repeated step, such as after a crash, has one sum. */
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });
   else steps[index] = { step: name, seconds: rounded(steps[index]!.seconds + seconds) };
 };
 
-/** What a reporter needs to know. */
 export interface Reported {
   readonly pipeline: string;
   readonly address: ServerAddress;

@@ -11,7 +11,6 @@ export interface RunColumn<Row> {
   readonly isNumber?: boolean;
 }
 
-/** Partitions that a text names. */
 const partitionsNamed = 5;
 
 export const partitionsText = (names: readonly string[]): string =>
@@ -24,7 +23,7 @@ const countColumns = [
   { title: 'filtered', text: ({ filtered }) => formatCount(filtered), isNumber: true },
 ] as const satisfies readonly RunColumn<FileSummary | TableSummary>[];
 
-/** A derived table has no files: its counts of files and records are shown as '–'. */
+/** A derived table has no files, so its counts are shown as '–'. */
 const ofSource = ({ text, ...column }: RunColumn<TableSummary>): RunColumn<TableSummary> => ({
   ...column,
   text: (table) => (table.files > 0 ? text(table) : '–'),
@@ -54,16 +53,13 @@ export const tableColumns: readonly RunColumn<TableSummary>[] = [
   },
 ];
 
-/**
- * Compression, encoding other than UTF-8, and options in which the dialect differs from the
- * table's.
- */
+/** Compression, encoding unless UTF-8, and dialect options that differ from the table's. */
 const formatText = ({ decoding, encoding, dialect }: FileSummary): string =>
   [decoding, encoding === 'utf-8' ? null : encoding, dialect && optionsText(dialect)]
     .filter(Boolean)
     .join(', ');
 
-/** The column `format` is left out if its texts are all empty. */
+/** Omits the column `format` if it would be empty. */
 export const fileColumnsOf = (files: readonly FileSummary[]): readonly RunColumn<FileSummary>[] => [
   { title: 'file', text: ({ file }) => file },
   { title: 'table', text: ({ table }) => table },

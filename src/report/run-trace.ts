@@ -1,6 +1,6 @@
-// Makes the spans of a run from its events. A step that is repeated has several spans.
+// Makes the spans of a run from its events. A repeated step has several spans.
 //
-//   run -> plan, load -> a chunk …, build -> a table …, publish
+// run -> plan, load -> a chunk …, build -> a table …, publish
 
 import type { BuildWhat, Counts, Position, RunEvent, TraceContext } from '../core/model.ts';
 import type { LoadTimes } from '../core/profile.ts';
@@ -12,12 +12,12 @@ export interface RunTrace {
   readonly hear: (event: RunEvent) => void;
   readonly stepEnded: () => void;
   readonly built: (table: string, what: BuildWhat) => void;
-  /** The current step's span, for processes that help. */
+  /** Span of the current step, for processes that help. */
   readonly traceContext: () => TraceContext | undefined;
   readonly end: (error?: unknown) => void;
 }
 
-/** Starts the span of a run below `parent`, a job's span, or else below the active span. */
+/** Starts the run's span below `parent`, a job's span, or else below the active span. */
 export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext | undefined): RunTrace => {
   const own: Attributes = { 'sluice.pipeline': pipeline };
   const run = startSpan(tracer, `run ${pipeline}`, { parent: parent ?? 'active', attributes: own });
@@ -25,7 +25,7 @@ export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext 
   let common = own;
   let step: Span | undefined;
 
-  /** Ends the spans of the step and of its tables, with an error if there is one. */
+  /** Ends the spans of the step and of its tables. */
   const endStep = (error?: unknown): void => {
     for (const open of [...tables.values(), ...(step === undefined ? [] : [step])]) {
       if (error !== undefined) open.fail(error);
@@ -87,7 +87,6 @@ const outcomeOf = ({ result }: Extract<RunEvent, { type: 'finished' }>): Attribu
   };
 };
 
-/** A committed chunk. */
 export interface LoadedChunk {
   readonly start: Position;
   readonly end: Position;
@@ -97,14 +96,13 @@ export interface LoadedChunk {
   readonly endMs: number;
 }
 
-/** Makes spans of a segment's chunks. */
 export interface SegmentTrace {
   readonly loaded: (chunk: LoadedChunk) => void;
   /** Called if the chunk that is being loaded fails. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Traces a segment's chunks below `parent`, the load step's span. Without it, nothing. */
+/** `parent` is the load step's span; without it, nothing is traced. */
 export const traceSegment = (
   tracer: Tracer,
   parent: TraceContext | undefined,

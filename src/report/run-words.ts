@@ -13,7 +13,7 @@ export const isUnderWay = ({ state }: Pick<RunSummary, 'state'>): boolean => !fi
 export const isProcessGone = (run: RunSummary): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 
-/** State for people. An interrupted run is called stopped, because the next run continues it. */
+/** An interrupted run is called stopped, because the next run continues it. */
 export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): string => {
   if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;
   return state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
@@ -21,7 +21,7 @@ export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): strin
 
 const isKnown = (code: string): code is ErrorCode => code in catalogue;
 
-/** The catalogue's hint; undefined if it has placeholders: the ledger lacks their values. */
+/** undefined for a hint with placeholders, because the ledger lacks their values. */
 export const hintOf = (code: string | null): string | undefined => {
   const hint = code !== null && isKnown(code) ? catalogue[code].hint : '';
   return hint === '' || hint.includes('{') ? undefined : hint;

@@ -11,32 +11,31 @@ type Kind = 'internal' | 'producer' | 'consumer';
 
 interface SpanOptions {
   readonly kind?: Kind;
-  /** active: the caller's span · undefined: the span begins a new trace. */
+  /** active: the caller's span · undefined: a new trace. */
   readonly parent: Span | TraceContext | 'active' | undefined;
   readonly attributes: Attributes;
   /** Milliseconds since 1970. Default: now. */
   readonly startMs?: number;
 }
 
-/** Numbers and names, never values of parameters or fields, nor messages, which may have them. */
+/** Numbers and names only: values of parameters or fields, and messages, may be secret. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Span {
   readonly set: (attributes: Attributes) => void;
   readonly event: (name: string, attributes?: Attributes) => void;
-  /** Only the code of an error is reported. */
+  /** Reports only the error's code. */
   readonly fail: (error: unknown) => void;
   readonly end: (endMs?: number) => void;
   /** Context to pass to another process; undefined: nobody collects spans. */
   readonly traceContext: () => TraceContext | undefined;
-  /** OpenTelemetry's span. */
   readonly span: OpenTelemetry.Span;
 }
 
 /** Codes that are no error in a trace: the run was stopped, or another process does the work. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
-/** A span's context as W3C Trace Context, §3.2. */
+/** Formats a span's context as W3C Trace Context, §3.2. */
 const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const { isSpanContextValid } = loadOpenTelemetry();
   const context = span.spanContext();
@@ -64,7 +63,6 @@ const contextOf = (parent: SpanOptions['parent']): OpenTelemetry.Context => {
   });
 };
 
-/** Calls `work`, and ends the span with its result or error. */
 export const withinSpan = async <T>(
   span: Span,
   work: (trace: TraceContext | undefined) => Promise<T>,
@@ -79,7 +77,7 @@ export const withinSpan = async <T>(
   }
 };
 
-/** Ignores errors: a broken tracer must not end a run. */
+/** Ignores errors, because a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();
@@ -88,7 +86,7 @@ const quietly = <T>(call: () => T): T | undefined => {
   }
 };
 
-/** Starts a span. Errors of the tracer are ignored. */
+/** Ignores errors of the tracer. */
 export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
   const { INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } = loadOpenTelemetry();
   const { kind = 'internal', parent, attributes, startMs } = options;

@@ -15,7 +15,7 @@ export type Colouring = (typeof colourings)[number];
 
 export interface ColouredMap extends ChunkMap {
   readonly by: Colouring;
-  /** Sessions that loaded, in the order in which they began. Worker n is the n-th of them. */
+  /** Sessions that loaded, by their beginning: worker n is the n-th session. */
   readonly sessions: readonly number[];
   /** The run's epoch. Chunks of other epochs were lost in a crash. */
   readonly epoch: string;
@@ -23,7 +23,7 @@ export interface ColouredMap extends ChunkMap {
   readonly crashes: number;
 }
 
-/** Number of distinct colours; further workers and epochs reuse them. */
+/** Further workers and epochs reuse these colours. */
 const coloursMax = 8;
 const numbered = (number: number): string => `w${number % coloursMax}`;
 
@@ -36,14 +36,13 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-/** Returns the worker's number, from 1; undefined if a crash deleted all chunks of its session. */
+/** From 1; undefined if a crash deleted all chunks of the session. */
 const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
 /**
- * Returns the map's epochs with the number of crashes before each, earliest first. The run knows
- * the number for its own epoch. The others get the numbers below, because the map may not have all
- * epochs.
+ * The map's epochs with the number of crashes before each, earliest first. Counted down from the
+ * run's epoch, whose number is known: the map may not have all epochs.
  */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
   const begun = new Map<string, number>();
@@ -90,7 +89,7 @@ const rectsOf = (
   return [rect, { ...span, colour: cell.state, y: barHeight - 4, height: 4 }];
 };
 
-/** Returns the loaded share of the file, without its header. */
+/** Without the header. */
 const loadedShare = ({ loadedBytes, bytes, dataByte }: MappedFile): string =>
   share(loadedBytes, bytes - dataByte);
 

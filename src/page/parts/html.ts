@@ -1,5 +1,5 @@
-// Builds HTML. All texts are escaped, and their invisible characters are made visible, unless the
-// text was built by `html` or `raw`.
+// Builds HTML. Escapes all texts and makes their invisible characters visible, unless the text was
+// built by `html` or `raw`.
 
 import { html as htmlOf, raw } from 'hono/html';
 import { formatDate } from '../../core/amounts.ts';
@@ -23,16 +23,15 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
 
 export const nothing: Html = html``;
 
-/** Shows a timestamp in local time; `datetime` has it in UTC. */
+/** Shows local time; `datetime` has it in UTC. */
 export const time = (at: Date | null): Html =>
   at === null
     ? html`<span class="dim">–</span>`
     : html`<time datetime="${at.toISOString()}">${formatDate(at)}</time>`;
 
-/** Makes the invisible characters of a text visible, for example as `\u200b`. */
+/** Makes invisible characters visible, for example as `\u200b`. */
 export const seen = (text: string): string => visible(text, '\t\n');
 
-/** An entry of a `<dl>`. */
 export const fact = (name: string, value: unknown): Html =>
   html`<div>
     <dt>${name}</dt>

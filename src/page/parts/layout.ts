@@ -24,7 +24,6 @@ export interface Frame {
   readonly hasBoard: boolean;
 }
 
-/** A section as HTML, in the page and in live updates. */
 export interface SentSection {
   readonly id: string;
   readonly hash: string;
@@ -37,7 +36,7 @@ export const sentSection = async ({ id, title, body }: Section): Promise<SentSec
   return { id, hash: createHash('sha256').update(text).digest('base64url').slice(0, 16), html: text };
 };
 
-/** The script compares the hash to find sections that changed. */
+/** The page's script compares the hash to find sections that changed. */
 const sectionHtml = ({ id, hash, html: text }: SentSection): Html =>
   html`<section id="${id}" data-hash="${hash}">${raw(text)}</section>`;
 

@@ -13,7 +13,7 @@ const planColumns: readonly Column<PlannedRow>[] = [
   { title: 'How', cell: ([, text]) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
-/** Shows how the table is published. The other rows of its plan are in closed details. */
+/** The rows below the summary are in closed details. */
 const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, index: number): Html => {
   const [, published] = rows.find(([label]) => label === 'publish') ?? [];
   return html`<details id="plan-${index + 1}">

@@ -1,5 +1,5 @@
-// SVG pictures of rectangles. A page can have thousands of rectangles, so they are written as short
-// strings, and this file escapes their texts.
+// SVG pictures of rectangles. A page can have thousands, so they are written as short strings, and
+// this file escapes their texts.
 
 import { html, raw, seen, type Html } from './html.ts';
 
@@ -22,7 +22,7 @@ export interface Rect {
   readonly title?: string;
 }
 
-/** Rounds to tenths, which suffice for pictures of 1,000 units. */
+/** Tenths suffice for pictures of 1,000 units. */
 const short = (number: number): string => String(Math.round(number * 10) / 10);
 
 const rectText = ({ colour, x, y, width, height, title }: Rect): string => {
@@ -38,7 +38,7 @@ export interface Picture {
   readonly name: string;
 }
 
-/** Draws a picture that fills the available width. */
+/** Fills the available width. */
 export const picture = ({ width, height, name }: Picture, rects: readonly Rect[]): Html =>
   html`<svg role="img" aria-label="${name}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
     ${raw(rects.map(rectText).join(''))}

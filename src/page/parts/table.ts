@@ -15,9 +15,9 @@ const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'nu
 
 export interface TableOptions {
   readonly caption: string;
-  /** Text that replaces a table without rows. */
+  /** Replaces a table without rows. */
   readonly none?: string;
-  /** By default only screen readers get the caption, because most tables have a heading above. */
+  /** Default: only screen readers get the caption, because most tables have a heading above. */
   readonly isCaptionHidden?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const table = <Row>(
   </div>`;
 };
 
-/** A section with a table. `none`: text that replaces a table without rows. */
+/** `none` replaces a table without rows. */
 export const tableSection = <Row>(
   id: string,
   title: string,

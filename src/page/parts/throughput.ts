@@ -10,7 +10,7 @@ const width = 1000;
 const height = 160;
 
 interface Point {
-  /** Time from the start of the run. The other fields are means of the interval that ends here. */
+  /** End of the interval, from the start of the run. The other fields are means of the interval. */
   readonly seconds: number;
   readonly perSecond: number;
   /** Records that a later crash deleted. */

@@ -10,7 +10,7 @@ import { numbersOf, type Column } from './table.ts';
 const width = 1000;
 const laneHeight = 14;
 
-/** Number of lanes: the sessions of a larger run are not all shown. */
+/** Further sessions are not shown. */
 const lanesMax = 24;
 
 interface Step {
@@ -19,7 +19,7 @@ interface Step {
   readonly to: Date;
 }
 
-/** Returns the steps that the run has reached. Each step ends when the next one begins. */
+/** Steps that the run has reached. Each one ends when the next one begins. */
 const stepsOf = ({ startedAt, loadedAt, testedAt, publishedAt, endAt }: RunTimes): readonly Step[] => {
   const steps: Step[] = [];
   let from = startedAt;
@@ -62,7 +62,7 @@ const laneHtml = (name: string, summary: string, rects: readonly Rect[]): Html =
     <span class="bar-name">${name}</span>${picture({ width, height: laneHeight, name: summary }, rects)}
   </div>`;
 
-/** Draws a rectangle that is wide enough to be seen. */
+/** At least wide enough to be seen. */
 const rect = (colour: string, from: number, to: number, title: string): Rect => {
   const wide = Math.max(1.5, to - from);
   return { colour, x: from, y: 0, width: wide, height: laneHeight, title };

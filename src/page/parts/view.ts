@@ -14,13 +14,13 @@ export interface ViewContext {
   /** Adds the host's base path to a path of the page. */
   readonly href: (path: string) => string;
   readonly now: Date;
-  /** Undefined if no address of traces was given. */
+  /** undefined if no address of traces was given. */
   readonly traceLink: TraceLink | undefined;
-  /** Undefined if the page is read-only. */
+  /** undefined if the page is read-only. */
   readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }
 
-/** Adds a query to a path, without empty values. */
+/** Omits empty values. */
 export const withQuery = (
   path: string,
   query: Readonly<Record<string, string | number | false | null | undefined>>,

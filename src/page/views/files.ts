@@ -54,7 +54,7 @@ const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
   { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
 
-/** Reads the position after which the list goes on. Anybody can write the query. */
+/** Position after which the list goes on. Does not trust the query: anybody can write it. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
   const id = Number(query.get('id'));
   return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];

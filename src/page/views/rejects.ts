@@ -20,7 +20,7 @@ import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../p
 
 const recordsShown = 25;
 const kindsShown = 50;
-/** Number of rejects that are grouped into kinds: to group a million takes seconds. */
+/** Further rejects are not grouped into kinds: grouping a million takes seconds. */
 const kindsWithin = 20_000;
 
 interface Chosen {
@@ -35,7 +35,7 @@ const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: Rej
   return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
-/** Reads the position after which the list goes on. Anybody can write the query. */
+/** Position after which the list goes on. Does not trust the query: anybody can write it. */
 const readPlace = (text: string | null): RejectPlace | undefined => {
   try {
     const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');

@@ -58,7 +58,7 @@ const factsOf = (
   </dl>`;
 };
 
-/** Long texts are in the columns of files, formats and strategies. */
+/** Columns with long texts. */
 const longTitles = new Set(['file', 'format', 'published by']);
 
 const columnsOf = <Row>(columns: readonly RunColumn<Row>[]): readonly Column<Row>[] =>
@@ -86,7 +86,6 @@ const testColumns: readonly Column<DataTestResult>[] = [
   { title: 'Problem', cell: ({ problem }) => problem ?? '', isLong: true },
 ];
 
-/** What the query of the address chooses. */
 interface Choice {
   readonly by: Colouring;
   /** Index of the chunk map's first file. */

@@ -50,7 +50,7 @@ const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): 
 /** Writes `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
 
-/** Reads the position from which the list goes on. Anybody can write the query. */
+/** Position from which the list goes on. Does not trust the query: anybody can write it. */
 const readPlace = (text: string | null): RunPlace | undefined => {
   const [, micros = '', id] = /^(\d{0,16})\.(\d{1,15})$/.exec(text ?? '') ?? [];
   return id === undefined

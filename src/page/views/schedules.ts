@@ -23,7 +23,6 @@ const toneOf: Readonly<Record<SlotFate, Tone>> = {
   missed: 'bad',
 };
 
-/** Shows how a schedule's newest run ended, or that it is waiting. */
 const newestOf = ({ lastOutcome, jobState }: Schedule): Html => {
   if (jobState === 'published' || jobState === 'unchanged') return badge('good', jobState);
   if (jobState === 'pending' || jobState === 'enqueued') return badge('busy', 'enqueued');
@@ -54,7 +53,7 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   { title: 'Missed slots', cell: ({ catchUp }) => (catchUp ? 'caught up by one run' : 'left out') },
 ];
 
-/** Returns the days of the calendar as `2026-03-01`, oldest first. */
+/** As `2026-03-01`, oldest first. */
 const daysOf = (now: Date): readonly string[] =>
   Array.from({ length: daysBack + daysAhead }, (_, index) =>
     new Date(now.getTime() + (index - daysBack + 1) * dayMs).toISOString().slice(0, 10),

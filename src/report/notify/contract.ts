@@ -8,7 +8,7 @@ export interface Attempt {
   readonly id: string;
   readonly at: Date;
   readonly notification: Notification;
-  /** Value of the receiver's secret, if it has one. */
+  /** Value of the receiver's secret. */
   readonly secret: string | undefined;
 }
 

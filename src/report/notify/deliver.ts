@@ -13,27 +13,26 @@ import * as outbox from './outbox.ts';
 import { post, receiverUrl, type Refused } from './post.ts';
 import { channelOf } from './registry.ts';
 
-/** Seconds to wait after each attempt, two days in all. Then a notification is given up. */
+/** Seconds to wait after each attempt, two days in all. */
 const pauses = [0.5, 1, 5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400] as const;
 
 /** Longest pause that a receiver may ask for. */
 const pauseMsMax = 86_400_000;
 
-/** Time of one attempt. A receiver must answer before it does its work. */
+/** A receiver must answer before it does its work. */
 const attemptMsMax = 10_000;
 
-/** How long a claim holds: longer than an attempt takes, including its record. */
+/** Longer than an attempt takes, including its record. */
 const claimMs = 3 * attemptMsMax;
 
-/** Attempts at the same time, at most. */
 const sideBySide = 20;
 
 export interface Delivering {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
-  /** Ends attempts. Claimed notifications are sent by a later process. */
+  /** Ends attempts. A later process sends the claimed notifications. */
   readonly signal: AbortSignal;
-  /** Time of an attempt if shorter than usual. */
+  /** Set if an attempt must be shorter than usual. */
   readonly attemptMs?: number;
 }
 
@@ -73,7 +72,7 @@ export const reachable = async (
     [one.url_name, one.secret_name].every((name) => name === null || Boolean(env[name])),
   );
 
-/** Variables that pending notifications need, and that are not set in this process. */
+/** Variables of pending notifications that are not set in this process. */
 export const missingVariables = async (
   client: Client,
   env: Delivering['env'],
@@ -88,7 +87,9 @@ export const isAnyDue = async (client: Client, delivering: Delivering): Promise<
   return receivers.length > 0 && (await outbox.nextAttemptMs(client, receivers)) === 0;
 };
 
-/** Sends a notification; returns the statement with the result. Errors: the signal's reason. */
+/**
+ * Sends a notification; returns the statement that records the result. Errors: the signal's reason.
+ */
 const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise<Query> => {
   const { id, message, attempts, channel, urlName } = one;
   const refused = await attempt(one, delivering);
@@ -103,12 +104,12 @@ const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise
   return outbox.recordRefused(id, problem, pauseMs);
 };
 
-/** Shortest time in which an attempt is made. */
+/** An attempt in less time is not worth making. */
 const attemptMsMin = 200;
 
 /**
- * Sends notifications that are due, or become due, within `ms`. Returns early if there are none. A
- * slow receiver does not delay the others. Errors: those of the server, the signal's reason.
+ * Sends notifications that are due, or become due, within `ms`; returns early if there are none. A
+ * slow receiver does not delay others. Errors: those of the server, the signal's reason.
  */
 export const deliverFor = async (client: Client, delivering: Delivering, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
@@ -125,7 +126,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
     const sent = sendClaimed(one, { ...delivering, attemptMs: leftMs() })
       .then((query) => inTurn(() => runQuery(client, query)))
       .then(() => void underWay.delete(sent));
-    // Awaited below. If another one fails first, this error must not count as unhandled.
+    // Awaited below; if another promise fails first, this error must not count as unhandled.
     sent.catch(() => undefined);
     underWay.add(sent);
   };
@@ -146,7 +147,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   await Promise.all(underWay);
 };
 
-/** Sends a notification once to each receiver, without a database: that failed. */
+/** Sends a notification once to each receiver, without the database, which has failed. */
 export const sendUnkept = async (
   receivers: readonly Receiver[],
   notification: Notification,

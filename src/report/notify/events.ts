@@ -11,7 +11,7 @@ import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../..
 import { insertNotifications } from './outbox.ts';
 import { countsOfTable } from '../../core/counts.ts';
 
-/** Groups of rejects in a notification: a receiver needs the kinds of faults, not all rejects. */
+/** A receiver needs the kinds of faults, not all rejects. */
 const rejectGroupsMax = 20;
 
 const notPublished = { rowsBefore: null, rows: null };
@@ -68,11 +68,10 @@ const notificationOf = (type: NotifyEvent, at: Date, data: Data): Notification =
 
 const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, message, hint });
 
-/** Notification of a failure before the run had a number. */
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>
   notificationOf('failed', at, { ...nothingKnown, pipeline, state: 'failed', error: errorOf(error) });
 
-/** Enqueues notifications of a failure before the run had a number, in the caller's transaction. */
+/** In the caller's transaction. */
 export const oweFailedBefore = async (
   client: Client,
   receivers: readonly Receiver[],
@@ -84,7 +83,6 @@ export const oweFailedBefore = async (
   await runQuery(client, insertNotifications(receivers, failureBefore(pipeline, rows[0].at, error)));
 };
 
-/** Notification of a scheduled run that was not published in time. */
 export const lateSlot = (
   at: Date,
   {
@@ -127,7 +125,7 @@ const dataOf = async (
   return { at, data };
 };
 
-/** Enqueues notifications of a run's end, in the caller's transaction. False: nobody wants any. */
+/** In the caller's transaction. False: nobody wants the notification. */
 const oweEnd = async (
   client: Client,
   ended: Ended,
@@ -145,12 +143,12 @@ const oweEnd = async (
   return true;
 };
 
-/** Enqueues notifications of a published run, in the publishing transaction. False: none wanted. */
+/** In the publishing transaction. False: nobody wants the notification. */
 export const owePublished = (
   { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,
 ): Promise<boolean> => oweEnd(client, { spec, receivers }, runId, 'published');
 
-/** Enqueues notifications of a failed run, in the transaction that records the failure. */
+/** In the transaction that records the failure. */
 export const oweFailed = (client: Client, ended: Ended, runId: number, error: EtlError): Promise<boolean> =>
   oweEnd(client, ended, runId, 'failed', error);

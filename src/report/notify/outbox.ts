@@ -1,17 +1,15 @@
-// Notifications as rows of etl.notification. They are inserted in the transaction of their event,
-// and sent by any process that has the receiver's variables.
+// Notifications in etl.notification: inserted in the transaction of their event, and sent by any
+// process that has the receiver's variables.
 
 import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../../core/notification.ts';
 
-/** Delivered and given up notifications are deleted once they are older than this many others. */
+/** Notifications that are no longer pending are deleted once there are so many newer ones. */
 const endedKept = 10_000;
 
-/** pending -> delivered | given up */
 export type DeliveryState = 'pending' | 'delivered' | 'given up';
 
-/** A notification and its delivery to one receiver. */
 export interface Delivery {
   readonly id: number;
   /** Id that the receiver gets, as the header `webhook-id`. */
@@ -20,19 +18,19 @@ export interface Delivery {
   readonly pipeline: string | null;
   readonly run: number | null;
   readonly channel: string;
-  /** Name of the environment variable that holds the receiver's URL. */
+  /** Name of the environment variable with the receiver's URL. */
   readonly receiver: string;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly createdAt: Date;
-  /** Time of the next attempt; null: none. */
+  /** null: there is no next attempt. */
   readonly nextAt: Date | null;
   readonly endedAt: Date | null;
-  /** Why the last attempt failed; null: it did not, or there was none. */
+  /** Why the last attempt failed; null: it did not. */
   readonly problem: string | null;
 }
 
-/** Inserts a row for each receiver of an event, with names of variables, never their values. */
+/** Inserts a row for each receiver, with names of variables, never their values. */
 export const insertNotifications = (receivers: readonly Receiver[], notification: Notification): Query => {
   const { pipeline, run } = notification.data;
   const to = receivers
@@ -50,7 +48,6 @@ export const insertNotifications = (receivers: readonly Receiver[], notification
   };
 };
 
-/** A notification that this process has claimed. */
 export interface Claimed {
   readonly id: number;
   readonly message: string;
@@ -61,13 +58,13 @@ export interface Claimed {
   readonly attempts: number;
 }
 
-/** Names of the variables of a receiver. */
+/** Names of the environment variables of a receiver. */
 export interface ReceiverNames {
   readonly url_name: string;
   readonly secret_name: string | null;
 }
 
-/** Receivers of pending notifications; none in a database without bookkeeping. */
+/** Empty in a database without bookkeeping. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
   if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
@@ -77,8 +74,8 @@ export const pendingReceivers = async (client: Client): Promise<readonly Receive
 };
 
 /**
- * Claims due notifications of these receivers, oldest first: no other process sends them for
- * `claimMs`. If this process is killed, another one sends them again, with the same id.
+ * Claims due notifications, oldest first: no other process sends them for `claimMs`. If this
+ * process is killed, another one sends them again, with the same id.
  */
 export const claimDue = (receivers: readonly ReceiverNames[], claimMs: number, limit: number): Query => ({
   text: `update etl.notification n
@@ -101,7 +98,7 @@ export const recordDelivered = (id: number): Query => ({
   values: [id],
 });
 
-/** Records a failed attempt. `pauseMs` undefined: the notification is given up. */
+/** `pauseMs` undefined: the notification is given up. */
 export const recordRefused = (id: number, problem: string, pauseMs: number | undefined): Query => ({
   text: `update etl.notification set problem = $2, state = case when $3::float8 is null then 'given up' else state end,
       next_at = case when $3 is null then next_at else clock_timestamp() + $3 * interval '1 ms' end,
@@ -110,7 +107,7 @@ export const recordRefused = (id: number, problem: string, pauseMs: number | und
   values: [id, problem, pauseMs],
 });
 
-/** Milliseconds until the next attempt for any of these receivers; undefined: there is none. */
+/** Milliseconds until the next attempt for any of these receivers; undefined: none. */
 export const nextAttemptMs = async (
   client: Client,
   receivers: readonly ReceiverNames[],
@@ -135,7 +132,6 @@ export const makeDue = async (client: Client, givenUp: boolean): Promise<void> =
   );
 };
 
-/** Number of notifications by state. */
 export const countStates = async (
   client: Client,
 ): Promise<{ readonly pending: number; readonly delivered: number; readonly givenUp: number }> =>
@@ -148,14 +144,13 @@ export const countStates = async (
     )
   ).rows[0];
 
-/** The newest `limit` deliveries, of one pipeline and in one state if given. */
 interface DeliveriesWanted {
   readonly limit: number;
   readonly pipeline?: string | undefined;
   readonly state?: DeliveryState | undefined;
 }
 
-/** Deliveries, newest first; none in a database without bookkeeping. */
+/** Newest first; empty in a database without bookkeeping. */
 export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,

@@ -24,7 +24,7 @@ const networkProblems: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was cut',
 };
 
-/** The URL in an environment variable, or a text that says why it cannot be used. */
+/** Returns the URL, or why it cannot be used. */
 export const receiverUrl = (value: string): URL | string => {
   if (!URL.canParse(value)) return 'it is not a URL';
   const url = new URL(value);
@@ -47,7 +47,7 @@ const refusedNetwork = (error: unknown, host: string, timeoutMs: number): Refuse
   }
   const code = codeOf(cause);
   const known = networkProblems[code ?? ''];
-  // Without a code, the message is all that Node's fetch tells, such as 'bad port'.
+  // Without a code, Node's fetch has only a message, such as 'bad port'.
   const problem = known === undefined ? (code ?? messageOf(cause ?? name)) : `${known} (${code})`;
   return { problem: `${host}: ${problem}`, isFinal: false };
 };
@@ -65,16 +65,16 @@ const send = async (
     signal,
   });
   const refused = response.ok ? undefined : refusedStatus(response, url.host);
-  // The body is not read: it may never end.
+  // The body may never end.
   await response.body?.cancel();
   return refused;
 };
 
 /**
- * Sends a request; undefined: delivered. Errors: the signal's reason.
+ * undefined: delivered. Errors: the signal's reason.
  *
- * Uses a timer of its own: an AbortSignal.timeout that only AbortSignal.any refers to may be
- * garbage collected, and then nothing ends the request.
+ * The timer is not AbortSignal.timeout: referenced only by AbortSignal.any, that signal may be
+ * garbage collected, and nothing would end the request.
  */
 export const post = async (
   url: URL,

@@ -10,6 +10,6 @@ export const channels = { webhook: webhookChannel, slack: slackChannel } as cons
 
 export type ChannelName = keyof typeof channels;
 
-/** The channel with a name from the ledger; undefined: a newer version recorded it. */
+/** undefined: a newer version recorded this channel. */
 export const channelOf = (name: string): Channel | undefined =>
   Object.hasOwn(channels, name) ? channels[name as ChannelName] : undefined;
